@@ -3,7 +3,7 @@
 //! Execution passes values to the shell as data, quoted for their place; for that it must know the
 //! place, and only the lexer sees it. A context is one small number and travels in the events.
 
-use crate::script::{Case, ReadBy, Role};
+use crate::script::{Case, Construct, ReadBy, Role};
 
 /// Paths that bash takes for connections.
 const DEVICES: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
@@ -59,6 +59,10 @@ impl Context {
     const GIVEN: u32 = 1 << 25;
     /// The value is written in the source.
     const CONSTANT: u32 = 1 << 26;
+    /// No value that could be code is allowed: opal does not follow the text.
+    const HIDDEN: u32 = 1 << 27;
+    /// What it does not follow.
+    const CONSTRUCT_SHIFT: u32 = 28;
 
     #[must_use]
     pub fn new(place: Place) -> Self {
@@ -95,6 +99,34 @@ impl Context {
     #[must_use]
     pub fn given(self) -> Self {
         self.with(Self::GIVEN, true)
+    }
+
+    /// The strict reading of the text does not follow this, so the value must be harmless in every
+    /// place.
+    #[must_use]
+    pub(crate) fn followed(self, construct: Construct) -> Self {
+        match self.construct() {
+            Some(_) => self,
+            None => Self(self.0 | construct.number() << Self::CONSTRUCT_SHIFT),
+        }
+    }
+
+    /// The same where no text is harmless.
+    #[must_use]
+    pub(crate) fn hidden(self, construct: Construct) -> Self {
+        self.followed(construct).with(Self::HIDDEN, true)
+    }
+
+    /// What the strict reading of the text does not follow.
+    #[must_use]
+    pub fn construct(self) -> Option<Construct> {
+        Construct::of_number(self.0 >> Self::CONSTRUCT_SHIFT)
+    }
+
+    /// No text is allowed here, because nobody knows what the shell makes of it.
+    #[must_use]
+    pub fn is_hidden(self) -> bool {
+        self.0 & Self::HIDDEN != 0
     }
 
     /// The source allows it to begin a word with `-`, or that was judged before.

@@ -12,12 +12,16 @@
 //! a word once. Wherever it expands, evaluates or interprets the word again, a value would become
 //! code, so it is refused there.
 //!
-//! Deliberately not here: where words and commands begin and end, which the lexer knows.
+//! | a second, strict reading of the whole text | [`prove`] in `proof` |
+//!
+//! Deliberately not here: where words and commands begin and end in text of every kind, which the
+//! lexer knows.
 
 mod admit;
 mod cases;
 mod names;
 mod programs;
+mod proof;
 mod reading;
 mod words;
 
@@ -25,5 +29,6 @@ pub use admit::{Refusal, admit, admit_list, admit_type};
 pub use cases::{At, CASES, Case, Role};
 pub use names::{INTERPRETED, InterpretedName, interpreted, is_run_by_program, runs_at_start};
 pub use programs::ReadBy;
+pub use proof::{Construct, Part, prove};
 pub use reading::{Mark, Reading, read};
 pub use words::{Kind, Spare, Word, dequote};

@@ -2,6 +2,7 @@
 
 use super::cases::{At, Case, Role};
 use super::programs;
+use super::proof::Construct;
 use super::reading::read_values;
 use super::words::Word;
 use crate::code::Code;
@@ -33,6 +34,10 @@ pub enum Refusal {
     List,
     /// A program would see an option, a setting or a command in it, and code in what it says.
     Chosen(&'static Case),
+    /// opal does not know what the shell makes of it, because of this.
+    Hidden(Construct),
+    /// The same, and it has a character that could be code.
+    NotFollowed(Construct),
 }
 
 /// Decides by the type alone, before there is a value.
@@ -48,6 +53,11 @@ pub fn admit_type(context: Context, ty: &Type) -> Result<(), Refusal> {
         Some(case) if case.role == Role::Sum => return Err(Refusal::NotInt(case, ty.clone())),
         Some(case) => return Err(Refusal::Evaluated(case)),
         None => {}
+    }
+    if let Some(construct) = context.construct().filter(|_| context.is_hidden())
+        && !matches!(ty, Type::Int | Type::Bool)
+    {
+        return Err(Refusal::Hidden(construct));
     }
     match ty {
         Type::Array(_) if context.takes_array() => Ok(()),
@@ -137,6 +147,11 @@ fn word(context: Context, data: &Data) -> Result<Secret, Refusal> {
     if exposed.contains('\0') {
         return Err(Refusal::Nul);
     }
+    if let Some(construct) = context.construct().filter(|_| !context.is_constant())
+        && !is_harmless(exposed, context)
+    {
+        return Err(Refusal::NotFollowed(construct));
+    }
     if context.is_word_start() && !context.allows_dash() && exposed.starts_with('-') {
         return Err(Refusal::LeadingDash);
     }
@@ -147,6 +162,12 @@ fn word(context: Context, data: &Data) -> Result<Secret, Refusal> {
         return Err(Refusal::List);
     }
     Ok(text.clone())
+}
+
+/// Whether a text is the same in every place: no shell sees more in it than a word.
+fn is_harmless(text: &str, context: Context) -> bool {
+    let usual = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:@%+,-".contains(&byte);
+    text.bytes().all(usual) && (context.allows_dash() || !text.starts_with('-'))
 }
 
 /// A number inside a sum: `3 -@var.n` must not become `3 --1`, and the least number has no
@@ -165,9 +186,13 @@ impl Refusal {
         match self {
             // An index is computed, and names are refused for the index in them.
             Self::Evaluated(case) if case.role == Role::Name => Code::ArithmeticNotInt,
-            Self::Evaluated(_) | Self::Chosen(_) | Self::Network | Self::Program | Self::List => {
-                Code::ReevaluatedText
-            }
+            Self::Evaluated(_)
+            | Self::Chosen(_)
+            | Self::Network
+            | Self::Program
+            | Self::List
+            | Self::Hidden(_)
+            | Self::NotFollowed(_) => Code::ReevaluatedText,
             Self::NotInt(..) => Code::ArithmeticNotInt,
             Self::Collection(_) => Code::CollectionInText,
             Self::Null => Code::WrongType,
@@ -203,6 +228,13 @@ impl Refusal {
             Self::Program => format!(
                 "`{name}` names a program that evaluates its words, and other values are among \
                  those words"
+            ),
+            Self::Hidden(construct) => {
+                format!("`{name}` could become code: opal does not follow {}", construct.name())
+            }
+            Self::NotFollowed(construct) => format!(
+                "`{name}` has a character that could become code: opal does not follow {}",
+                construct.name()
             ),
             Self::List => {
                 format!("`{name}` begins with `(`, so the shell could evaluate it as a list")
@@ -270,6 +302,11 @@ impl Refusal {
                     "write the program's name in the text, so that its words can be checked"
                         .to_owned(),
                 ]
+            }
+            Self::Hidden(construct) | Self::NotFollowed(construct) => {
+                let instead =
+                    construct.instead().unwrap_or("write this part of the text in a plainer way");
+                vec![instead.to_owned(), raw(name)]
             }
             Self::List => vec!["assign it without `declare`: `NAME=@var.x`".to_owned()],
         }

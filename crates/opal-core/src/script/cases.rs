@@ -123,6 +123,7 @@ pub(super) const ROWS: &[Case] = &[
     syntax(Code, "what the command prints is evaluated", "echo @var.x | bash"),
     syntax(Code, "bash evaluates the elements of a list that an array is declared with", "a=(); declare a=\"(@var.x)\""),
     syntax(Warn, "a program runs what the variable holds, or takes options from it", "GIT_SSH_COMMAND=@var.x git fetch"),
+    syntax(Code, "several values make up a word in which the program may see an option or a setting", "env @var.x@var.x true"),
     // Builtins.
     case(&["eval"], From(0), Code, "`eval` runs it", "eval echo @var.x"),
     case(&["alias"], From(0), Code, "the shell runs it in place of a command", "alias a=@var.x"),
@@ -187,6 +188,7 @@ pub(super) const ROWS: &[Case] = &[
     case(&["gcloud"], Option(&["--command"]), Code, "a shell on the other machine runs it", "gcloud compute ssh a --command=@var.x"),
     case(&["sudo"], From(0), Code, "`sudo -i` and `sudo -s` give it to a shell, which expands variables in it", "sudo -i echo @var.x"),
     case(&["hyperfine", "concurrently", "watchexec"], From(0), Code, "a shell runs it", "hyperfine \"ls @var.x\""),
+    case(&["hyperfine"], Option(&["s", "p", "c", "--setup", "--prepare", "--conclude", "--cleanup"]), Code, "a shell runs it", "hyperfine --prepare @var.x ls"),
     case(&["parallel"], Input, Code, "a shell runs it", "parallel <<< @var.x"),
     case(&["npm", "npx", "pnpm", "sg", "capsh"], Option(&["c", "--call"]), Code, "a shell runs it", "npx -c \"echo @var.x\""),
     case(&["nodemon"], Option(&["x", "--exec"]), Code, "a shell runs it", "nodemon --exec \"ls @var.x\""),
@@ -283,6 +285,9 @@ pub(super) const ROWS: &[Case] = &[
     case(&["apt", "apt-get", "aptitude"], Option(&["o", "--option"]), Warn, "a setting of apt such as `APT::Update::Pre-Invoke` is a command", "apt-get -o @var.x update"),
     case(&["hg"], Option(&["--config"]), Warn, "a setting of Mercurial such as `alias.x` is a command", "hg --config @var.x log"),
     case(&["svn"], Option(&["--config-option", "--editor-cmd", "--diff-cmd", "--diff3-cmd"]), Warn, "the option names a program to run", "svn diff --diff-cmd @var.x"),
+    case(&["git"], Option(&["--open-files-in-pager"]), Warn, "git runs the option's value", "git grep --open-files-in-pager=@var.x a"),
+    case(&["git"], After("run"), Warn, "git runs it", "git bisect run @var.x"),
+    case(&["strace", "ltrace"], Option(&["o"]), Warn, "a shell runs what follows a `|` in it", "strace -o @var.x true"),
     case(&["git"], Option(&["--extcmd"]), Warn, "git runs the option's value", "git difftool --extcmd=@var.x"),
     case(&["tar"], Option(&["--rsh-command", "--rmt-command", "--new-volume-script"]), Warn, "tar runs the option's value", "tar --rsh-command=@var.x -xf host:a.tar"),
     case(&["wget"], Option(&["e", "--execute", "--use-askpass"]), Warn, "a setting of wget such as `use_askpass` is a command", "wget --execute @var.x url"),
@@ -332,6 +337,7 @@ impl Case {
     pub const PRINTED: &'static Self = &CASES[13];
     pub const ELEMENTS: &'static Self = &CASES[14];
     pub const RUN_BY_PROGRAM: &'static Self = &CASES[15];
+    pub const JOINED: &'static Self = &CASES[16];
 
     /// From one on.
     #[must_use]
@@ -358,6 +364,6 @@ mod tests {
         assert!(Case::of_number(0).is_none());
         assert!(CASES.len() < 256, "a place has eight bits for its row");
         assert_eq!(Case::ELEMENTS.programs.len(), 0);
-        assert_eq!(CASES.iter().filter(|case| case.at == At::Syntax).count(), 16);
+        assert_eq!(CASES.iter().filter(|case| case.at == At::Syntax).count(), 17);
     }
 }

@@ -49,6 +49,7 @@ pub static INTERPRETED: &[InterpretedName] = &[
     row("PS2", PROMPT),
     row("PS4", PROMPT),
     row("RANDOM", INTEGER),
+    row("SECONDS", INTEGER),
     row("SHELL", "programs start it as a shell"),
     row("SHELLOPTS", "bash takes its options from it"),
     row("SRANDOM", INTEGER),

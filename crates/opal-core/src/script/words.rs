@@ -35,6 +35,8 @@ pub struct Word<'t> {
     pub is_list: bool,
     /// `<( … )` is in it.
     pub has_process: bool,
+    /// What follows its text is an expansion without quotes: it can be several words.
+    pub(super) splits: bool,
     pub kind: Kind,
 }
 
@@ -68,7 +70,7 @@ pub fn dequote<'t>(
 ) -> Word<'t> {
     let start = reference.as_ref().map_or(raw.len(), |range| range.start);
     let end = start.min(LONGEST);
-    let (text, length) = literal(&raw[..end], spare);
+    let (text, length, is_quoted) = literal(&raw[..end], spare);
     let whole = length == raw.len();
     let is_quote = |text: &[u8]| matches!(text, b"" | b"\"");
     let is_reference = reference.as_ref().is_some_and(|range| {
@@ -89,6 +91,7 @@ pub fn dequote<'t>(
         is_reference,
         is_list: reference.is_some() && is_list(raw),
         has_process,
+        splits: !is_quoted && length < end && matches!(raw[length], b'$' | b'`'),
         kind,
     }
 }
@@ -102,11 +105,12 @@ fn holds_process(text: &[u8]) -> bool {
     text.contains(&b'<') && text.windows(2).any(|pair| pair == b"<(")
 }
 
-/// The text at the start that means itself, and how many bytes of `raw` it took.
-fn literal<'t>(raw: &'t [u8], spare: &mut Spare) -> (Cow<'t, [u8]>, usize) {
+/// The text at the start that means itself, how many bytes of `raw` it took, and whether it ends in
+/// double quotes.
+fn literal<'t>(raw: &'t [u8], spare: &mut Spare) -> (Cow<'t, [u8]>, usize, bool) {
     let length = plain_length(raw);
     if length == raw.len() || raw == b"[" || raw == b"{}" {
-        return (Cow::Borrowed(raw), raw.len());
+        return (Cow::Borrowed(raw), raw.len(), false);
     }
     let mut text = Piece { raw, borrowed: 0..length, owned: None, spare };
     let mut at = length;
@@ -148,7 +152,7 @@ fn literal<'t>(raw: &'t [u8], spare: &mut Spare) -> (Cow<'t, [u8]>, usize) {
             }
         }
     }
-    (text.finish(), at)
+    (text.finish(), at, quoted)
 }
 
 /// How many bytes at the start are not special, with quotes or without.
@@ -223,6 +227,7 @@ impl<'t> Word<'t> {
             sets: false,
             is_list: false,
             has_process: false,
+            splits: false,
             kind: Kind::Plain,
         }
     }

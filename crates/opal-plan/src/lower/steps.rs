@@ -14,7 +14,11 @@ impl Lower<'_> {
     /// The step whose node of `kind` has just begun.
     pub(super) fn step(&mut self, kind: SyntaxKind) -> Option<Step> {
         match kind {
-            ShellStep => Some(single(Work::Shell(self.shell_text()))),
+            ShellStep => {
+                let mut text = self.shell_text();
+                text.prove();
+                Some(single(Work::Shell(text)))
+            }
             SyntaxKind::Call => Some(single(Work::Call(self.call(&mut Vec::new())))),
             _ => self.chain(),
         }
@@ -52,6 +56,11 @@ impl Lower<'_> {
                 Child::Node { .. } => self.finish(),
             }
         }
+        for (_, operand) in &mut operands {
+            if let Work::Shell(text) = &mut operand.work {
+                text.prove();
+            }
+        }
         let mut operands = operands.into_iter();
         let (_, first) = operands.next()?;
         Some(Step { first, rest: operands.collect() })
@@ -79,6 +88,7 @@ impl Lower<'_> {
             }
         }
         text.span = self.since(start);
+        text.prove();
         let target = target.unwrap_or(Target::Text(text));
         Some(Redirect { operator, target, span: self.since(start) })
     }
@@ -133,7 +143,9 @@ impl Lower<'_> {
                 Child::Token { .. } => {}
             }
         }
-        ShellText { pieces, span: self.since(0) }
+        let mut text = ShellText { pieces, span: self.since(0) };
+        text.prove();
+        text
     }
 
     fn piece(&self, kind: SyntaxKind, span: Span, pieces: &mut Vec<Piece>) {

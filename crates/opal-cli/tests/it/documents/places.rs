@@ -61,14 +61,12 @@ fn page() -> String {
     }
     out.push_str(
         "\n## What opal does not follow\n\n\
-         opal reads the text of a step. What the step does with a shell variable is not followed: \
-         after `x=@var.text`, `eval \"$x\"`, `$((x))` and `${!x}` evaluate the value because the step \
-         says so. The same holds for files that a step writes, sources or runs, for input that `exec` \
-         sets for later commands, for lines that a loop reads and evaluates, and for shell functions that \
-         evaluate their arguments. An expansion among the words of a command (`printf \"$format\" \
-         @var.x`) is taken for an ordinary word, not for an option. What `eval` is given counts as far as \
-         the step spells it out: `eval \"declare -i n\"; n=@var.x` is refused, after `eval \"$line\"` \
-         opal does not know the attributes of `n`.\n",
+         A shell variable counts as the value that it is given, in all of its step. Not followed are files \
+         that a step writes, sources or runs, text in single quotes that `eval`, `trap` or another shell \
+         runs, and the environment of programs. An expansion among the words of a command (`printf \
+         \"$format\" @var.x`) is taken for an ordinary word, not for an option, unless the program is a \
+         shell. Forms of shell text that the second, strict reading of a step does not follow are in \
+         [Interpolation](../language/04-interpolation.md#text-that-opal-does-not-follow).\n",
     );
     out
 }

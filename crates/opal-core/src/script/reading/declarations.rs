@@ -24,7 +24,8 @@ impl Reader<'_, '_> {
                 continue;
             }
             if attribute.is_some_and(|it| it.role != Role::Code) || is_unknown {
-                self.attribute(&word.text);
+                let is_known = word.whole || word.text.contains(&b'=');
+                self.attribute(if is_known { &word.text } else { b"" });
             }
             self.declared(called, *index, attribute, is_unknown);
         }

@@ -72,7 +72,9 @@ impl<'w> Reader<'w, '_> {
         if self.words[index].is_reference {
             self.reading.marks.push((index, Mark::Single));
         }
-        if let Some(case) = called.option(name) {
+        if let Some(case) = called.option(name)
+            && may_run(called, name, &self.words[index].text)
+        {
             self.mark(index, case);
         }
     }
@@ -139,6 +141,10 @@ impl<'w> Reader<'w, '_> {
                 Taken::Operand(index) => {
                     // GNU parallel quotes what follows `:::`.
                     if called.name == "parallel" && self.words[index].text.starts_with(b":::") {
+                        // Without a command they are the commands.
+                        if let Some(case) = called.case(At::From(0)).filter(|_| operands == 0) {
+                            rest[at..].iter().for_each(|index| self.mark(*index, case));
+                        }
                         return;
                     }
                     self.operand(called, operands, index);
@@ -200,7 +206,7 @@ impl<'w> Reader<'w, '_> {
     fn after(&mut self, called: Called, before: &Before, index: usize) {
         let is_after = |case: &&'static Case| {
             if case.at == At::Setting && before.has_config {
-                return before.operand.is_some_and(|last| is_run(&self.words[last]));
+                return before.operand.is_some_and(|last| is_run(&self.words[last].text));
             }
             if let (At::Following(_, from), Some((following, count))) = (case.at, before.following)
             {
@@ -253,9 +259,36 @@ struct Before {
     past: Option<&'static Case>,
 }
 
+/// Settings of ssh that name a program, a library or another file of settings.
+const RUN_BY_SSH: [&[u8]; 8] = [
+    b"include",
+    b"knownhostscommand",
+    b"localcommand",
+    b"pkcs11provider",
+    b"proxycommand",
+    b"remotecommand",
+    b"securitykeyprovider",
+    b"xauthlocation",
+];
+
+/// `git -c user.name=…`, `ssh -o User=…`: most settings are not commands. One that is not
+/// known may be.
+fn may_run(called: Called, name: &[u8], text: &[u8]) -> bool {
+    let is_git = called.name == "git" && name == b"c";
+    let is_ssh =
+        name == b"o" && matches!(called.name, "ssh" | "autossh" | "scp" | "sftp" | "sshfs");
+    let text = if text.starts_with(b"-") { &text[2.min(text.len())..] } else { text };
+    let end = text.iter().position(|byte| matches!(byte, b'=' | b' '));
+    match end {
+        Some(end) if is_git => is_run(&text[..end]),
+        Some(end) if is_ssh => RUN_BY_SSH.contains(&text[..end].to_ascii_lowercase().as_slice()),
+        _ => true,
+    }
+}
+
 /// Whether a setting of git is a command.
-fn is_run(name: &Word<'_>) -> bool {
-    let text = name.text.to_ascii_lowercase();
+fn is_run(name: &[u8]) -> bool {
+    let text = name.to_ascii_lowercase();
     let ends: [&[u8]; 10] = [
         b".cmd",
         b".command",

@@ -17,6 +17,12 @@ impl Reader<'_, '_> {
             let is_end = self.words[option].text.as_ref() == b"--";
             match self.take(called, rest, &mut at) {
                 Taken::Operand(_) | Taken::Flags(_) if is_end => {}
+                // `bash $OPTIONS …`: only the shell knows whether `-c` is among them.
+                Taken::Operand(index)
+                    if self.words[index].splits && self.words[index].text.is_empty() =>
+                {
+                    return self.open(called, &rest[at..]);
+                }
                 Taken::Operand(index) => operand = Some(index),
                 Taken::Valued(name, index) => {
                     runs_text |= rest_letters(&self.words[option], name).contains(&b'c');
@@ -28,6 +34,9 @@ impl Reader<'_, '_> {
                         self.mark(index, case);
                     }
                     runs_text = true;
+                }
+                Taken::Flags(index) if is_unknown(&self.words[index]) => {
+                    return self.open(called, &rest[at..]);
                 }
                 Taken::Flags(index) => {
                     let words = self.words;
@@ -63,6 +72,14 @@ impl Reader<'_, '_> {
         if !runs_text && (operand.is_none() || reads_input) {
             self.reading.input = called.case(At::Input);
         }
+    }
+
+    /// Words that may follow `-c`, or not.
+    fn open(&mut self, called: Called, rest: &[usize]) {
+        if let Some(case) = called.option(b"c") {
+            rest.iter().for_each(|index| self.mark(*index, case));
+        }
+        self.reading.input = called.case(At::Input);
     }
 
     /// Its options are words of any length, in any case, and `-Command` takes all that follow.
@@ -137,6 +154,30 @@ impl Reader<'_, '_> {
             self.reading.input = called.case(At::Input);
         }
     }
+}
+
+/// Long options of shells that are given nothing.
+const FLAGS: [&[u8]; 14] = [
+    b"--norc",
+    b"--noprofile",
+    b"--posix",
+    b"--login",
+    b"--verbose",
+    b"--restricted",
+    b"--noediting",
+    b"--debugger",
+    b"--version",
+    b"--help",
+    b"--no-config",
+    b"--private",
+    b"--interactive",
+    b"--no-rcs",
+];
+
+/// A long option that may be given the next word.
+fn is_unknown(word: &Word<'_>) -> bool {
+    let text = word.text.as_ref();
+    text.starts_with(b"--") && !text.contains(&b'=') && !FLAGS.contains(&text)
 }
 
 /// The letters before the one that takes a value.

@@ -13,7 +13,7 @@ const STARTS: [&[u8]; 8] =
 impl Reader<'_, '_> {
     pub(super) fn wraps(&mut self, called: Called, rest: &[usize], operands: u8) {
         let (mut at, mut left) = (0, operands);
-        let mut is_for_shell = false;
+        let (mut is_for_shell, mut is_open) = (false, false);
         while at < rest.len() {
             let start = at;
             let index = rest[at];
@@ -37,7 +37,12 @@ impl Reader<'_, '_> {
                         rest[at.min(rest.len())..].iter().for_each(|it| self.mark(*it, case));
                     }
                 }
-                Taken::Flags(_) => {}
+                Taken::Flags(index) => {
+                    // A long option that the table does not name may be given the next word.
+                    let text = self.words[index].text.as_ref();
+                    is_open = text.starts_with(b"--") && !text.contains(&b'=');
+                    continue;
+                }
                 Taken::Chosen(index) => self.chosen(called, index),
                 Taken::Operand(_) if left > 0 => left -= 1,
                 Taken::Operand(index) => {
@@ -55,7 +60,7 @@ impl Reader<'_, '_> {
                     }
                     self.reading.input = self.reading.input.or(input);
                     // A list may be empty, or an option: then the command comes after it.
-                    if self.words[index].is_reference {
+                    if self.words[index].is_reference || is_open && self.words[index].whole {
                         self.depth += 1;
                         match self.depth > MAX_DEPTH {
                             true => self.unknown(command),
@@ -65,6 +70,7 @@ impl Reader<'_, '_> {
                     return;
                 }
             }
+            is_open = false;
         }
     }
 

@@ -129,6 +129,42 @@ const REFUSED: &[&str] = &[
     "yarn exec @var.x", "doppler run --command=@var.x", "{ bash; python3; } <<< @var.x", "echo @var.x | { python3; bash; }",
     "echo @var.x | xargs $CMD", "echo @var.x | xargs @env.Y",
     "coproc @var.x { cat; }", "git submodule foreach --recursive \"git tag @var.x\"",
+    // Places inside of quotes and expansions.
+    "echo ${HOME:\"@var.x\"}", "echo \"${HOME:\"@var.x\"}\"", "echo ${a[\"@var.x\"]}", "echo ${HOME:${Y:-@var.x}}", "echo ${a[${Y:-@var.x}]}",
+    "a[${Y:-@var.x}]=1", "a[\"${Y:-@var.x}\"]=1", "a=([${Y:-@var.x}]=1)", "a=([$(echo @var.x)]=1)", "echo \"${HOME#'\"'}\" ; eval @var.x # }\"",
+    // Keywords beside brackets.
+    "( if((@var.x > 3)); then echo big; fi )", "while((@var.x)); do break; done", "until((@var.x)); do break; done", "if true; then((@var.x)); fi",
+    "for i in 1; do((@var.x)); done", "if false; then :; else((@var.x)); fi", "for((i=@var.x; i<1; i++)); do :; done", "!((@var.x))", "time((@var.x))",
+    "case x in x) echo in; eval \"@var.x\";; esac", "case x in x) grep -q in /dev/null; eval @var.x;; esac", "case x in x) echo in | bash <<< \"@var.x\";; esac",
+    "[[ a ]]>/dev/null; eval @var.x; [[ b ]]", "[[ a ]]</dev/null; eval @var.x; [[ b ]]", "[[ (a == a)]]; eval @var.x; [[ a ]]",
+    // Backticks.
+    "x=`echo \\`eval @var.x\\``", "x=`ev\\\\al @var.x`", "x=`bash \\\\-c @var.x`", "x=\"`ev\\\"\\\"al @var.x`\"", "x=`echo \\$((@var.x))`", "x=`echo \\${a[@var.x]}`",
+    "echo `echo \"` ; eval @var.x ; echo `\"`",
+    // Long options that are given something.
+    "bash --rcfile /dev/null -c \"@var.x\"", "bash --init-file f -c @var.x", "zsh --emulate sh -c @var.x", "flock --timeout 5 lock -c @var.x", "flock --wait 5 lock -c @var.x",
+    "flock --conflict-exit-code 5 lock -c @var.x", "setpriv --reuid 0 ssh host \"rm @var.x\"", "systemd-run --unit a ssh host \"rm @var.x\"", "bash $OPTS @var.x",
+    "bash --unheard-of x -c @var.x",
+    // Variables that are interpreted, given something in another way.
+    "printf -v PS4 %s @var.x; set -x; :", "read -r PS4 <<< @var.x; set -x; :", "mapfile -t PS4 <<< @var.x; set -x; :", "echo @var.x | { read -r PS4; set -x; :; }",
+    "printf -v BASH_ENV %s @var.x; export BASH_ENV; bash -c :", "read -r BASH_ENV <<E\n@var.x\nE\nexport BASH_ENV; bash -c :", "set -k; bash /dev/null BASH_ENV=@var.x",
+    // Integers.
+    "declare -i n; : \"${n:=@var.x}\"", "declare -i n; read n <<E\n@var.x\nE", "declare -i n; { read n; } <<< @var.x", "echo @var.x | { declare -i n; read n; }",
+    "declare -i n{1,2}; n1=@var.x", "I=1; declare -i n$I; n1=@var.x", "SECONDS+=@var.x", "SECONDS=@var.x",
+    // Descriptors and coprocesses.
+    "echo hi >& \"$(echo @var.x)\"", "coproc bash; echo @var.x >&${COPROC[1]}", "coproc N ((@var.x)); wait", "coproc N [[ @var.x -eq 1 ]]; wait",
+    // Lines that are continued inside an operator.
+    "echo hi >\\\n& @var.x", "echo @var.x |\\\n& bash", "bash <\\\n(echo @var.x)", "( for PS\\\n4 in @var.x; do set -x; echo hi; done )", "echo $\\\n((@var.x))", "echo $(\\\n(@var.x))",
+    "echo $\\\n[@var.x]", "(\\\n(n=@var.x))", "( for (\\\n(i=@var.x;i<1;i++)); do :; done )", "typeset -i n; n+\\\n=@var.x", "i\\\nf eval @var.x; then :; fi",
+    // Several values that make up one word.
+    "env @var.x@var.y bash -c :", "bash @var.x@var.y c", "su root @var.x@var.y", "printf @var.x@var.y c hi", "python3 @var.x@var.y", "ssh \"@var.x@var.y\" host",
+    // Variables of the shell.
+    "X=@var.x; eval \"$X\"", "X=@var.x; bash -c \"echo $X\"", "X=@var.x; Y=$X; eval $Y", "X=@var.x; [[ $X -eq 1 ]]", "X=@var.x; echo $((X))", "X=@var.x; echo ${!X}",
+    "X=@var.x; echo ${X@P}", "X=@var.x; echo ${a[$X]}", "X=@var.x; a[$X]=1", "X=@var.x; test -v \"$X\"", "X=@var.x; ssh host \"rm $X\"", "X=@var.x; echo \"$X\" | bash",
+    "for i in @var.x; do eval $i; done", "read -r X <<< @var.x; eval \"$X\"", "while read -r l; do bash -c \"$l\"; done <<< @var.x", "f() { eval \"$1\"; }; f @var.x",
+    "f() { bash; }; echo @var.x | f", "f() { echo @var.x; }; f | bash", "set -- @var.x; eval \"$1\"", "X=$(echo @var.x); eval \"$X\"", "X=@var.x; PS4=$X; set -x; :",
+    "X=@var.x; declare -i n=$X", "X=@var.x; let n=$X", "local X=@var.x; (( X > 1 ))", "export X=@var.x; trap \"echo $X\" EXIT", "eval \"$X\"; X=@var.x",
+    "parallel ::: \"@var.x\"", "exec <<< @var.x; bash", "$(f() { eval \"$1\"; }; f @var.x)", "command_not_found_handle() { eval \"$2\"; }; nosuch @var.x",
+    "echo @var.x >(bash)", "echo @var.x | tee >(cat | bash)",
 ];
 
 /// Places that are data, whatever is in them. Each works in both shells, except those with `# bash`.
@@ -149,7 +185,7 @@ const ALLOWED: &[&str] = &[
     "read -r a <<< @var.x; echo \"$a\" # bash", "mapfile -t a <<< @var.x; echo \"${a[0]}\" # bash", "diff <(echo @var.x) <(echo b) # bash",
     "echo a &> \"f-@var.x\" # bash", "echo \"${HOME/a/@var.x}\" # bash", "b=${HOME/a/@var.x} # bash", "printf -v a %s @var.x # bash",
     "declare -r A=@var.x # bash", "declare -x A=@var.x # bash", "function f { echo @var.x; }; f # bash", "time echo @var.x # bash",
-    "coproc echo @var.x # bash", "wait -n; echo @var.x # bash", "read -p @var.x a <<< b # bash", "declare -i n=1; m=@var.x # bash",
+    "wait -n; echo @var.x # bash", "read -p @var.x a <<< b # bash", "declare -i n=1; m=@var.x # bash",
     "(( 1 )) && echo @var.x # bash", "for ((i=0; i<1; i++)); do echo @var.x; done # bash", "select i in @var.x; do break; done <<< 1 # bash",
     "eval 'declare -i n'; m=@var.x # bash", "eval 'declare -x n'; n=@var.x # bash", "printf %s @var.x | xargs -0 echo # any",
     "a=([0]=@var.x [1]=b); echo \"${a[0]}\" # bash", "a[b[0]]=@var.x; echo \"${a[0]}\" # bash", "arr=([1 + 1]=@var.x); echo \"${arr[2]}\" # bash",
@@ -187,6 +223,8 @@ const NOT_WARNED: &[&str] = &[
     "psql -c '\\copy a from stdin' <<< @var.x", "sqlite3 f.db '.import /dev/stdin a' <<< @var.x", "php -r 'echo 1;' <<< @var.x",
     "git config user.name @var.x", "git config --global user.email @var.x", "sops exec-env @var.x ./deploy", "sops -d @var.x",
     "heroku config:set A=@var.x", "yarn add @var.x", "doppler run -- ls @var.x", "plink @var.x uptime",
+    "hyperfine ls --export-json \"@var.x\"", "tmux kill-session -t @var.x", "tmux new-session -d -s \"@var.x\"", "git -c user.name=\"@var.x\" commit",
+    "ssh -o \"User=@var.x\" host uptime", "ssh -oUser=@var.x host uptime", "python3 -I script.py @var.x",
     "pwsh -File a.ps1 @var.x", "pwsh a.ps1 @var.x", "KUBECONFIG=@var.x kubectl get pods",
 ];
 
@@ -265,6 +303,41 @@ fn every_refused_row_is_refused_for_every_value_and_nothing_runs() {
         }
     }
     assert!(allowed.is_empty(), "{allowed:#?}");
+}
+
+/// opal does not follow what these do with the value.
+const NOT_FOLLOWED: &[&str] = &[
+    "X=@var.x; exec {a[$X]}>f",
+    "X=@var.x; y=`echo \\$X`",
+    "shopt -s expand_aliases; echo @var.x",
+    "set -k; echo @var.x",
+    "echo @var.x | tee >(cat)",
+    "for i in @var.x; do y=${i:$(echo 1):${z:-1}}; done",
+    "set $OPTIONS; echo @var.x",
+];
+
+#[test]
+fn text_that_opal_does_not_follow_takes_only_values_that_are_harmless_everywhere() {
+    let place = Place::new(Only::Bash);
+    for line in NOT_FOLLOWED {
+        for value in VALUES.iter().filter(|value| !value.starts_with('/')) {
+            assert!(is_refused(&place, line, value), "{line} with {value:?}");
+            assert_quiet(&place, line);
+        }
+        for value in ["v1.2.3-rc.1", "registry.example.com:5000/app@sha256:00ff", "50%"] {
+            assert!(!is_refused(&place, line, value), "{line} with {value:?}");
+        }
+        assert!(is_refused(&place, line, "-rf"), "{line}");
+    }
+    // What ended before it, and cannot reach it, is read as ever.
+    for line in
+        ["echo @var.x; y=`echo \\a`", "echo @var.x && exec {a[1]}>f", "echo @var.x\ncoproc cat"]
+    {
+        for value in VALUES.iter().filter(|value| !value.starts_with('/')) {
+            assert!(!is_refused(&place, line, value), "{line} with {value:?}");
+            assert_quiet(&place, line);
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,381 @@
+//! A second, strict reading of the whole text of a step.
+//!
+//! The lexer reads shell text of every kind and says where each reference is. This reader knows a
+//! small grammar only, in which bash and dash agree about where words and commands begin and end, and
+//! judges every value by it once more. Where the text leaves that grammar it is lost: what follows is
+//! refused, and what was before must be harmless in every place.
+//!
+//! | what | where |
+//! |---|---|
+//! | words and quotes; what is inside of them | `scan`; `dollar`, `expansion`, `sums` |
+//! | commands and pipelines; `if`, `for`, `case`, `[[` | `grammar`; `compound` |
+//! | heredocs | `heredocs` |
+//! | what commands do with values, through variables and pipes too | `flow`, `settings` |
+//!
+//! Deliberately not here: the table of places, which the lexer's reading uses as well.
+
+mod compound;
+mod dollar;
+mod expansion;
+mod flow;
+mod grammar;
+mod heredocs;
+mod scan;
+mod settings;
+mod sums;
+mod tree;
+
+use super::cases::{At, Case, Role};
+use super::programs::find;
+use crate::context::Context;
+use scan::Reader;
+use tree::Values;
+
+/// Stands for a value in the text; no source holds it.
+const VALUE: u8 = 0;
+/// Stands for `@raw(…)`.
+const PASTED: u8 = 1;
+
+/// A part of a text, as it is given to [`prove`].
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'t> {
+    Text(&'t str),
+    /// `@NAME` that is text.
+    AtWord(&'t str),
+    Value(Context),
+    /// `@raw(…)`: text that is not known.
+    Pasted,
+}
+
+/// What the reader does not follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Construct {
+    Syntax = 1,
+    Backtick,
+    Coprocess,
+    Expansion,
+    Index,
+    Sum,
+    Process,
+    Continuation,
+    Heredoc,
+    Quotes,
+    Pattern,
+    Setting,
+    Name,
+    Braces,
+    Reading,
+}
+
+impl Construct {
+    const ALL: [Self; 15] = [
+        Self::Syntax,
+        Self::Backtick,
+        Self::Coprocess,
+        Self::Expansion,
+        Self::Index,
+        Self::Sum,
+        Self::Process,
+        Self::Continuation,
+        Self::Heredoc,
+        Self::Quotes,
+        Self::Pattern,
+        Self::Setting,
+        Self::Name,
+        Self::Braces,
+        Self::Reading,
+    ];
+
+    pub(crate) fn number(self) -> u32 {
+        self as u32
+    }
+
+    pub(crate) fn of_number(number: u32) -> Option<Self> {
+        Self::ALL.get((number as usize).checked_sub(1)?).copied()
+    }
+
+    /// What it is, as the object of "opal does not follow".
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Syntax => "this form of a command",
+            Self::Backtick => "a `\\` inside backticks",
+            Self::Coprocess => "`coproc`",
+            Self::Expansion => "this form of `${…}`",
+            Self::Index => "this index of an array",
+            Self::Sum => "this form of arithmetic",
+            Self::Process => "`>(…)`",
+            Self::Continuation => "a line that continues inside a name or an operator",
+            Self::Heredoc => "this form of a heredoc",
+            Self::Quotes => "this form of quotes",
+            Self::Pattern => "this pattern",
+            Self::Setting => "a command that changes how the shell reads the text",
+            Self::Name => "a variable whose name only the shell knows",
+            Self::Braces => "`{…,…}` in this command",
+            Self::Reading => "this text in one way only",
+        }
+    }
+
+    /// What to write in its place, where there is something.
+    #[must_use]
+    pub fn instead(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Backtick => "write `$(…)` in place of backticks",
+            Self::Continuation => "put the line break after a blank",
+            Self::Sum => "write arithmetic as `$((…))`",
+            Self::Coprocess | Self::Setting | Self::Process | Self::Name => {
+                "move it to a step of its own"
+            }
+            Self::Expansion | Self::Index => "assign the inner part to a variable first",
+            Self::Braces => "write the words one by one",
+            Self::Quotes | Self::Pattern | Self::Heredoc | Self::Syntax | Self::Reading => {
+                return None;
+            }
+        })
+    }
+}
+
+/// The places of the values, in order: those that the lexer found, made stricter where this reading of
+/// the text asks for it.
+#[must_use]
+pub fn prove(parts: &[Part<'_>]) -> Vec<Context> {
+    let contexts: Vec<Context> = parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Value(context) => Some(*context),
+            _ => None,
+        })
+        .collect();
+    if contexts.is_empty() {
+        return contexts;
+    }
+    let mut src = Vec::with_capacity(64);
+    let mut is_known = true;
+    for part in parts {
+        match part {
+            Part::Text(text) | Part::AtWord(text) => {
+                if matches!(part, Part::AtWord(_)) {
+                    src.push(b'@');
+                }
+                is_known &= !text.bytes().any(|byte| matches!(byte, VALUE | PASTED));
+                src.extend_from_slice(text.as_bytes());
+            }
+            Part::Value(_) => src.push(VALUE),
+            Part::Pasted => src.push(PASTED),
+        }
+    }
+    if !is_known {
+        return contexts.into_iter().map(|it| it.hidden(Construct::Quotes)).collect();
+    }
+    let proof = Proof::of(&src);
+    contexts.into_iter().enumerate().map(|(index, it)| proof.place(index, it)).collect()
+}
+
+/// What the strict reading of a text found.
+#[derive(Debug)]
+struct Proof {
+    found: flow::Found,
+    gap: Option<Gap>,
+    /// A word of the text names a program that runs text.
+    runs: bool,
+}
+
+/// Where the reader was lost.
+#[derive(Debug)]
+struct Gap {
+    construct: Construct,
+    /// How many values are in commands that ended before it, and have no way into what follows.
+    settled: usize,
+    /// How many values are before it.
+    before: usize,
+    /// A program that runs text is named after it.
+    runs: bool,
+}
+
+impl Proof {
+    fn of(src: &[u8]) -> Self {
+        let mut reader = Reader::new(src);
+        let (list, lost) = reader.text();
+        let count = |end: usize| src[..end].iter().filter(|byte| **byte == VALUE).count();
+        let gap = lost.map(|lost| Gap {
+            construct: lost.construct,
+            settled: reader.settled,
+            before: count(lost.at),
+            runs: names_runner(&src[lost.at..]),
+        });
+        let nothing = Gap { construct: Construct::Syntax, settled: 0, before: 0, runs: true };
+        let (found, gap) = match flow::judge(src, &reader.heredocs.bodies, &list) {
+            Some(found) => {
+                let leaks = found.leaks;
+                let settled =
+                    |gap: Gap| Gap { settled: if leaks { 0 } else { gap.settled }, ..gap };
+                (found, gap.map(settled))
+            }
+            None => (flow::Found::default(), Some(nothing)),
+        };
+        let runs = found.setting.is_some() && names_runner(src);
+        Self { found, gap, runs }
+    }
+
+    fn place(&self, index: usize, context: Context) -> Context {
+        let mut place = context;
+        for (values, case) in &self.found.cases {
+            if values.has(index) && place.refused().is_none() {
+                place = place.case(case);
+            }
+        }
+        if place.refused().is_some() {
+            return place;
+        }
+        let of = |values: &Values| values.has(index);
+        let is_read = self.found.read_by.iter().any(|(values, _)| of(values));
+        let differs = is_read && context.reader().is_none() && context.is_word_start()
+            || of(&self.found.programs) && !context.is_program()
+            || of(&self.found.declared) && !context.is_declared();
+        if differs {
+            place = place.followed(Construct::Reading);
+        }
+        if let Some(construct) = self.found.setting {
+            place = if self.runs { place.hidden(construct) } else { place.followed(construct) };
+        }
+        match &self.gap {
+            Some(gap) if index >= gap.before => place.hidden(gap.construct),
+            Some(gap) if index < gap.settled => place,
+            Some(gap) if gap.runs => place.hidden(gap.construct),
+            Some(gap) => place.followed(gap.construct),
+            None => place,
+        }
+    }
+}
+
+/// Whether a word, whatever quotes are in it, names a program that runs text.
+fn names_runner(src: &[u8]) -> bool {
+    let mut bare = Vec::with_capacity(src.len());
+    let mut at = 0;
+    while let Some(byte) = src.get(at) {
+        match byte {
+            b'\\' if src.get(at + 1) == Some(&b'\n') => at += 1,
+            b'"' | b'\'' | b'\\' => {}
+            byte => bare.push(*byte),
+        }
+        at += 1;
+    }
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || b";&|()<>`{}$=,!".contains(byte);
+    let is_code = |case: &'static Case| {
+        case.role == Role::Code && !matches!(case.at, At::After(_) | At::Past(_) | At::Setting)
+    };
+    let is_run = |word: &[u8]| {
+        let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        word != b"." && find(name).is_some_and(|it| it.cases().any(is_code))
+    };
+    // `.` is a command only at the beginning of one.
+    let starts = bare.split(|byte| b";&|({`\n".contains(byte));
+    let is_sourced = |text: &[u8]| text.trim_ascii_start().starts_with(b". ");
+    starts.into_iter().any(is_sourced)
+        || bare.split(ends).any(is_run)
+        || src.windows(3).any(|it| it == b"$'\\")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Place;
+
+    /// The place of the last value of a text in which `@` stands for one.
+    fn last(text: &str) -> Context {
+        let at = Context::new(Place::Word);
+        let mut parts = Vec::new();
+        for (index, piece) in text.split('@').enumerate() {
+            if index > 0 {
+                parts.push(Part::Value(at));
+            }
+            parts.push(Part::Text(piece));
+        }
+        prove(&parts).pop().unwrap()
+    }
+
+    const FOLLOWED: &[&str] = &[
+        "echo @",
+        "if [ -f a ]; then echo @; elif b; then c; else d; fi",
+        "for i in 1 2; do echo \"$i\" @; done",
+        "while read -r l; do echo \"$l\"; done < f; echo @",
+        "until false; do break; done; echo @",
+        "case \"$1\" in (a|b) echo a ;; *) echo @ ;; esac",
+        "case x in esac; echo @",
+        "select i in a; do break; done; echo @",
+        "(cd a && ls); { b; }; echo @",
+        "f() { echo a; }; function g { b; }; function h() ( c ); echo @",
+        "[[ -f a && ! ( b == c* || $d =~ ^v[0-9]+(\\.[0-9]+)*$ ) ]] && echo @",
+        "(( i++ )); for ((i = 0; i < 3; i++)); do a; done; echo $((1 + 2)) @",
+        "a=(1 \"2 3\" [4]=5 $(b)); a+=(c); m[x]=1; echo \"${a[@]}\" \"${m[\"x\"]}\" ${#a[@]} @",
+        "echo ${a:-b} \"${a:-\"$b\"}\" ${a#*/} ${a%%.*} ${a//\\//-} ${a:1:2} ${a^^} ${!a} ${a:-${b:-c}} @",
+        "cat <<E > f\n$a $(b \"c\")\nE\necho @",
+        "cat <<-'E' | sort\n\t$a `\n\tE\necho @",
+        "x=$(cat <<E\na\nE\n); echo @",
+        "a && b || c; d & wait; ! e | f |& g; time h; echo @ # it's",
+        "a > b 2>&1 < c >> d &> e >| f <<< \"g\" {fd}> h; echo @",
+        "diff <(a) <(b @)",
+        "echo `date +%Y` \"`b \"c\"`\" @",
+        "docker run \\\n  --rm a \\\n  @",
+        "echo $'a\\n' $1 $@ \"$*\" $# $? $$ $! $- ~ *.txt {} a{b @",
+        "eval \"$(ssh-agent -s)\"; trap 'rm -f x' EXIT; set -euo pipefail; shopt -s nullglob; ls @",
+        "local x=1; declare -A m; readonly Y=2; export Z; read -r a b < f; echo @",
+    ];
+
+    #[test]
+    fn ordinary_text_is_followed_to_its_end() {
+        for text in FOLLOWED {
+            let place = last(text);
+            assert_eq!((place.construct(), place.refused()), (None, None), "{text}");
+        }
+    }
+
+    #[test]
+    fn text_that_ends_anywhere_is_read_without_a_panic() {
+        for text in FOLLOWED {
+            for (end, _) in text.char_indices() {
+                let rest = &text[end..];
+                last(&format!("{}@", &text[..end].replace('@', "")));
+                last(&format!("{rest}@"));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_followed_is_named() {
+        for (text, construct) in [
+            ("a=`b \\`c\\``; echo @", Construct::Backtick),
+            ("coproc a; echo @", Construct::Coprocess),
+            ("echo ${a:-'b'\\}} @", Construct::Expansion),
+            ("echo ${a[{b}]} @", Construct::Index),
+            ("echo $[1] @", Construct::Sum),
+            ("a > >(b); echo @", Construct::Process),
+            ("echo $\\\n(a) @", Construct::Continuation),
+            ("cat <<$E\n$E\necho @", Construct::Heredoc),
+            ("echo $\"a\" @", Construct::Quotes),
+            ("ls a+(b|c) @", Construct::Syntax),
+        ] {
+            let place = last(text);
+            assert!(place.is_hidden(), "{text}");
+            assert_eq!(place.construct(), Some(construct), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_construct_has_its_number() {
+        for construct in Construct::ALL {
+            assert_eq!(Construct::of_number(construct.number()), Some(construct));
+            assert!(construct.number() < 16, "a place has four bits for it");
+        }
+    }
+
+    #[test]
+    fn text_of_any_depth_is_read_in_bounded_stack() {
+        for (open, close) in [("$(", ")"), ("(", ")"), ("${a:-", "}"), ("{ ", "; }"), ("$((", "))")]
+        {
+            let text = format!("echo {}a{} @", open.repeat(50_000), close.repeat(50_000));
+            assert!(last(&text).is_hidden());
+        }
+    }
+}

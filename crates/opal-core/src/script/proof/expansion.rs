@@ -1,0 +1,177 @@
+//! `${ … }`.
+
+use std::ops::Range;
+
+use super::scan::{Read, Reader, is_name_byte};
+use super::tree::{Sum, Values, Variable, Word};
+use super::{Construct, PASTED, VALUE};
+use crate::script::cases::Case;
+
+impl Reader<'_> {
+    pub(super) fn expansion(&mut self, word: &mut Word, start: usize, is_quoted: bool) -> Read<()> {
+        let mut indirect = false;
+        match (self.peek(), self.ahead(1)) {
+            (Some(b'#'), Some(next)) if is_name_byte(next) || matches!(next, b'@' | b'*') => {
+                self.at += 1;
+            }
+            (Some(b'!'), Some(next)) if is_name_byte(next) => {
+                indirect = true;
+                self.at += 1;
+            }
+            _ => {}
+        }
+        let (from, begin) = (self.values, self.at);
+        let name = match self.peek() {
+            Some(byte) if is_name_byte(byte) => begin..begin + self.name()?,
+            Some(b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-') => begin..begin + 1,
+            Some(VALUE) => {
+                self.value(word);
+                self.computed(word, begin, from, Case::PARAMETER);
+                return self.lost(Construct::Expansion);
+            }
+            _ => return self.lost(Construct::Expansion),
+        };
+        self.at = name.end;
+        let mut is_keys = false;
+        if self.peek() == Some(b'[') {
+            self.at += 1;
+            is_keys = matches!((self.peek(), self.ahead(1)), (Some(b'@' | b'*'), Some(b']')));
+            self.index(word, Case::INDEX)?;
+        }
+        // `${!PREFIX*}` and `${!ARRAY[@]}` expand nothing twice.
+        is_keys |= matches!((self.peek(), self.ahead(1)), (Some(b'@' | b'*'), Some(b'}')));
+        if indirect && !is_keys {
+            let values = Values::NONE;
+            word.sums.push(Sum { at: name.clone(), values, case: Case::PARAMETER });
+        }
+        word.variables.push(Variable { at: start..self.at, name: name.clone() });
+        self.operation(word, name, is_quoted)
+    }
+
+    /// What follows the name, up to `}`.
+    pub(super) fn operation(
+        &mut self,
+        word: &mut Word,
+        name: Range<usize>,
+        is_quoted: bool,
+    ) -> Read<()> {
+        let Some(byte) = self.peek() else { return self.lost(Construct::Expansion) };
+        let next = self.ahead(1);
+        match (byte, next) {
+            (b'}', _) => {
+                self.at += 1;
+                return Ok(());
+            }
+            (b'*' | b'@', Some(b'}')) => {
+                self.at += 2;
+                return Ok(());
+            }
+            (b':', Some(b'-' | b'+' | b'?' | b'=')) => {
+                if next == Some(b'=') {
+                    word.given.push(name);
+                }
+                self.at += 2;
+            }
+            (b':', _) => {
+                self.at += 1;
+                return self.offset(word);
+            }
+            (b'=', _) => {
+                word.given.push(name);
+                self.at += 1;
+            }
+            (b'-' | b'+' | b'?' | b'#' | b'%' | b'/' | b'^' | b',', _) => self.at += 1,
+            // `${NAME@P}` expands what the variable holds, as a prompt.
+            (b'@', Some(letter)) if letter.is_ascii_alphabetic() && self.ahead(2) == Some(b'}') => {
+                if matches!(letter, b'P' | b'E') {
+                    let values = Values::NONE;
+                    word.sums.push(Sum { at: name, values, case: Case::PARAMETER });
+                }
+                self.at += 3;
+                return Ok(());
+            }
+            _ => return self.lost(Construct::Expansion),
+        }
+        self.operand(word, is_quoted)
+    }
+
+    /// `${NAME:offset:length}`
+    pub(super) fn offset(&mut self, word: &mut Word) -> Read<()> {
+        let (start, from) = (self.at, self.values);
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'}' => {
+                    self.computed(word, start, from, Case::SUM);
+                    self.at += 1;
+                    return Ok(());
+                }
+                b'"' | b'{' | b'\n' => return self.lost(Construct::Expansion),
+                b'$' if self.ahead(1) == Some(b'{') => return self.lost(Construct::Expansion),
+                _ => self.summand(word, Case::SUM)?,
+            }
+        }
+        self.lost(Construct::Expansion)
+    }
+
+    /// The word after an operator.
+    pub(super) fn operand(&mut self, word: &mut Word, is_quoted: bool) -> Read<()> {
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'}' => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                b'"' => self.inner_quotes(word)?,
+                b'\'' if !is_quoted => {
+                    let rest = &self.src[self.at + 1..self.end];
+                    let end = rest.iter().position(|byte| {
+                        matches!(*byte, b'\'' | b'}' | b'\\' | b'"' | b'`' | VALUE)
+                    });
+                    match end {
+                        Some(length) if rest[length] == b'\'' => self.at += length + 2,
+                        _ => return self.lost(Construct::Expansion),
+                    }
+                }
+                b'\'' | b'`' | b'{' | PASTED => return self.lost(Construct::Expansion),
+                b'\\' => match self.ahead(1) {
+                    Some(next) if b"/.*?[]$#%&:-+ ()".contains(&next) => self.at += 2,
+                    _ => return self.lost(Construct::Expansion),
+                },
+                b'$' if matches!(self.ahead(1), Some(b'\'' | b'"')) => {
+                    return self.lost(Construct::Expansion);
+                }
+                b'$' => self.dollar(word, is_quoted)?,
+                VALUE => self.value(word),
+                _ => self.at += 1,
+            }
+        }
+        self.lost(Construct::Expansion)
+    }
+
+    /// `"…"` inside `${…}`: bash and dash agree on its end only where it is plain.
+    pub(super) fn inner_quotes(&mut self, word: &mut Word) -> Read<()> {
+        self.at += 1;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                b'$' if self.ahead(1) == Some(b'{') => {
+                    let rest = &self.src[self.at + 2..self.end];
+                    let length = rest.iter().take_while(|byte| is_name_byte(**byte)).count();
+                    if length == 0 || rest.get(length) != Some(&b'}') {
+                        return self.lost(Construct::Expansion);
+                    }
+                    self.dollar(word, true)?;
+                }
+                b'$' if !matches!(self.ahead(1), Some(b'(' | b'[')) => self.dollar(word, true)?,
+                b'$' | b'{' | b'}' | b'\\' | b'`' | b'\'' | VALUE | PASTED => {
+                    return self.lost(Construct::Expansion);
+                }
+                _ => self.at += 1,
+            }
+        }
+        self.lost(Construct::Expansion)
+    }
+}

@@ -1,0 +1,140 @@
+//! A step as the strict reader sees it: commands, their words, and what is inside of words.
+
+use std::ops::Range;
+
+use super::super::cases::Case;
+
+/// Values of a step, a bit for each; the last bit stands for all that have no bit of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Values(u64);
+
+impl Values {
+    pub(super) const NONE: Self = Self(0);
+
+    pub(super) fn one(index: usize) -> Self {
+        Self(1 << index.min(63))
+    }
+
+    pub(super) fn range(from: usize, to: usize) -> Self {
+        (from..to.max(from).min(from + 64)).map(Self::one).fold(Self::NONE, Self::and)
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    pub(super) fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(super) fn has(self, index: usize) -> bool {
+        self.0 & Self::one(index).0 != 0
+    }
+}
+
+/// Commands one after the other.
+#[derive(Debug, Default)]
+pub(super) struct List(pub(super) Vec<Pipeline>);
+
+/// Commands, each of which reads what the one before it prints.
+#[derive(Debug, Default)]
+pub(super) struct Pipeline(pub(super) Vec<Command>);
+
+#[derive(Debug)]
+pub(super) struct Command {
+    pub(super) kind: CommandKind,
+    pub(super) redirects: Vec<Redirect>,
+}
+
+#[derive(Debug)]
+pub(super) enum CommandKind {
+    Simple(Vec<Word>),
+    /// `( … )`, `{ … }`, `if`, `while`, `case`: what runs in it, and words that are only expanded.
+    Group {
+        lists: Vec<List>,
+        words: Vec<Word>,
+    },
+    /// `for NAME in …`.
+    For {
+        name: Range<usize>,
+        words: Vec<Word>,
+        body: List,
+    },
+    Function {
+        name: Range<usize>,
+        body: Box<Command>,
+    },
+    /// `[[ … ]]`.
+    Test(Vec<Word>),
+    /// `(( … ))`.
+    Sum(Word),
+}
+
+#[derive(Debug)]
+pub(super) struct Redirect {
+    pub(super) kind: RedirectKind,
+    /// The descriptor, where one is written.
+    pub(super) descriptor: Option<Range<usize>>,
+    pub(super) word: Word,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RedirectKind {
+    Out,
+    In,
+    /// `>&`, `<&`.
+    Copy,
+    /// `<<<`.
+    String,
+    /// `<<`: the body, by its number.
+    Heredoc(usize),
+}
+
+/// A variable that a word expands.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    pub(super) at: Range<usize>,
+    pub(super) name: Range<usize>,
+}
+
+/// A word, as it is written, and what is in it.
+#[derive(Debug, Default)]
+pub(super) struct Word {
+    pub(super) at: Range<usize>,
+    /// The values that are in it and not in a command inside of it.
+    pub(super) values: Values,
+    /// Those and the ones of commands inside.
+    pub(super) all: Values,
+    pub(super) variables: Vec<Variable>,
+    /// `$( … )`, with the row of the table where the shell computes what they print.
+    pub(super) commands: Vec<(List, Option<&'static Case>)>,
+    /// `<( … )`.
+    pub(super) processes: Vec<List>,
+    pub(super) sums: Vec<Sum>,
+    /// `${NAME:=…}`.
+    pub(super) given: Vec<Range<usize>>,
+    /// The name that it assigns to.
+    pub(super) assigned: Option<Range<usize>>,
+    /// No quote and no expansion is in it.
+    pub(super) is_literal: bool,
+    /// `{a,b}`.
+    pub(super) has_braces: bool,
+    /// It begins with a value, and another follows directly.
+    pub(super) begins_with_two: bool,
+}
+
+/// Text that the shell evaluates once more: what is in it is in this row of the table.
+#[derive(Clone, Debug)]
+pub(super) struct Sum {
+    pub(super) at: Range<usize>,
+    pub(super) values: Values,
+    pub(super) case: &'static Case,
+}
