@@ -1,68 +1,69 @@
 //! `inputs.schema.json`: what the inputs of a module must be like.
 
-mod evaluate;
-mod keywords;
-mod number;
-mod places;
-mod rules;
 mod subschemas;
-#[cfg(test)]
-mod tests;
-mod uri;
 
 use std::collections::BTreeSet;
 
+use jsonschema::error::ValidationErrorKind as ErrorKind;
+use jsonschema::{Draft, PatternOptions, Retrieve, Uri, ValidationError, Validator};
 use serde_json::{Map, Value};
 
-use self::evaluate::{Fault, Kind, faults};
-use self::rules::Rules;
-use self::subschemas::Nodes;
 use super::placeholders::is_placeholder;
 use super::tree::place;
 use crate::reference::shorten;
+use subschemas::Nodes;
 
 /// Nobody fills in more.
 const MOST_OPEN: usize = 1_000;
 
-/// A schema that can be held against inputs: JSON Schema, draft 2020-12. It is complete in itself:
-/// nothing is fetched, from no network and no disk.
+/// A schema that can be held against inputs.
 #[derive(Debug)]
 pub struct Schema {
-    rules: Rules,
+    validator: Validator,
     document: Value,
+}
+
+/// A schema stands for itself: nothing is fetched, from no network and no disk.
+struct Refuse;
+
+impl Retrieve for Refuse {
+    fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        Err("a schema of inputs cannot refer to anything outside itself".into())
+    }
 }
 
 impl Schema {
     /// Reads a schema; the reason why it is none.
     pub fn read(text: &str) -> Result<Self, String> {
-        let document: Value =
+        let schema: Value =
             serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
-        let rules = Rules::read(&document);
-        let rules = rules.map_err(|reason| format!("it is not a JSON Schema: {reason}"))?;
-        Ok(Self { rules, document })
-    }
-
-    fn nodes(&self) -> Nodes<'_> {
-        Nodes::of(&self.document, &self.rules.places)
+        jsonschema::options()
+            .with_draft(Draft::Draft202012)
+            .with_retriever(Refuse)
+            // The engine without backtracking: a pattern cannot take for ever.
+            .with_pattern_options(PatternOptions::regex())
+            .build(&schema)
+            .map_err(|error| format!("it is not a JSON Schema: {error}"))
+            .map(|validator| Self { validator, document: schema })
     }
 
     /// Where those of the inputs are that it calls secret (`writeOnly`), as JSON pointers.
     #[must_use]
     pub fn secrets(&self, inputs: &Map<String, Value>) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
-        self.nodes().secrets("", &inputs.clone().into(), &mut found);
+        Nodes::of(&self.document).secrets("", &inputs.clone().into(), &mut found);
         found
     }
 
     /// Whether it wants a text at this path; none where it does not say.
     pub(super) fn wants_text(&self, keys: &[&str]) -> Option<bool> {
-        self.nodes().path(keys).wants_text()
+        Nodes::of(&self.document).path(keys).wants_text()
     }
 
     /// The first thing that does not fit, with the path and without the value.
     pub(super) fn fault(&self, inputs: &Map<String, Value>) -> Option<String> {
         let inputs = Value::Object(inputs.clone());
-        faults(&self.rules, &inputs, 1).first().map(reported)
+        self.validator.iter_errors(&inputs).next().map(|error| reported(&error))
     }
 
     /// The places that do not fit yet, where nobody has said anything; or the first that never will,
@@ -70,17 +71,21 @@ impl Schema {
     pub(super) fn open(&self, inputs: &Map<String, Value>) -> Result<Vec<String>, String> {
         let inputs = Value::Object(inputs.clone());
         let mut open = Vec::new();
-        for fault in faults(&self.rules, &inputs, MOST_OPEN) {
-            let place = place(&fault.place);
-            match &fault.kind {
-                Kind::Type if is_said(fault.value) => return Err(reported(&fault)),
-                Kind::Unexpected => return Err(reported(&fault)),
-                Kind::Required(key) => {
-                    let key = shorten(key);
+        for error in self.validator.iter_errors(&inputs).take(MOST_OPEN) {
+            let place = place(&error.instance_path().to_string());
+            match error.kind() {
+                ErrorKind::Type { .. } if is_said(error.instance()) => {
+                    return Err(reported(&error));
+                }
+                ErrorKind::AdditionalProperties { .. }
+                | ErrorKind::UnevaluatedProperties { .. }
+                | ErrorKind::FalseSchema => return Err(reported(&error)),
+                ErrorKind::Required { property } => {
+                    let key = shorten(property.as_str().unwrap_or_default());
                     open.push(if place.is_empty() { key } else { format!("{place}.{key}") });
                 }
-                Kind::Type | Kind::Other if place.is_empty() => open.push(".".to_owned()),
-                Kind::Type | Kind::Other => open.push(place),
+                _ if place.is_empty() => open.push(".".to_owned()),
+                _ => open.push(place),
             }
         }
         Ok(open)
@@ -97,11 +102,12 @@ fn is_said(value: &Value) -> bool {
 }
 
 /// The path and what is wrong, without the value.
-fn reported(fault: &Fault<'_>) -> String {
-    let place = place(&fault.place);
+fn reported(error: &ValidationError<'_>) -> String {
+    let place = place(&error.instance_path().to_string());
+    let reason = error.masked_with("this value").to_string();
     if place.is_empty() {
-        fault.reason.replace("this value", "the inputs")
+        reason.replace("this value", "the inputs")
     } else {
-        format!("`{place}`: {}", fault.reason)
+        format!("`{place}`: {reason}")
     }
 }

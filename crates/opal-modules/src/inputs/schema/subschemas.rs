@@ -3,11 +3,8 @@
 //! is asked what may be secret, and not whether something fits.
 
 use std::collections::BTreeSet;
-use std::slice::from_ref;
 
 use serde_json::{Map, Value};
-
-use super::places::{Places, below};
 
 /// Keywords whose schemas speak of the same place.
 const HERE: [&str; 6] = ["allOf", "anyOf", "else", "if", "oneOf", "then"];
@@ -19,73 +16,52 @@ const OTHER_KEYS: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
 #[derive(Debug)]
 pub(super) struct Nodes<'s> {
     document: &'s Value,
-    places: &'s Places,
-    /// Each with its place in the document.
-    all: Vec<(String, &'s Map<String, Value>)>,
+    all: Vec<&'s Map<String, Value>>,
 }
 
 impl<'s> Nodes<'s> {
     /// Those that speak of the inputs as a whole.
-    pub(super) fn of(document: &'s Value, places: &'s Places) -> Self {
-        Self { document, places, all: Vec::new() }.closed(vec![String::new()])
+    pub(super) fn of(document: &'s Value) -> Self {
+        Self::closed(document, vec![document])
     }
 
-    /// Those at the places, with all that they refer to, each once.
-    fn closed(&self, mut open: Vec<String>) -> Self {
+    /// With all that they refer to, each once.
+    fn closed(document: &'s Value, mut open: Vec<&'s Value>) -> Self {
         let mut seen = BTreeSet::new();
         let mut all = Vec::new();
-        while let Some(place) = open.pop() {
-            let Some(Value::Object(node)) = self.document.pointer(&place) else { continue };
-            if !seen.insert(place.clone()) {
+        while let Some(node) = open.pop() {
+            let Value::Object(node) = node else { continue };
+            if !seen.insert(std::ptr::from_ref(node)) {
                 continue;
             }
-            for key in HERE {
-                open.extend(schemas(&place, node, key));
-            }
-            open.extend(values(&place, node, "dependentSchemas"));
-            for key in ["$ref", "$dynamicRef"] {
-                let to = node.get(key).and_then(Value::as_str);
-                open.extend(to.into_iter().flat_map(|to| self.targets(&place, to)));
-            }
-            all.push((place, node));
+            all.push(node);
+            open.extend(HERE.iter().filter_map(|key| node.get(*key)).flat_map(schemas));
+            open.extend(node.get("dependentSchemas").into_iter().flat_map(values));
+            let refers = ["$ref", "$dynamicRef"].iter().filter_map(|key| node.get(*key)?.as_str());
+            open.extend(refers.filter_map(|to| target(document, to)));
         }
-        Self { document: self.document, places: self.places, all }
-    }
-
-    /// Where a reference may lead.
-    fn targets(&self, place: &str, to: &str) -> Vec<String> {
-        let Some(target) = self.places.target(self.document, place, to) else { return Vec::new() };
-        let others = target.dynamic.iter().flat_map(|name| self.places.dynamic(name));
-        let mut all: Vec<String> = others.map(|(_, place)| place.to_owned()).collect();
-        all.push(target.place);
-        all
+        Self { document, all }
     }
 
     /// Those about what is below a key.
     fn key(&self, key: &str) -> Self {
         let mut found = Vec::new();
-        for (place, node) in &self.all {
+        for node in &self.all {
             let properties = node.get("properties").unwrap_or(&Value::Null);
-            found.extend(property(&below(place, "properties"), properties, key));
-            found.extend(values(place, node, "patternProperties"));
+            found.extend(property(properties, key));
+            found.extend(node.get("patternProperties").into_iter().flat_map(values));
             if properties.get(key).is_none() {
-                for key in OTHER_KEYS {
-                    found.extend(schemas(place, node, key));
-                }
+                found.extend(OTHER_KEYS.iter().filter_map(|key| node.get(*key)));
             }
         }
-        self.closed(found)
+        Self::closed(self.document, found)
     }
 
     /// Those that speak of the elements of a list.
     fn elements(&self) -> Self {
-        let mut found = Vec::new();
-        for (place, node) in &self.all {
-            for key in ELEMENTS {
-                found.extend(schemas(place, node, key));
-            }
-        }
-        self.closed(found)
+        let below =
+            self.all.iter().flat_map(|node| ELEMENTS.iter().filter_map(|key| node.get(*key)));
+        Self::closed(self.document, below.flat_map(schemas).collect())
     }
 
     /// Those about what is at a path.
@@ -94,13 +70,12 @@ impl<'s> Nodes<'s> {
     }
 
     fn is_secret(&self) -> bool {
-        self.all.iter().any(|(_, node)| node.get("writeOnly") == Some(&Value::Bool(true)))
+        self.all.iter().any(|node| node.get("writeOnly") == Some(&Value::Bool(true)))
     }
 
     /// Whether only a text is allowed; none where anything is.
     pub(super) fn wants_text(&self) -> Option<bool> {
-        let types = self.all.iter().filter_map(|(_, node)| node.get("type"));
-        let types = types.flat_map(|types| types.as_array().map_or(from_ref(types), Vec::as_slice));
+        let types = self.all.iter().filter_map(|node| node.get("type")).flat_map(schemas);
         let mut types = types.filter(|one| *one != "null").peekable();
         types.peek()?;
         Some(types.all(|one| one == "string"))
@@ -117,7 +92,8 @@ impl<'s> Nodes<'s> {
         match value {
             Value::Object(map) => {
                 for (key, value) in map {
-                    self.key(key).secrets(&below(at, key), value, found);
+                    let at = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
+                    self.key(key).secrets(&at, value, found);
                 }
             }
             Value::Array(items) => {
@@ -131,29 +107,41 @@ impl<'s> Nodes<'s> {
     }
 }
 
-/// The places of a schema below a key, or of a list of them.
-fn schemas(place: &str, node: &Map<String, Value>, key: &str) -> Vec<String> {
-    let at = below(place, key);
-    match node.get(key) {
-        Some(Value::Array(list)) => (0..list.len()).map(|index| format!("{at}/{index}")).collect(),
-        Some(_) => vec![at],
-        None => Vec::new(),
-    }
+/// A schema, or a list of them.
+fn schemas(value: &Value) -> impl Iterator<Item = &Value> {
+    let list = value.as_array().map(Vec::as_slice);
+    list.unwrap_or(std::slice::from_ref(value)).iter()
 }
 
-/// The places of the schemas of a map.
-fn values(place: &str, node: &Map<String, Value>, key: &str) -> Vec<String> {
-    let at = below(place, key);
-    let keys = node.get(key).and_then(Value::as_object).into_iter().flat_map(Map::keys);
-    keys.map(|key| below(&at, key)).collect()
+fn values(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_object().into_iter().flat_map(Map::values)
 }
 
 /// Variables are often written in capitals: where there is no key as written, another case will do.
-fn property(place: &str, properties: &Value, key: &str) -> Option<String> {
+fn property<'s>(properties: &'s Value, key: &str) -> Option<&'s Value> {
     let properties = properties.as_object()?;
-    let alike = || properties.keys().find(|other| other.eq_ignore_ascii_case(key));
-    let found = properties.get_key_value(key).map(|(key, _)| key).or_else(alike);
-    found.map(|key| below(place, key))
+    let alike = || properties.iter().find(|(other, _)| other.eq_ignore_ascii_case(key));
+    properties.get(key).or_else(|| alike().map(|(_, below)| below))
+}
+
+/// What a reference within the document leads to.
+fn target<'s>(document: &'s Value, reference: &str) -> Option<&'s Value> {
+    let place = reference.strip_prefix('#')?;
+    if place.is_empty() || place.starts_with('/') {
+        return document.pointer(place);
+    }
+    let mut open = vec![document];
+    while let Some(node) = open.pop() {
+        if ["$anchor", "$dynamicAnchor"]
+            .iter()
+            .any(|key| node.get(key).is_some_and(|it| it == place))
+        {
+            return Some(node);
+        }
+        open.extend(values(node));
+        open.extend(node.as_array().into_iter().flatten());
+    }
+    None
 }
 
 #[cfg(test)]
@@ -163,7 +151,7 @@ mod tests {
 
     fn secrets(schema: &Value, inputs: &Value) -> Vec<String> {
         let mut found = BTreeSet::new();
-        Nodes::of(schema, &Places::of(schema).unwrap()).secrets("", inputs, &mut found);
+        Nodes::of(schema).secrets("", inputs, &mut found);
         found.into_iter().collect()
     }
 
@@ -171,16 +159,10 @@ mod tests {
     fn what_is_secret_is_found_however_the_schema_says_it() {
         let secret = json!({"writeOnly": true});
         let schema = json!({
-            "$id": "https://example.com/inputs",
-            "$defs": {
-                "pin": secret,
-                "named": {"$anchor": "named", "writeOnly": true},
-                "whole": {"$id": "whole", "$defs": {"pin": secret}, "properties": {"a": {"$ref": "#/$defs/pin"}}},
-            },
+            "$defs": {"pin": secret, "named": {"$anchor": "named", "writeOnly": true}},
             "properties": {
                 "referred": {"$ref": "#/$defs/pin"},
                 "anchored": {"$ref": "#named"},
-                "addressed": {"$ref": "whole"},
                 "list": {"items": {"properties": {"code": secret}}},
                 "first": {"prefixItems": [secret]},
                 "map": {"additionalProperties": secret},
@@ -194,11 +176,10 @@ mod tests {
             "else": {"properties": {"else": secret}},
         });
         let inputs = json!({
-            "referred": 1, "anchored": 1, "addressed": {"a": 1}, "list": [{}, {"code": 1}], "first": [1], "map": {"a/b": 1},
+            "referred": 1, "anchored": 1, "list": [{}, {"code": 1}], "first": [1], "map": {"a/b": 1},
             "matched": {"x": {"a": 1}}, "plain": 1, "all": 1, "any": 1, "then": 1, "else": 1, "other": 1,
         });
         let expected = [
-            "/addressed/a",
             "/all",
             "/anchored",
             "/any",
@@ -229,8 +210,7 @@ mod tests {
             "a": {"type": "string"}, "b": {"type": ["null", "string"]}, "c": {"type": ["string", "integer"]},
             "d": {"properties": {"e": {"allOf": [{"type": "string"}]}}}, "f": {"type": []},
         }});
-        let places = Places::of(&schema).unwrap();
-        let wants = |keys: &[&str]| Nodes::of(&schema, &places).path(keys).wants_text();
+        let wants = |keys: &[&str]| Nodes::of(&schema).path(keys).wants_text();
         for keys in [&["a"][..], &["A"], &["b"], &["d", "e"]] {
             assert_eq!(wants(keys), Some(true), "{keys:?}");
         }
