@@ -15,9 +15,11 @@
 //! Deliberately not here: the table of places, which the lexer's reading uses as well.
 
 mod compound;
+mod construct;
 mod dollar;
 mod expansion;
 mod flow;
+mod found;
 mod grammar;
 mod heredocs;
 mod scan;
@@ -28,13 +30,11 @@ mod tree;
 use super::cases::{At, Case, Role};
 use super::programs::find;
 use crate::context::Context;
+pub use construct::Construct;
+use construct::{PASTED, VALUE};
+use found::Found;
 use scan::Reader;
 use tree::Values;
-
-/// Stands for a value in the text; no source holds it.
-const VALUE: u8 = 0;
-/// Stands for `@raw(…)`.
-const PASTED: u8 = 1;
 
 /// A part of a text, as it is given to [`prove`].
 #[derive(Clone, Copy, Debug)]
@@ -45,95 +45,6 @@ pub enum Part<'t> {
     Value(Context),
     /// `@raw(…)`: text that is not known.
     Pasted,
-}
-
-/// What the reader does not follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Construct {
-    Syntax = 1,
-    Backtick,
-    Coprocess,
-    Expansion,
-    Index,
-    Sum,
-    Process,
-    Continuation,
-    Heredoc,
-    Quotes,
-    Pattern,
-    Setting,
-    Name,
-    Braces,
-    Reading,
-}
-
-impl Construct {
-    const ALL: [Self; 15] = [
-        Self::Syntax,
-        Self::Backtick,
-        Self::Coprocess,
-        Self::Expansion,
-        Self::Index,
-        Self::Sum,
-        Self::Process,
-        Self::Continuation,
-        Self::Heredoc,
-        Self::Quotes,
-        Self::Pattern,
-        Self::Setting,
-        Self::Name,
-        Self::Braces,
-        Self::Reading,
-    ];
-
-    pub(crate) fn number(self) -> u32 {
-        self as u32
-    }
-
-    pub(crate) fn of_number(number: u32) -> Option<Self> {
-        Self::ALL.get((number as usize).checked_sub(1)?).copied()
-    }
-
-    /// What it is, as the object of "opal does not follow".
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Syntax => "this form of a command",
-            Self::Backtick => "a `\\` inside backticks",
-            Self::Coprocess => "`coproc`",
-            Self::Expansion => "this form of `${…}`",
-            Self::Index => "this index of an array",
-            Self::Sum => "this form of arithmetic",
-            Self::Process => "`>(…)`",
-            Self::Continuation => "a line that continues inside a name or an operator",
-            Self::Heredoc => "this form of a heredoc",
-            Self::Quotes => "this form of quotes",
-            Self::Pattern => "this pattern",
-            Self::Setting => "a command that changes how the shell reads the text",
-            Self::Name => "a variable whose name only the shell knows",
-            Self::Braces => "`{…,…}` in this command",
-            Self::Reading => "this text in one way only",
-        }
-    }
-
-    /// What to write in its place, where there is something.
-    #[must_use]
-    pub fn instead(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Backtick => "write `$(…)` in place of backticks",
-            Self::Continuation => "put the line break after a blank",
-            Self::Sum => "write arithmetic as `$((…))`",
-            Self::Coprocess | Self::Setting | Self::Process | Self::Name => {
-                "move it to a step of its own"
-            }
-            Self::Expansion | Self::Index => "assign the inner part to a variable first",
-            Self::Braces => "write the words one by one",
-            Self::Quotes | Self::Pattern | Self::Heredoc | Self::Syntax | Self::Reading => {
-                return None;
-            }
-        })
-    }
 }
 
 /// The places of the values, in order: those that the lexer found, made stricter where this reading of
@@ -175,7 +86,7 @@ pub fn prove(parts: &[Part<'_>]) -> Vec<Context> {
 /// What the strict reading of a text found.
 #[derive(Debug)]
 struct Proof {
-    found: flow::Found,
+    found: Found,
     gap: Option<Gap>,
     /// A word of the text names a program that runs text.
     runs: bool,
@@ -212,7 +123,7 @@ impl Proof {
                     |gap: Gap| Gap { settled: if leaks { 0 } else { gap.settled }, ..gap };
                 (found, gap.map(settled))
             }
-            None => (flow::Found::default(), Some(nothing)),
+            None => (Found::new(), Some(nothing)),
         };
         let runs = found.setting.is_some() && names_runner(src);
         Self { found, gap, runs }
@@ -220,17 +131,14 @@ impl Proof {
 
     fn place(&self, index: usize, context: Context) -> Context {
         let mut place = context;
-        for (values, case) in &self.found.cases {
-            if values.has(index) && place.refused().is_none() {
-                place = place.case(case);
-            }
+        if let Some(case) = self.found.case(index).filter(|_| place.refused().is_none()) {
+            place = place.case(case);
         }
         if place.refused().is_some() {
             return place;
         }
         let of = |values: &Values| values.has(index);
-        let is_read = self.found.read_by.iter().any(|(values, _)| of(values));
-        let differs = is_read && context.reader().is_none() && context.is_word_start()
+        let differs = of(&self.found.read) && context.reader().is_none() && context.is_word_start()
             || of(&self.found.programs) && !context.is_program()
             || of(&self.found.declared) && !context.is_declared();
         if differs {
@@ -359,14 +267,6 @@ mod tests {
             let place = last(text);
             assert!(place.is_hidden(), "{text}");
             assert_eq!(place.construct(), Some(construct), "{text}");
-        }
-    }
-
-    #[test]
-    fn every_construct_has_its_number() {
-        for construct in Construct::ALL {
-            assert_eq!(Construct::of_number(construct.number()), Some(construct));
-            assert!(construct.number() < 16, "a place has four bits for it");
         }
     }
 

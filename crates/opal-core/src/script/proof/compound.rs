@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Construct;
+use super::construct::Construct;
 use super::scan::{Position, Read, Reader, is_name_byte, is_name_start};
 use super::tree::{CommandKind, List, Word};
 use crate::script::cases::Case;

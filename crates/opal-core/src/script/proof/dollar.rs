@@ -1,8 +1,8 @@
 //! What begins with `$`, and commands inside of words.
 
+use super::construct::{Construct, PASTED, VALUE};
 use super::scan::{Read, Reader, is_name_start};
 use super::tree::{List, Values, Variable, Word};
-use super::{Construct, PASTED, VALUE};
 use crate::script::cases::Case;
 
 impl Reader<'_> {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use super::construct::{Construct, PASTED, VALUE};
 use super::scan::{Read, Reader, is_name_byte};
 use super::tree::{Sum, Values, Variable, Word};
-use super::{Construct, PASTED, VALUE};
 use crate::script::cases::Case;
 
 impl Reader<'_> {

@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::Construct;
+use super::construct::Construct;
+use super::found::Found;
 use super::scan::is_name_start;
 use super::tree::{Command, CommandKind, List, Redirect, RedirectKind, Values, Word};
 use crate::script::cases::{Case, Role};
@@ -15,21 +16,6 @@ use crate::script::names::interpreted;
 use crate::script::programs::ReadBy;
 use crate::script::reading::{Mark, Reading, read};
 use crate::script::words::{self, Kind, Spare, dequote};
-
-/// What was found out about the values.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    pub(super) cases: Vec<(Values, &'static Case)>,
-    /// Values that a program reads at the beginning of a word.
-    pub(super) read_by: Vec<(Values, ReadBy)>,
-    /// Values that name the program, while others are among its words.
-    pub(super) programs: Values,
-    pub(super) declared: Values,
-    /// Values are in variables or can be in functions.
-    pub(super) leaks: bool,
-    /// A command that changes how the shell reads what follows.
-    pub(super) setting: Option<Construct>,
-}
 
 /// The name of all positional parameters.
 pub(super) const POSITIONAL: &[u8] = b"@";
@@ -67,11 +53,11 @@ pub(super) fn judge<'t>(src: &'t [u8], bodies: &'t [Word], list: &'t List) -> Op
         functions: BTreeMap::new(),
         standing: Values::NONE,
         has_changed: false,
-        found: Found::default(),
+        found: Found::new(),
     };
     for _ in 0..MAX_PASSES {
         flow.has_changed = false;
-        flow.found = Found::default();
+        flow.found = Found::new();
         flow.attributed.clear();
         flow.list(list, Values::NONE);
         if !flow.has_changed {
@@ -90,9 +76,7 @@ impl<'t> Flow<'t> {
     }
 
     fn mark(&mut self, values: Values, case: &'static Case) {
-        if !values.is_empty() && case.role != Role::Warn {
-            self.found.cases.push((values, case));
-        }
+        self.found.mark(values, case);
     }
 
     pub(super) fn give(&mut self, name: &'t [u8], values: Values) {
@@ -330,7 +314,8 @@ impl<'t> Flow<'t> {
         let src: &'t [u8] = self.src;
         let raw = &src[word.at.clone()];
         let start = word.at.start;
-        let value = raw.iter().position(|byte| *byte == super::VALUE).map(|at| at..at + 1);
+        let value =
+            raw.iter().position(|byte| *byte == super::construct::VALUE).map(|at| at..at + 1);
         let variable = held.first.as_ref().map(|at| at.start - start..at.end - start);
         let first = match (value, variable) {
             (Some(value), Some(variable)) if variable.start < value.start => Some(variable),
@@ -365,7 +350,7 @@ impl<'t> Flow<'t> {
                 }
                 Mark::Declared => self.found.declared.add(word.values),
                 Mark::ReadBy(reader) => {
-                    self.found.read_by.push((word.values, *reader));
+                    self.found.read.add(word.values);
                     if word.begins_with_two && *reader != ReadBy::UNLISTED {
                         self.mark(word.values, Case::JOINED);
                     }

@@ -1,8 +1,8 @@
 //! Commands: lists, pipelines, and the shell's own compound commands in their usual forms.
 
+use super::construct::{Construct, VALUE};
 use super::scan::{Position, Read, Reader, is_blank, is_name_byte};
 use super::tree::{Command, CommandKind, List, Pipeline, Redirect, RedirectKind, Word};
-use super::{Construct, VALUE};
 
 /// Words that mean something where a command begins.
 const KEYWORDS: &[&[u8]] = &[

@@ -1,43 +1,8 @@
 //! Heredocs: their bodies are read at the end of the line that names them.
 
+use super::construct::{Construct, PASTED, VALUE};
 use super::scan::{Read, Reader};
-use super::tree::Word;
-use super::{Construct, PASTED, VALUE};
-
-#[derive(Debug, Default)]
-pub(super) struct Heredocs {
-    pending: Vec<Pending>,
-    /// What is in the bodies, by their numbers.
-    pub(super) bodies: Vec<Word>,
-}
-
-#[derive(Debug)]
-pub(super) struct Pending {
-    delimiter: Vec<u8>,
-    strips_tabs: bool,
-    /// Nothing in the body is expanded.
-    is_quoted: bool,
-    number: usize,
-}
-
-impl Heredocs {
-    /// Begins a command inside of a word: its heredocs are its own.
-    pub(super) fn begin(&mut self) -> Vec<Pending> {
-        std::mem::take(&mut self.pending)
-    }
-
-    /// Whether all heredocs of that command have had their bodies, and none of the one around it
-    /// should have.
-    pub(super) fn finish(&mut self, outer: Vec<Pending>, spans_lines: bool) -> bool {
-        let is_complete = self.pending.is_empty() && (outer.is_empty() || !spans_lines);
-        self.pending = outer;
-        is_complete
-    }
-
-    pub(super) fn is_pending(&self) -> bool {
-        !self.pending.is_empty()
-    }
-}
+use super::tree::{Pending, Word};
 
 impl Reader<'_> {
     /// The word after `<<`; gives the number of the body.

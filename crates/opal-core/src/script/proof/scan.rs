@@ -3,8 +3,8 @@
 //! Only forms are read whose end bash and dash agree on, whatever is around them. At any other the
 //! reader is lost, and says where and why.
 
-use super::tree::{List, Values, Word};
-use super::{Construct, PASTED, VALUE};
+use super::construct::{Construct, PASTED, VALUE};
+use super::tree::{Heredocs, List, Values, Word};
 
 /// Where the reader no longer knows what the shell would do, and because of what.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub(super) struct Reader<'t> {
     depth: u32,
     /// How many values are in commands of the text itself that have ended.
     pub(super) settled: usize,
-    pub(super) heredocs: super::heredocs::Heredocs,
+    pub(super) heredocs: Heredocs,
 }
 
 /// Where a word is, as far as it changes how it is read.
@@ -62,7 +62,7 @@ pub(super) fn ends_word(byte: u8) -> bool {
 
 impl<'t> Reader<'t> {
     pub(super) fn new(src: &'t [u8]) -> Self {
-        let heredocs = super::heredocs::Heredocs::default();
+        let heredocs = Heredocs::default();
         Self { src, at: 0, end: src.len(), values: 0, depth: 0, settled: 0, heredocs }
     }
 

@@ -1,6 +1,6 @@
 //! Commands that give variables something, or change how the shell reads the rest of a step.
 
-use super::Construct;
+use super::construct::Construct;
 use super::flow::{Flow, Held, POSITIONAL};
 use super::scan::is_name_start;
 use super::tree::{Values, Word};

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use super::construct::{Construct, PASTED, VALUE};
 use super::scan::{Position, Read, Reader, ends_word, is_name_byte, is_name_start};
 use super::tree::{Sum, Values, Word};
-use super::{Construct, PASTED, VALUE};
 use crate::script::cases::Case;
 
 impl Reader<'_> {

@@ -10,13 +10,19 @@ pub(super) struct Values(u64);
 
 impl Values {
     pub(super) const NONE: Self = Self(0);
+    pub(super) const BITS: usize = 64;
+
+    /// The bit of a value.
+    pub(super) fn bit(index: usize) -> usize {
+        index.min(Self::BITS - 1)
+    }
 
     pub(super) fn one(index: usize) -> Self {
-        Self(1 << index.min(63))
+        Self(1 << Self::bit(index))
     }
 
     pub(super) fn range(from: usize, to: usize) -> Self {
-        (from..to.max(from).min(from + 64)).map(Self::one).fold(Self::NONE, Self::and)
+        (from..to.max(from).min(from + Self::BITS)).map(Self::one).fold(Self::NONE, Self::and)
     }
 
     pub(super) fn and(self, other: Self) -> Self {
@@ -137,4 +143,40 @@ pub(super) struct Sum {
     pub(super) at: Range<usize>,
     pub(super) values: Values,
     pub(super) case: &'static Case,
+}
+
+/// Heredocs whose bodies come at the end of the line, and those that came.
+#[derive(Debug, Default)]
+pub(super) struct Heredocs {
+    pub(super) pending: Vec<Pending>,
+    /// What is in the bodies, by their numbers.
+    pub(super) bodies: Vec<Word>,
+}
+
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) delimiter: Vec<u8>,
+    pub(super) strips_tabs: bool,
+    /// Nothing in the body is expanded.
+    pub(super) is_quoted: bool,
+    pub(super) number: usize,
+}
+
+impl Heredocs {
+    /// Begins a command inside of a word: its heredocs are its own.
+    pub(super) fn begin(&mut self) -> Vec<Pending> {
+        std::mem::take(&mut self.pending)
+    }
+
+    /// Whether all heredocs of that command have had their bodies, and none of the one around it
+    /// should have.
+    pub(super) fn finish(&mut self, outer: Vec<Pending>, spans_lines: bool) -> bool {
+        let is_complete = self.pending.is_empty() && (outer.is_empty() || !spans_lines);
+        self.pending = outer;
+        is_complete
+    }
+
+    pub(super) fn is_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
 }

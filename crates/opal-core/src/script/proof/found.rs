@@ -1,0 +1,51 @@
+//! What the strict reading finds out about the values of a step.
+
+use super::construct::Construct;
+use super::tree::Values;
+use crate::script::cases::{Case, Role};
+
+/// What was found out about the values.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The first row of the table that each value is in.
+    cases: [Option<&'static Case>; Values::BITS],
+    /// Values that a program reads at the beginning of a word.
+    pub(super) read: Values,
+    /// Values that name the program, while others are among its words.
+    pub(super) programs: Values,
+    pub(super) declared: Values,
+    /// Values are in variables or can be in functions.
+    pub(super) leaks: bool,
+    /// A command that changes how the shell reads what follows.
+    pub(super) setting: Option<Construct>,
+}
+
+impl Found {
+    pub(super) fn new() -> Self {
+        Self {
+            cases: [None; Values::BITS],
+            read: Values::NONE,
+            programs: Values::NONE,
+            declared: Values::NONE,
+            leaks: false,
+            setting: None,
+        }
+    }
+
+    /// The row of the table that a value is in.
+    pub(super) fn case(&self, value: usize) -> Option<&'static Case> {
+        self.cases[Values::bit(value)]
+    }
+
+    /// Puts values in a row that refuses them.
+    pub(super) fn mark(&mut self, values: Values, case: &'static Case) {
+        if values.is_empty() || case.role == Role::Warn {
+            return;
+        }
+        for (bit, held) in self.cases.iter_mut().enumerate() {
+            if values.has(bit) && held.is_none() {
+                *held = Some(case);
+            }
+        }
+    }
+}
