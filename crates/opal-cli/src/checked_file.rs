@@ -1,6 +1,7 @@
 //! A file with what was found in it.
 
 use opal_core::{Diagnostic, Severity};
+use opal_modules::lint::Linted;
 
 use crate::failure::Failure;
 
@@ -23,5 +24,11 @@ impl CheckedFile {
     pub(crate) fn count(&self, severity: Severity) -> usize {
         let found = self.diagnostics.iter().filter(|found| found.severity() == severity);
         found.map(|found| 1 + found.more).sum()
+    }
+}
+
+impl From<Linted> for CheckedFile {
+    fn from(Linted { path, text, diagnostics }: Linted) -> Self {
+        Self::new(path.display().to_string(), text, diagnostics)
     }
 }

@@ -7,6 +7,7 @@
 //! | a session that only remembers what it was asked | [`LoggedSession`], in `logged` |
 //! | a project to plan, and a plan that is run | [`planning`], [`running`] |
 //! | processes, signals, and waiting for a fact | [`processes`] |
+//! | records of runs, with the time held still | [`records`] |
 //! | files with what is expected | [`expect`] |
 //! | text as a run would show it | [`shown`] |
 //! | what a test needs that not every machine has | [`needs`] |
@@ -20,6 +21,7 @@ mod memory;
 pub mod needs;
 pub mod planning;
 pub mod processes;
+pub mod records;
 pub mod running;
 
 use opal_vault::{Shown, Vault};

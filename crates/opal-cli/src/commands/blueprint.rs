@@ -15,7 +15,7 @@ use opal_modules::{Blueprint, Name, Step};
 use opal_ops::blueprint::{self, Done, Fate, Outcome, Progress, Stop, order};
 
 use super::module::basis::basis;
-use super::module::complete::{complete, messages};
+use super::module::complete::complete;
 use super::module::faults::whole;
 use super::module::inputs::given_with;
 use super::module::job::Job;
@@ -81,7 +81,7 @@ fn read(
         not_found(missing, Exit::NoFile)
             .help("name its file, or its reference below `--blueprints-root DIR`")
     })?;
-    let warnings = messages(&read.checked.diagnostics);
+    let warnings = opal_ops::module::messages(&read.checked.diagnostics);
     Ok(whole(read, context, json)?.map(|blueprint| Named { blueprint, warnings }))
 }
 

@@ -140,11 +140,7 @@ fn lint(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
         blueprints: all.blueprints,
         packs: all.packs,
     };
-    let files: Vec<CheckedFile> = all
-        .files
-        .into_iter()
-        .map(|file| CheckedFile::new(file.path.display().to_string(), file.text, file.diagnostics))
-        .collect();
+    let files: Vec<CheckedFile> = all.files.into_iter().map(CheckedFile::from).collect();
     view::lint(&files, &counts, context.out(), context.typed.wants_json())?;
     let has_errors = files.iter().any(|file| file.count(Severity::Error) > 0);
     Ok(if has_errors { Exit::Source } else { Exit::Done })

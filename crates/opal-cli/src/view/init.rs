@@ -63,7 +63,7 @@ pub(crate) fn initialised(
     if let Some(template) = &done.template {
         // Where nothing but what is usual is asked for, there is nothing to fill in.
         let next = if done.needs_config() { ": fill it in, and run this again" } else { "" };
-        let _ = writeln!(out, "\n`{}` was made{next}", template.display());
+        let _ = writeln!(out, "\n`{}` was created{next}", template.display());
     }
     let ready = if done.is_ready { "is ready" } else { "is not ready" };
     let _ = writeln!(out, "{} {ready}; evidence: {}", target.name, done.evidence.display());

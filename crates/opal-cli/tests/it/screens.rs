@@ -11,6 +11,7 @@
 //! | `help` | `--help`, the help of a task and of a command, `list`, `explain`, `completions`, a typo |
 //! | `keys`, `convert` | the commands of these names |
 //! | `modules` | `module new`, `list`, `show`, `validate`, `preflight`, `plan`, `apply`, `verify` |
+//! | `module_init` | targets that are prepared, and one that is missing |
 //! | `blueprint` | a blueprint that is validated, planned and applied |
 //!
 //! The clock and the seed are held still, so only what a machine does differently each time is

@@ -1,34 +1,12 @@
 //! Records of runs that ended in every way, and which of them is continued.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
-
-use opal_core::Value;
 use opal_core::hash::Algorithm;
-use opal_core::plan::{Mode, Target};
 use opal_core::view::PlanView;
+use opal_testing::records::{self, plan};
 use opal_vault::Vault;
-use opal_vault::event::Counts;
 use opal_vault::record::{Contract, Ending, Failed, Header, Writer};
 
 use super::*;
-
-fn at(second: u64) -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_secs(1_738_332_300 + second)
-}
-
-fn plan(target: &str) -> Plan {
-    Plan {
-        target: Target { name: target.into(), arguments: BTreeMap::new() },
-        mode: Mode::Resolved,
-        algorithm: Algorithm::Sha256,
-        source_hash: Algorithm::Sha256.digest(&[b"source"]),
-        steps: Vec::new(),
-        values: BTreeMap::new(),
-        deferred: Vec::new(),
-        reads: Vec::new(),
-    }
-}
 
 /// A run of `deploy` in `/srv/shop`, which began in this second.
 pub(crate) fn record(root: &Root, second: u64, contract: Option<Digest>, status: Status) -> Run {
@@ -42,25 +20,14 @@ fn recorded(
     (directory, contract): (&str, Option<Digest>),
     status: Option<Status>,
 ) -> Run {
-    let (vault, arguments) = (Vault::new(), BTreeMap::<String, Value>::new());
+    let vault = Vault::new();
     let header = Header {
-        id: RunId::new(at(second), [0, 0, 0, 1]),
-        at: at(second),
-        target: &plan.target.name,
-        arguments: &arguments,
         algorithm: plan.algorithm,
         plan_hash: Some(plan_hash(plan)),
-        refusal: None,
         contract: contract.map(|file_digest| Contract { file_digest, path: "c.plan".into() }),
-        drift: Vec::new(),
         directory: Some(directory.into()),
         place: None,
-        commit: None,
-        source: None,
-        host: None,
-        user: None,
-        version: "0.1.0",
-        pid: 7,
+        ..records::header(&plan.target.name, second)
     };
     let id = header.id.clone();
     let view = PlanView::new(plan, plan.source_hash);
@@ -70,16 +37,8 @@ fn recorded(
     match status {
         Some(status) => writer
             .finish(&Ending {
-                at: at(second),
-                took: Duration::ZERO,
-                status,
-                code: 1,
-                counts: Counts::default(),
                 failed: (status == Status::Failed).then_some(failed),
-                beside: Vec::new(),
-                hidden: &[],
-                resources: Vec::new(),
-                modified: None,
+                ..records::ending(status, 1)
             })
             .unwrap(),
         None => {

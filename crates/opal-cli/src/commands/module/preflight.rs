@@ -4,8 +4,8 @@ use clap::ArgMatches;
 use opal_modules::run::Command;
 use opal_modules::run::preflight::preflight;
 use opal_modules::run::prepare::{Wanted, look};
+use opal_ops::module::unreported_warnings;
 
-use super::complete::besides;
 use super::faults;
 use super::inputs::{given, instance, reference};
 use super::machine::machine;
@@ -39,8 +39,8 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let set_aside = prepared.set_aside(context.environment(&options.env_files)?);
     // The tools are asked as a run would ask them.
     let context = context.with(&[]).without(&set_aside);
-    let besides = besides(&settings.places, &module, &prepared.warnings);
-    prepared.warnings.extend(besides);
+    let unreported = unreported_warnings(&settings.places, &module, &prepared.warnings);
+    prepared.warnings.extend(unreported);
     let checks = preflight(&prepared, &machine(&context, &options.env_files)?);
     view::preflight(&prepared, &checks, json)?;
     let is_ready = checks.iter().all(|check| check.fault.is_none());

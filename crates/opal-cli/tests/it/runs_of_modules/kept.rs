@@ -62,7 +62,7 @@ fn what_a_tool_leaves_running_on_purpose_locks_nobody_out() {
 fn a_target_with_nothing_to_fill_in_does_not_ask_for_it() {
     let release = Release::new("");
     let ran = release.run(&["init", "local"]);
-    ran.code(0).says("local.yml` was made\n").says("local is ready").hides("fill it in");
+    ran.code(0).says("local.yml` was created\n").says("local is ready").hides("fill it in");
     let ran = release.run(&["init", "gcp"]);
-    ran.says("gcp.yml` was made: fill it in").says("gcp is not ready");
+    ran.says("gcp.yml` was created: fill it in").says("gcp is not ready");
 }

@@ -17,6 +17,7 @@ pub(super) const CASES: &[Case] = &[
     ("keys", keys),
     ("convert", convert),
     ("modules", modules),
+    ("module_init", module_init),
     ("blueprint", blueprint),
 ];
 
@@ -171,8 +172,18 @@ fun build() {
 fun  build() { @cmd.biuld() }
 ";
 
+const UNTIDY: &str = "\
+fun build( name:String='site' ){
+  echo one
+     if @var.name=='site'{ echo two }
+
+
+  echo three   // and a comment
+}
+";
+
 fn check() -> Session {
-    let opal = Opal::project(MISTAKES).file("good.opl", "echo one\n");
+    let opal = Opal::project(MISTAKES).file("good.opl", "echo one\n").file("untidy.opl", UNTIDY);
     Session::new(opal)
         .types("check")
         .types("check --json")
@@ -180,6 +191,7 @@ fn check() -> Session {
         .types("check good.opl")
         .types("fmt --check")
         .types("fmt --diff good.opl")
+        .types("fmt --diff untidy.opl")
         .types("build")
 }
 
@@ -234,6 +246,20 @@ fn modules() -> Session {
         .types("module verify core/net")
         .types("module show core/net")
         .types("module apply core/nte")
+}
+
+/// On a machine that has none of the tools.
+fn module_init() -> Session {
+    with_modules()
+        .table()
+        .env("PATH", "/nonexistent")
+        .types("module init status")
+        .types("module init hetzner")
+        .types("module init hetzner")
+        .types("module init local")
+        .types("module init status")
+        .types("module init hetzner --json")
+        .types("module init hetznr")
 }
 
 const BLUEPRINT: &str = "\

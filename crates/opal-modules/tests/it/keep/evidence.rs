@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use opal_core::stream::Stream;
 use opal_modules::keep::{Evidence, ToolStep};
-use opal_testing::shown;
+use opal_testing::{records, shown};
 use opal_vault::Vault;
 use opal_vault::event::{End, Event, Finished, Kind, Started};
 use opal_vault::witness::Recorder;
@@ -27,18 +27,8 @@ fn begin<'v>(folder: &Path, vault: &'v Vault) -> Evidence<'v> {
 }
 
 fn started(number: u64, path: &str) -> Event<'_> {
-    let text = shown(b"run");
     let is_block = path.ends_with(']') && path.contains("tool");
-    let step = Started {
-        number,
-        path,
-        decorator: "@x",
-        attempt: 1,
-        text,
-        is_block,
-        speaks: false,
-        branch: None,
-    };
+    let step = Started { text: shown(b"run"), is_block, ..records::started(number, path) };
     Event { at: at(number), kind: Kind::Started(step) }
 }
 
@@ -50,18 +40,10 @@ fn finished<'a>(
     message: Option<&'static str>,
 ) -> Event<'a> {
     let step = Finished {
-        number,
-        path,
-        decorator: "@x",
-        attempt: 1,
         took: Duration::from_millis(1500),
-        code,
-        end,
         is_block: true,
-        passes_on: false,
-        is_own_limit: false,
-        late: None,
         message: message.map(shown),
+        ..records::finished(number, path, end, code)
     };
     Event { at: at(number + 2), kind: Kind::Finished(step) }
 }

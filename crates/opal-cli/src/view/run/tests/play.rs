@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use opal_core::stream::Stream;
-use opal_testing::shown;
+use opal_testing::{records, shown};
 use opal_vault::event::{Branch, Counts, End, Event, Finished, Kind, Started, Status};
 use opal_vault::witness::Audience;
 
@@ -102,18 +102,15 @@ impl Play {
         is_block: bool,
     ) -> u64 {
         self.number += 1;
-        let text = shown(text);
-        let (number, attempt) = (self.number, 1);
+        let number = self.number;
         let branch = self.branch.clone();
         self.tell(Kind::Started(Started {
-            number,
-            path,
             decorator,
-            attempt,
-            text,
+            text: shown(text),
             is_block,
             speaks: decorator == "@log",
             branch,
+            ..records::started(number, path)
         }));
         number
     }
@@ -127,19 +124,11 @@ impl Play {
     }
 
     pub(super) fn end(&self, number: u64, path: &str, code: i32, message: Option<&str>) {
+        let end = if code == 0 { End::Done } else { End::Failed };
         self.tell(Kind::Finished(Finished {
-            number,
-            path,
-            decorator: "@shell",
-            attempt: 1,
             took: Duration::from_millis(number * 1_200),
-            code,
-            end: if code == 0 { End::Done } else { End::Failed },
-            is_block: false,
-            passes_on: false,
-            is_own_limit: false,
-            late: None,
             message: message.map(shown),
+            ..records::finished(number, path, end, code)
         }));
     }
 
