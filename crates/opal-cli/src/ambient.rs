@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use opal_core::Secret;
+use opal_core::gather::Gather as _;
 
 #[derive(Debug)]
 pub(crate) struct Ambient {
@@ -81,7 +82,7 @@ impl Ambient {
 
     /// Everything that is set, for what a plan reads and runs; the runner's key is for neither.
     pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
-        std::env::vars_os().filter(|(name, _)| name != IDENTITY).collect()
+        std::env::vars_os().filter(|(name, _)| name != IDENTITY).gathered()
     }
 
     /// The program that runs, without links: what it was installed with is beside it.

@@ -20,6 +20,7 @@ use opal_files::regular;
 
 use crate::ambient::{Ambient, IDENTITY};
 use crate::failure::{Exit, Failure};
+use opal_core::gather::Gather as _;
 
 /// Bytes a file may have.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -33,7 +34,7 @@ pub(crate) fn environment(files: &[PathBuf]) -> Result<BTreeMap<OsString, OsStri
         extend(&own, &mut added, &bytes).map_err(|mistake| wrong(path, mistake))?;
     }
     let added = added.into_iter().map(|(name, value)| (OsString::from(name), value.into()));
-    let mut all: BTreeMap<OsString, OsString> = added.collect();
+    let mut all: BTreeMap<OsString, OsString> = added.gathered();
     all.extend(own);
     Ok(all)
 }

@@ -13,6 +13,7 @@ use super::fields::Fields;
 use super::given::Given;
 use super::report::Report;
 use super::{Argument, Config, Settings, Step, Variable, dependencies, keys, repeats, validations};
+use opal_core::gather::Gather as _;
 
 pub(super) fn config(root: &Node, report: &mut Report<'_>) -> Option<Config> {
     let mut fields = Fields::of(root, "a configuration", report)?;
@@ -108,7 +109,7 @@ fn of_elements(steps: &mut [Step]) {
     let ids: BTreeMap<String, Vec<String>> = steps
         .iter()
         .filter_map(|step| Some((step.id.clone(), step.for_each.as_ref()?.ids.clone())))
-        .collect();
+        .gathered();
     let depends_on = |argument: &&mut Argument| argument.param.name == "depends_on";
     for argument in steps.iter_mut().flat_map(|step| &mut step.arguments).filter(depends_on) {
         if let Given::Data(Value::Array(wanted)) = &mut argument.value {

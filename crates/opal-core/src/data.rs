@@ -9,6 +9,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use crate::duration::Duration;
+use crate::gather::Gather as _;
 use crate::types::{Type, TypeRef};
 use crate::value::Value;
 
@@ -94,7 +95,7 @@ impl From<&Value> for Data {
             Value::Duration(value) => Self::Duration(*value),
             Value::Array(items) => Self::Array(items.iter().map(Self::from).collect()),
             Value::Map(fields) => {
-                Self::Map(fields.iter().map(|(key, value)| (key.clone(), value.into())).collect())
+                Self::Map(fields.iter().map(|(key, value)| (key.clone(), value.into())).gathered())
             }
         }
     }

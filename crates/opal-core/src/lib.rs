@@ -46,6 +46,7 @@ pub mod diagnostic;
 pub mod dotenv;
 pub mod duration;
 pub mod files;
+pub mod gather;
 pub mod git;
 pub mod hash;
 pub mod keys;

@@ -263,6 +263,11 @@ impl<T: Into<Box<str>>> From<T> for Note {
 }
 
 impl Step {
+    /// Puts the arguments in their order.
+    pub fn sort_args(&mut self) {
+        self.args.sort_by(|a, b| a.0.cmp(&b.0));
+    }
+
     #[must_use]
     pub fn is_construct(&self) -> bool {
         self.node.is_construct()

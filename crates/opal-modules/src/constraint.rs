@@ -7,6 +7,7 @@ mod range;
 
 use std::cmp::Ordering;
 
+use opal_core::gather::Gather as _;
 use opal_core::suggest;
 use regex::Regex;
 use serde_json::{Map, Number, Value, json};
@@ -182,7 +183,7 @@ impl Constraint {
     #[must_use]
     pub fn json(&self) -> Value {
         let mut map: Map<String, Value> =
-            self.rules.iter().map(|rule| (rule.key().to_owned(), rule.operand())).collect();
+            self.rules.iter().map(|rule| (rule.key().to_owned(), rule.operand())).gathered();
         match &self.subject {
             Subject::Input(path) => map.insert("input".to_owned(), path.as_str().into()),
             Subject::Output(name) => map.insert("output".to_owned(), name.as_str().into()),

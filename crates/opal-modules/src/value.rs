@@ -7,6 +7,7 @@ use super::reference::shorten;
 use opal_config::document::{Node, NodeKind};
 use opal_config::report::Report;
 use opal_config::scalar::{Meaning, meaning};
+use opal_core::gather::Gather as _;
 
 /// A mapping as JSON. `what` names it in messages.
 pub(super) fn mapping(
@@ -115,7 +116,7 @@ pub(super) fn data(value: &Value) -> Data {
         Value::String(text) => Data::text(text.clone()),
         Value::Array(items) => Data::Array(items.iter().map(data).collect()),
         Value::Object(map) => {
-            Data::Map(map.iter().map(|(key, value)| (key.clone(), data(value))).collect())
+            Data::Map(map.iter().map(|(key, value)| (key.clone(), data(value))).gathered())
         }
     }
 }

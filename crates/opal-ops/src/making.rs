@@ -19,6 +19,7 @@ use crate::module::arguments;
 use crate::planning::Subject;
 use crate::resources::{self, Place};
 use crate::source::Form;
+use opal_core::gather::Gather as _;
 
 /// A contract that is to be made.
 #[derive(Clone, Copy, Debug)]
@@ -172,7 +173,7 @@ impl Request<'_> {
         ]
         .into_iter()
         .map(|(name, values): (&str, Vec<String>)| (name.to_owned(), values))
-        .collect();
+        .gathered();
         kept.retain(|_, values| !values.is_empty());
         kept
     }

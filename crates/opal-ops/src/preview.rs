@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use opal_core::gather::Gather as _;
 use opal_core::plan::{Mode, Step};
 use opal_core::resource::{self, Status, runs_command};
 use opal_exec::verify::Report;
@@ -99,7 +100,7 @@ fn effect(found: &Verification) -> Effect {
 /// Who depends on each.
 fn dependents(resolved: &Resolved, report: &Report) -> Vec<Vec<usize>> {
     let all = report.verifications.iter().enumerate();
-    let places: BTreeMap<&str, usize> = all.map(|(index, it)| (&*it.path, index)).collect();
+    let places: BTreeMap<&str, usize> = all.map(|(index, it)| (&*it.path, index)).gathered();
     let mut found: Vec<(usize, &Step)> = Vec::new();
     let mut open: Vec<&Step> = resolved.plan.steps.iter().collect();
     while let Some(step) = open.pop() {
@@ -109,7 +110,7 @@ fn dependents(resolved: &Resolved, report: &Report) -> Vec<Vec<usize>> {
     let values = &resolved.secrets;
     let id =
         |(index, step): &(usize, &'_ Step)| Some((resource::id(step, values)?.to_owned(), *index));
-    let ids: BTreeMap<String, usize> = found.iter().filter_map(id).collect();
+    let ids: BTreeMap<String, usize> = found.iter().filter_map(id).gathered();
     let mut dependents = vec![Vec::new(); report.verifications.len()];
     for (index, step) in &found {
         for wanted in resource::depends_on(step, values) {

@@ -11,6 +11,7 @@ mod drbg;
 pub use drbg::{Drbg, Site};
 
 use opal_core::data::Data;
+use opal_core::gather::Gather as _;
 use opal_core::placeholder;
 use opal_core::resolver::{Input, Inputs};
 use zeroize::Zeroizing;
@@ -25,5 +26,5 @@ pub fn canonical_parameters(inputs: &Inputs) -> Zeroizing<Vec<u8>> {
         }
         _ => None,
     });
-    Zeroizing::new(placeholder::bytes(&Data::Map(data.collect())))
+    Zeroizing::new(placeholder::bytes(&Data::Map(data.gathered())))
 }

@@ -10,6 +10,7 @@ use crate::{HIDDEN, Shown, Vault};
 pub use layout::HiddenLeaf;
 
 use layout::{Layout, Walk};
+use opal_core::gather::Gather as _;
 
 impl Vault {
     /// A document: indented, its keys in order, a line end at its end.
@@ -105,7 +106,7 @@ fn scrubbed(value: &Value, vault: &Vault) -> Value {
                 };
                 (vault.scrub(key).text().into_owned(), shown)
             };
-            map.iter().map(entry).collect::<Map<_, _>>().into()
+            map.iter().map(entry).gathered::<Map<_, _>>().into()
         }
     }
 }

@@ -13,6 +13,7 @@ use opal_session::world::{OsWorld, Surroundings};
 use opal_trust::policy::ProjectFile;
 
 use crate::ambient::Ambient;
+use opal_core::gather::Gather as _;
 
 const FILE: &str = "opal.mod";
 
@@ -103,7 +104,7 @@ fn is_one_modified(top: &Path, names: &[String]) -> Option<bool> {
         let (facts, name) = line.split_once('\t')?;
         Some((name.to_owned(), facts.rsplit(' ').next()?.to_owned()))
     };
-    let committed: BTreeMap<String, String> = listed.split('\0').filter_map(entry).collect();
+    let committed: BTreeMap<String, String> = listed.split('\0').filter_map(entry).gathered();
     let now: Vec<&str> = now.lines().collect();
     let is_same = |(name, hash): (&String, &&str)| committed.get(name).is_some_and(|it| it == hash);
     Some(now.len() != names.len() || !names.iter().zip(&now).all(is_same))

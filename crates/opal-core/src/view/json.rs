@@ -10,6 +10,7 @@ mod step;
 use serde_json::{Map, Value as Node, json};
 
 use super::{Facts, PlanFormatter, PlanView, PluginFact, named_digest, time_text, visible};
+use crate::gather::Gather as _;
 use crate::hash::{Algorithm, Digest};
 use crate::plan::{Deferred, Read};
 use crate::resource::Status;
@@ -64,14 +65,14 @@ fn document(view: &PlanView<'_>) -> Node {
         "header": header,
         "holders": holders
             .map(|(key, value)| (key.to_string(), json!(value.holders)))
-            .collect::<Map<_, _>>(),
+            .gathered::<Map<_, _>>(),
         "notes": view.notes,
         "provenance": provenance(plan.algorithm, &view.facts),
-        "public": public.collect::<Map<_, _>>(),
+        "public": public.gathered::<Map<_, _>>(),
         "reads": plan.reads.iter().map(read).collect::<Vec<_>>(),
         "steps": plan.steps.iter().map(|one| step::node(view, one)).collect::<Vec<_>>(),
         "target": plan.target.name,
-        "values": placeholders.collect::<Map<_, _>>(),
+        "values": placeholders.gathered::<Map<_, _>>(),
     })
 }
 

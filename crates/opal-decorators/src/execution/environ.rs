@@ -1,5 +1,6 @@
 use opal_core::action::{Action, Conditions, Halt, Stage};
 use opal_core::decorator::{Block, Capability, Descriptor, Example};
+use opal_core::gather::Gather as _;
 use opal_core::resolver::Inputs;
 use opal_core::{Data, Secret, Type};
 
@@ -41,7 +42,7 @@ impl Action for Environ {
             Data::Text(text) => Some((name.clone(), Secret::clone(text))),
             _ => None,
         };
-        let environment = inputs.open.iter().filter_map(set).collect();
+        let environment = inputs.open.iter().filter_map(set).gathered();
         stage.block(&Conditions { environment, ..Conditions::default() }).map(|()| Data::Null)
     }
 }

@@ -9,6 +9,7 @@ use opal_core::types::Field;
 use opal_core::{Data, Secret, Type};
 
 use crate::common::{DEPENDS_ON, ID, NAME, STRING_MAP, VERIFY_TIMEOUT};
+use opal_core::gather::Gather as _;
 
 static RESULT: [Field; 3] = [
     Field { name: "stdout", ty: Type::String, docs: "standard output, unchanged" },
@@ -173,7 +174,7 @@ fn environment(inputs: &Inputs) -> BTreeMap<String, Secret> {
         Data::Text(text) => Some((name.clone(), text.clone())),
         _ => None,
     };
-    fields.iter().filter_map(set).collect()
+    fields.iter().filter_map(set).gathered()
 }
 
 fn result(completed: Completed) -> Data {
@@ -183,7 +184,7 @@ fn result(completed: Completed) -> Data {
         ("stderr", Data::Text(stderr)),
         ("exit_code", Data::Int(i64::from(code))),
     ];
-    Data::Map(fields.into_iter().map(|(name, data)| (name.to_owned(), data)).collect())
+    Data::Map(fields.into_iter().map(|(name, data)| (name.to_owned(), data)).gathered())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::error::StepError;
 use opal_core::class::Flags;
 use opal_core::decorator::{Descriptor, Exposure};
+use opal_core::gather::Gather as _;
 use opal_core::plan::{Arg, Binding, Handle, Part, Step};
 use opal_core::resolver::Trouble;
 use opal_core::{Class, Data, Secret, Type, Value};
@@ -111,7 +112,7 @@ fn in_clear(data: &Data) -> Option<Value> {
         Data::Array(items) => Value::Array(items.iter().map(in_clear).collect::<Option<Vec<_>>>()?),
         Data::Map(fields) => {
             let fields = fields.iter().map(|(key, item)| Some((key.clone(), in_clear(item)?)));
-            Value::Map(fields.collect::<Option<_>>()?)
+            Value::Map(fields.collect::<Option<Vec<_>>>()?.into_iter().gathered())
         }
     })
 }

@@ -25,6 +25,7 @@ use super::steps::{is_leaf, walk};
 use crate::error::StepError;
 use crate::threads::lock;
 use crate::verify::{Direction, ShownFinding, VerifyTask, details, limit, verify_resource};
+use opal_core::gather::Gather as _;
 use opal_session::Place;
 use opal_session::stop::Stop;
 
@@ -256,7 +257,7 @@ fn nothing(descriptor: &Descriptor) -> Data {
             Type::Bool => Data::Bool(false),
             Type::Object(fields) => {
                 let fields = fields.iter().map(|it| (it.name.to_owned(), empty(&it.ty)));
-                Data::Map(fields.collect())
+                Data::Map(fields.gathered())
             }
             _ => Data::Null,
         }

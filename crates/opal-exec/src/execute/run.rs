@@ -26,6 +26,7 @@ use super::tally::{Late, Tally};
 use super::values::Values;
 use crate::threads::lock;
 use crate::verify::Report;
+use opal_core::gather::Gather as _;
 
 /// One run: what its blocks and branches share.
 pub(super) struct Walk<'p> {
@@ -197,5 +198,5 @@ impl<'p> Walk<'p> {
 
 fn satisfied(report: &Report) -> BTreeMap<&str, &Verification> {
     let all = report.verifications.iter().filter(|it| it.status == Status::Satisfied);
-    all.map(|it| (&*it.path, it)).collect()
+    all.map(|it| (&*it.path, it)).gathered()
 }

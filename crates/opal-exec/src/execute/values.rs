@@ -11,6 +11,7 @@ use opal_core::{Data, Secret};
 use zeroize::Zeroizing;
 
 use super::lets::{Lets, written};
+use opal_core::gather::Gather as _;
 use opal_core::shell::refused;
 use opal_core::shell::stand_in;
 
@@ -48,7 +49,7 @@ impl<'a> Values<'a> {
             }
             Arg::Map(fields) => {
                 let fields = fields.iter().map(|(key, arg)| Ok((key.clone(), self.data(arg)?)));
-                Data::Map(fields.collect::<Result<_, Trouble>>()?)
+                Data::Map(fields.collect::<Result<Vec<_>, Trouble>>()?.into_iter().gathered())
             }
             // Where it matters, whoever asks has seen that the step is left open.
             Arg::Deferred(_) if self.lets.is_none() => stand_in(place),

@@ -21,6 +21,7 @@ use super::resource::{Limit, ResourceFinding, limit, out_of_time};
 use super::survey::{MAX_JOBS, Progress, Survey};
 use crate::error::StepError;
 use crate::execute::{Unready, Values, inputs, is_open};
+use opal_core::gather::Gather as _;
 use opal_session::stop::{Order, Stop};
 
 /// How long a verification that was asked to end may take for that: it may have to end what it
@@ -98,7 +99,7 @@ impl<'r, 'p> Round<'r, 'p> {
         let values = self.survey.values;
         let ids: BTreeMap<&str, usize> = (self.nodes.iter().enumerate())
             .filter_map(|(index, node)| Some((resource::id(node.found.step, values)?, index)))
-            .collect();
+            .gathered();
         for index in 0..self.nodes.len() {
             let wanted = resource::depends_on(self.nodes[index].found.step, values);
             let after: BTreeSet<usize> =

@@ -6,6 +6,7 @@ use opal_core::cycles::cycles;
 use opal_core::{Code, Diagnostic};
 
 use super::Spec;
+use opal_core::gather::Gather as _;
 
 /// More say nothing new.
 const MOST_CYCLES: usize = 10;
@@ -14,7 +15,7 @@ const MOST_CYCLES: usize = 10;
 pub(crate) fn find(specs: &[(usize, Spec)]) -> Vec<(usize, Diagnostic)> {
     let name = |index: usize| specs[index].1.module_ref.as_str();
     let by_ref: BTreeMap<&str, usize> =
-        (0..specs.len()).map(|index| (name(index), index)).collect();
+        (0..specs.len()).map(|index| (name(index), index)).gathered();
     let edges: Vec<Vec<_>> = specs
         .iter()
         .map(|(file, spec)| {

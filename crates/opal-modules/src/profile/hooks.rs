@@ -15,6 +15,7 @@ use super::Profile;
 use super::policy::count;
 use opal_config::fields::{Field, Fields};
 use opal_config::report::Report;
+use opal_core::gather::Gather as _;
 
 /// What opal acts on.
 const KEYS: [&str; 6] =
@@ -42,7 +43,7 @@ impl Profile {
         let written = |(name, hook): (&String, &ProfileHook)| {
             (name.clone(), Value::Object(hook.settings.clone()))
         };
-        self.hooks.iter().map(written).collect()
+        self.hooks.iter().map(written).gathered()
     }
 }
 

@@ -13,6 +13,7 @@ use opal_config::document::{Node, NodeKind};
 use opal_config::fields::{Field, Fields};
 use opal_config::report::Report;
 use opal_config::scalar::{Meaning, meaning};
+use opal_core::gather::Gather as _;
 
 const KEYS: [&str; 5] = ["constraints", "defaults", "naming", "tool_versions", "workspace"];
 const DEFAULTS: [&str; 4] = ["command_timeout_s", "min_free_disk_mb", "redact", "retries"];
@@ -138,7 +139,7 @@ impl Policy {
             "credential_contracts": self.credential_contracts,
             "min_free_disk_mb": self.min_free_disk_mb,
             "mode": name(self.workspace.mode),
-            "tool_versions": versions.collect::<BTreeMap<_, _>>(),
+            "tool_versions": versions.gathered::<BTreeMap<_, _>>(),
             "workspace_pattern": self.workspace_pattern.as_ref().map(Pattern::as_str),
         })
     }

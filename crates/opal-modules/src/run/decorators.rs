@@ -26,6 +26,7 @@ use super::prepared::Prepared;
 use super::{finish, workspace};
 use crate::NotFound;
 use crate::keep::{Exposed, HIDDEN, Instance, Unkept};
+use opal_core::gather::Gather as _;
 
 const fn words(name: &'static str, docs: &'static str) -> Param {
     let ty = Type::Array(TypeRef::Static(&Type::String));
@@ -220,7 +221,7 @@ impl Enter {
         let request = Request { stack: &stack, ..prepared.request(given, &find) };
         let setting = prepared.driver.setting(&request, &place).map_err(refused)?;
         let mut written: BTreeMap<String, Secret> =
-            INPUTS.into_iter().map(|name| (name.to_owned(), document(given))).collect();
+            INPUTS.into_iter().map(|name| (name.to_owned(), document(given))).gathered();
         written.extend(setting.files);
         names.extend(written.keys().cloned());
         let outputs = prepared.work.files_of_outputs();
@@ -271,7 +272,7 @@ impl Enter {
         ]
         .into_iter()
         .map(|(name, value)| (name.to_owned(), Secret::new(value)))
-        .collect();
+        .gathered();
         if let Some(outputs) = &prepared.work.outputs {
             let path = Secret::new(shown(&stack.join(outputs)));
             variables.insert("HYOPS_OUTPUTS_FILE".to_owned(), path);
@@ -344,8 +345,8 @@ fn json_of(data: &Data) -> Value {
         Data::Text(text) => Value::String(text.expose().to_owned()),
         Data::Duration(duration) => Value::String(duration.to_string()),
         Data::Array(items) => Value::Array(items.iter().map(json_of).collect()),
-        Data::Map(fields) => {
-            Value::Object(fields.iter().map(|(key, value)| (key.clone(), json_of(value))).collect())
-        }
+        Data::Map(fields) => Value::Object(
+            fields.iter().map(|(key, value)| (key.clone(), json_of(value))).gathered(),
+        ),
     }
 }

@@ -19,6 +19,7 @@ use crate::keep::{
     Evidence, HIDDEN, Instance, State, Status, ToolEnd, Unkept, file, is_secret_key,
 };
 use conceal::conceal_outputs;
+use opal_core::gather::Gather as _;
 
 /// What is published is part of a state, which others read at every step.
 const MOST_PUBLISHED: usize = 512 << 10;
@@ -252,7 +253,9 @@ pub(super) fn shown(value: &Value, vault: &Vault) -> (Value, Hiding) {
             return (HIDDEN.into(), Hiding::Whole);
         }
         Value::Array(items) => items.iter().map(inner).collect(),
-        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), inner(value))).collect(),
+        Value::Object(map) => {
+            Value::Object(map.iter().map(|(key, value)| (key.clone(), inner(value))).gathered())
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     };
     (value, hiding)
@@ -270,7 +273,7 @@ pub fn ended(mut state: State, run: &Run, result: &Result, now: &str) -> State {
         Status::Ok => {
             let shown = result.outputs.iter();
             let shown = shown.filter(|(name, _)| !result.concealed.contains(*name));
-            state.outputs = shown.map(|(name, value)| (name.clone(), value.clone())).collect();
+            state.outputs = shown.map(|(name, value)| (name.clone(), value.clone())).gathered();
         }
         Status::Destroyed => state.outputs.clear(),
         Status::Running | Status::Error => {}

@@ -29,6 +29,7 @@ use super::secrets::below;
 use super::{Command, HookStep, ProbeStep, Tool};
 use crate::Spec;
 use crate::value::number;
+use opal_core::gather::Gather as _;
 
 const HERE: Span = Span::at(0);
 
@@ -77,10 +78,11 @@ pub fn lower(prepared: &Prepared) -> Unit {
 fn steering(spec: &Spec) -> Vec<Argument> {
     let modules = spec.dependencies.iter().map(|dependency| dependency.module_ref.as_str());
     let hooks = spec.execution.hooks.iter();
+    let hooks = hooks.map(|hook| (hook.name.clone(), hook.settings.clone().into()));
     let said: [(&str, serde_json::Value); 4] = [
         ("credentials", spec.credentials.clone().into()),
         ("dependencies", modules.collect()),
-        ("hooks", hooks.map(|hook| (hook.name.clone(), hook.settings.clone())).collect()),
+        ("hooks", serde_json::Value::Object(hooks.gathered())),
         ("publish", spec.publish.clone().into()),
     ];
     let is_said = |value: &serde_json::Value| match value {

@@ -21,6 +21,7 @@ use crate::inputs::InvalidInputs;
 use crate::keep::{Credentials, HIDDEN, Instance, RuntimeRoot, ToolEnd};
 use crate::load::ReadFile;
 use crate::{NotFound, Profile, Spec};
+use opal_core::gather::Gather as _;
 
 /// A run that could be planned.
 pub struct Prepared {
@@ -142,7 +143,8 @@ impl Prepared {
             let of_secret = key?.placeholder(Algorithm::Blake3, at, secret);
             Some((at.clone(), Value::from(of_secret.digest.hex())))
         };
-        let secrets: Map<String, Value> = self.secrets.iter().map(keyed).collect::<Option<_>>()?;
+        let secrets: Vec<_> = self.secrets.iter().map(keyed).collect::<Option<_>>()?;
+        let secrets: Map<String, Value> = secrets.into_iter().gathered();
         Some(digest(&json!({
             "execution": self.execution(),
             "inputs": self.shown_inputs(),
@@ -168,7 +170,7 @@ impl Prepared {
             .hooks
             .iter()
             .map(|hook| (hook.name.clone(), Value::Object(hook.settings.clone())))
-            .collect();
+            .gathered();
         json!({
             "driver": execution.driver.as_str(),
             "hooks": hooks,

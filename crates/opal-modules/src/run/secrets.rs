@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::inputs::{Given, Schema};
 pub(super) use crate::keep::below;
 use crate::keep::{self, is_count_key, is_plain_key, is_secret_key};
+use opal_core::gather::Gather as _;
 
 /// Whether a secret cannot be hidden.
 pub(super) fn is_short(secret: &Data) -> bool {
@@ -27,7 +28,7 @@ pub(super) fn is_short(secret: &Data) -> bool {
 /// The secret inputs, by where they are.
 pub(super) fn find(inputs: &Map<String, Value>, schema: Option<&Schema>) -> BTreeMap<String, Data> {
     let found = search(inputs, schema).found.into_iter();
-    found.map(|(at, Found { secret, .. })| (at, secret)).collect()
+    found.map(|(at, Found { secret, .. })| (at, secret)).gathered()
 }
 
 /// What is secret in those of them that are documents of JSON, value by value: Terraform shows one as

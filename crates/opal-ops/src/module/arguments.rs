@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use opal_core::Value;
+use opal_core::gather::Gather as _;
 use opal_core::plan::Target;
 use opal_modules::ModuleRef;
 use opal_modules::keep::Instance;
@@ -63,7 +64,7 @@ pub fn of(typed: &Typed<'_>) -> BTreeMap<String, Value> {
         (ENV_FILES, (!files.is_empty()).then_some(Value::Array(files))),
     ];
     let given = arguments.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    given.collect()
+    given.gathered()
 }
 
 /// One argument; none where the plan is not of a module.

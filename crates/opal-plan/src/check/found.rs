@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use opal_core::diagnostic::MAX_OF_CODE;
+use opal_core::gather::Gather as _;
 use opal_core::{Code, Diagnostic, Span};
 
 #[derive(Debug, Default)]
@@ -48,7 +49,7 @@ pub(super) fn count_in(
     places: impl IntoIterator<Item = (Code, Span)>,
 ) {
     let indices = diagnostics.iter().enumerate().map(|(index, found)| (found.code, index));
-    let mut last: BTreeMap<Code, usize> = indices.collect();
+    let mut last: BTreeMap<Code, usize> = indices.gathered();
     for (code, span) in places {
         match last.get(&code) {
             Some(index) => diagnostics[*index].more += 1,

@@ -5,6 +5,7 @@ use opal_core::{Code, Diagnostic};
 use super::checker::Checker;
 use super::commands::commands;
 use crate::unit::{Piece, ShellText};
+use opal_core::gather::Gather as _;
 
 /// Stands for a reference in the text that is checked.
 const VALUE: char = '\u{fffc}';
@@ -22,7 +23,7 @@ impl Checker<'_> {
                 Piece::Text(text) => text.clone(),
                 _ => VALUE.to_string(),
             })
-            .collect();
+            .gathered();
         let commands = commands(&flat);
         if self.unknown_construct(&flat, text)
             || self.recipe(&flat, text)

@@ -9,6 +9,7 @@ use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
 use super::checker::Checker;
 use crate::unit::{Block, Name, StatementKind};
+use opal_core::gather::Gather as _;
 
 #[derive(Debug, Default)]
 pub(super) struct Lets {
@@ -94,7 +95,7 @@ impl Lets {
             StatementKind::Let { name, .. } => Some((name.text.clone(), name.span)),
             _ => None,
         });
-        self.scopes.push(Scope { bound: Vec::new(), binds: binds.collect(), parallel });
+        self.scopes.push(Scope { bound: Vec::new(), binds: binds.gathered(), parallel });
     }
 
     /// One branch of a parallel block.

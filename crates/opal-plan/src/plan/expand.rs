@@ -254,7 +254,7 @@ pub(super) fn steered(name: &'static str, by: &[Datum], step: &mut Step) {
     step.args.push((name.into(), Arg::Const(text(&key))));
     let roots = roots.iter().map(|root| text(root)).collect();
     step.args.push(("roots".into(), Arg::Const(Value::Array(roots))));
-    step.args.sort_by(|a, b| a.0.cmp(&b.0));
+    step.sort_args();
 }
 
 pub(super) fn no_function(name: &str) -> Diagnostic {

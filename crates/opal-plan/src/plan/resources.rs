@@ -18,6 +18,7 @@ use opal_core::{Code, Data, Diagnostic, Registry, Value, suggest};
 use super::Resolved;
 use crate::unit::Block;
 use conditional::LeftOut;
+use opal_core::gather::Gather as _;
 use order::{BranchCycle, Place};
 
 /// Everything that is wrong, in the order of the places. `blocks` are the script and the functions
@@ -105,7 +106,7 @@ impl<'p> Checker<'p> {
         let values = self.values();
         let ids: BTreeMap<&str, usize> = (self.nodes.iter().enumerate().rev())
             .filter_map(|(index, node)| Some((resource::id(node.step, values)?, index)))
-            .collect();
+            .gathered();
         let mut edges = Vec::new();
         for (index, node) in self.nodes.iter().enumerate() {
             for (at, wanted) in resource::depends_on(node.step, values).into_iter().enumerate() {

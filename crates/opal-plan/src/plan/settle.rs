@@ -20,6 +20,7 @@ use super::graph::{Cell, Op};
 use super::planner::Planner;
 use super::request::{Purpose, Resolved, Unplanned, source_hash};
 use super::showing::Maker;
+use opal_core::gather::Gather as _;
 use opal_core::keys::Keys;
 
 pub(super) fn settle(
@@ -159,7 +160,7 @@ impl Settler {
             }
             (None, Plain::Map(fields)) if datum.is_tainted() || datum.is_runtime() => {
                 let items = fields.items.iter();
-                Arg::Map(items.map(|(k, item)| (k.to_string(), self.arg(item, demand))).collect())
+                Arg::Map(items.map(|(k, item)| (k.to_string(), self.arg(item, demand))).gathered())
             }
             (None, Plain::Joined(list)) => {
                 let pieces = list.items.iter().map(|part| match &part.plain {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::below;
 use crate::{Hidden, Vault};
+use opal_core::gather::Gather as _;
 
 /// A text or number of a document in which something is hidden by what is around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,7 +120,7 @@ impl<'l> Walk<'l> {
                     let name = self.seen_text(key).unwrap_or_else(|| key.clone());
                     (name, self.seen(value))
                 };
-                map.iter().map(entry).collect::<Map<_, _>>().into()
+                map.iter().map(entry).gathered::<Map<_, _>>().into()
             }
             Value::String(text) => self.seen_text(text).map_or_else(|| value.clone(), Value::from),
             Value::Null | Value::Bool(_) | Value::Number(_) => {

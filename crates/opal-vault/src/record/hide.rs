@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::line;
 use crate::vault::Vault;
+use opal_core::gather::Gather as _;
 
 /// Under these keys is what a record is read by.
 const NAMES: [&str; 14] = [
@@ -54,7 +55,7 @@ pub(super) fn hidden(value: &Value, vault: &Vault) -> Value {
                 };
                 (key.clone(), value)
             };
-            map.iter().map(hide).collect()
+            Value::Object(map.iter().map(hide).gathered())
         }
         Value::Array(items) => items.iter().map(|item| hidden(item, vault)).collect(),
         Value::String(_) => given(value, vault),
@@ -68,7 +69,8 @@ fn given(value: &Value, vault: &Vault) -> Value {
         Value::String(text) => shown(text).into(),
         Value::Array(items) => items.iter().map(|item| given(item, vault)).collect(),
         Value::Object(map) => {
-            map.iter().map(|(key, value)| (shown(key), given(value, vault))).collect()
+            let shown = map.iter().map(|(key, value)| (shown(key), given(value, vault)));
+            Value::Object(shown.gathered())
         }
         Value::Number(number) => {
             let text = number.to_string();

@@ -20,6 +20,7 @@ use crate::signals::Watched;
 use crate::tasks;
 use crate::view;
 use crate::view::plan::{Beside, Comparison};
+use opal_core::gather::Gather as _;
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
@@ -100,7 +101,7 @@ fn said(contract: &Contract) -> BTreeMap<String, String> {
     // The reason is among the options already.
     let arguments = contract.plan().target.arguments.iter().filter(|(name, _)| *name != SKIP);
     let arguments = arguments.map(|(name, value)| (format!("argument {name}"), tasks::word(value)));
-    let mut said: BTreeMap<String, String> = options.chain(arguments).collect();
+    let mut said: BTreeMap<String, String> = options.chain(arguments).gathered();
     if let Some(end) = made.expires {
         let nanos = (end - contract.created()).saturating_mul(1_000_000_000);
         said.insert("--expires".into(), Duration::from_nanos(nanos).to_string());

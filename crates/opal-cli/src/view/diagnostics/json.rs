@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Report;
 use super::places::Places;
+use opal_core::gather::Gather as _;
 
 const VERSION: u32 = 1;
 
@@ -36,7 +37,7 @@ fn file(report: &Report<'_>) -> Value {
         json!({ "file": report.source.name, "diagnostics": entries.collect::<Vec<_>>() });
     if !more.is_empty() {
         let more = more.into_iter().map(|(code, count)| (code.as_str().to_owned(), json!(count)));
-        file["more"] = Value::Object(more.collect());
+        file["more"] = Value::Object(more.gathered());
     }
     file
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Drift, Side};
+use crate::gather::Gather as _;
 use crate::plan::{Arg, Key, Plan, Read, Step};
 use crate::value::Value;
 
@@ -73,16 +74,18 @@ pub(super) struct Reads<'a> {
 
 impl<'a> Reads<'a> {
     pub(super) fn new(before: &'a Plan, after: &'a Plan, comparable: bool) -> Self {
-        let table = |plan: &'a Plan| plan.reads.iter().map(|read| (&*read.key, read)).collect();
+        let table = |plan: &'a Plan| plan.reads.iter().map(|read| (&*read.key, read)).gathered();
         Self { before: table(before), after: table(after), comparable }
     }
 
     /// Those of the roots that changed, each once, in the order of their keys.
     pub(super) fn changed<'k>(&self, roots: impl Iterator<Item = &'k Key>) -> Vec<Cause> {
-        let mut causes: Vec<Cause> = roots.filter_map(|root| self.change_of(root)).collect();
-        causes.sort_by(|a, b| a.key.cmp(&b.key));
-        causes.dedup_by(|a, b| a.key == b.key);
+        let causes = roots.filter_map(|root| self.change_of(root));
         causes
+            .map(|cause| (Key::clone(&cause.key), cause))
+            .gathered::<BTreeMap<_, _>>()
+            .into_values()
+            .collect()
     }
 
     fn change_of(&self, root: &Key) -> Option<Cause> {

@@ -10,6 +10,7 @@ use self::parts::{duration, filled, fit, float, items, known_name, push, text};
 use super::weight;
 use crate::context::{Context, Place};
 use crate::contract::json::read::{MAX_NESTING, Read, Reader};
+use crate::gather::Gather as _;
 use crate::hash::Digest;
 use crate::plan::{
     Arg, Binding, Handle, Key, MAX_STEPS, Node, Part, Piece, Redirect, RedirectOperator,
@@ -198,7 +199,7 @@ impl StepReader {
         if fields.values().all(|field| matches!(field, Arg::Const(_))) {
             let constants =
                 fields.into_iter().filter_map(|(key, field)| Some((key, constant(field)?)));
-            return Ok(Arg::Const(Value::Map(constants.collect())));
+            return Ok(Arg::Const(Value::Map(constants.gathered())));
         }
         Ok(Arg::Map(fields))
     }

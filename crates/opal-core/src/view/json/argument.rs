@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Node, json};
 
+use crate::gather::Gather as _;
 use crate::plan::{Arg, Piece, Plan};
 use crate::value::Value;
 use crate::view::ink::Ink;
@@ -28,7 +29,7 @@ pub(super) fn node(plan: &Plan, arg: &Arg) -> Node {
         Arg::Shell(pieces) => json!({"$shell": shell_text(plan, pieces)}),
         Arg::Array(items) => items.iter().map(|item| node(plan, item)).collect(),
         Arg::Map(fields) => {
-            map(fields.iter().map(|(name, item)| (name.clone(), node(plan, item))).collect())
+            map(fields.iter().map(|(name, item)| (name.clone(), node(plan, item))).gathered())
         }
     }
 }
@@ -50,7 +51,7 @@ pub(super) fn constant(value: &Value) -> Node {
 }
 
 pub(super) fn constants(values: &BTreeMap<String, Value>) -> Map<String, Node> {
-    values.iter().map(|(name, value)| (name.clone(), constant(value))).collect()
+    values.iter().map(|(name, value)| (name.clone(), constant(value))).gathered()
 }
 
 fn map(fields: Map<String, Node>) -> Node {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Node, json};
 
 use super::argument;
+use crate::gather::Gather as _;
 use crate::plan::{Binding, Plan, Redirect, RedirectTarget, Step};
 use crate::view::words::{access_text, is_undecided};
 use crate::view::{PlanView, Uses};
@@ -55,7 +56,7 @@ fn args(plan: &Plan, step: &Step) -> Map<String, Node> {
         };
         (name.to_string(), node)
     });
-    shown.collect()
+    shown.gathered()
 }
 
 fn binding(binding: &Binding) -> Node {

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
 use super::engine::{Fault, MAX_OUTPUT, Reason, Template};
+use opal_core::gather::Gather as _;
 
 /// Memory of the process, in bytes.
 const MAX_MEMORY: u64 = 768 << 20;
@@ -135,7 +136,7 @@ pub(super) fn render<'d>(
     let (program, word) = PROGRAM.get()?;
     let program = program()?;
     let values: Map<String, Value> =
-        values.map(|(name, data)| (name.to_owned(), document(data))).collect();
+        values.map(|(name, data)| (name.to_owned(), document(data))).gathered();
     let request = json!({"source": source, "allow_missing": allow_missing, "values": values});
     let request = Zeroizing::new(request.to_string().into_bytes());
     Some(match ask(&program, word, request) {
@@ -245,7 +246,7 @@ fn document(data: &Data) -> Value {
         Data::Array(items) => items.iter().map(document).collect(),
         Data::Map(fields) => {
             let fields = fields.iter().map(|(name, field)| (name.to_string(), document(field)));
-            Value::Object(fields.collect())
+            Value::Object(fields.gathered())
         }
     }
 }
@@ -261,7 +262,7 @@ fn data(value: Value) -> Data {
         Value::String(text) => Data::Text(Secret::new(text)),
         Value::Array(items) => Data::Array(items.into_iter().map(data).collect()),
         Value::Object(fields) => {
-            Data::Map(fields.into_iter().map(|(name, field)| (name, data(field))).collect())
+            Data::Map(fields.into_iter().map(|(name, field)| (name, data(field))).gathered())
         }
     }
 }

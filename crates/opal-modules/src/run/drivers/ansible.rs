@@ -18,6 +18,7 @@ use crate::NotFound;
 use crate::run::Command;
 use crate::run::driver::{Driver, Outputs, OwnSection, Place, Request, Setting, Tool, Work};
 use opal_core::Secret;
+use opal_core::gather::Gather as _;
 
 const PROGRAM: &str = "ansible-playbook";
 
@@ -130,12 +131,12 @@ impl Driver for Ansible {
         let without = [("ANSIBLE_FORCE_COLOR", "0"), ("ANSIBLE_NOCOLOR", "1")];
         let without: &[(&str, &str)] = if place.colour { &[] } else { &without };
         Ok(Setting {
-            files: files.map(|(path, text)| (path, Secret::new(text))).collect(),
+            files: files.map(|(path, text)| (path, Secret::new(text))).gathered(),
             variables: environment
                 .into_iter()
                 .chain(without.iter().copied())
                 .map(|(name, value)| (name.to_owned(), Secret::new(value)))
-                .collect(),
+                .gathered(),
         })
     }
 
@@ -240,7 +241,7 @@ fn arguments(section: &Section<'_>, command: Command) -> Result<Vec<String>, Not
 fn variables(request: &Request<'_>, place: &Place<'_>) -> Map<String, Value> {
     let inputs = request.inputs.iter().filter(|(key, _)| !OF_THE_INVENTORY.contains(&key.as_str()));
     let mut variables: Map<String, Value> =
-        inputs.map(|(key, value)| (key.clone(), value.clone())).collect();
+        inputs.map(|(key, value)| (key.clone(), value.clone())).gathered();
     let outputs = place.stack.join(OUTPUTS).display().to_string();
     for (name, value) in [
         ("hyops_lifecycle_command", request.command.of_tools().name()),

@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 use super::common::{self, OUTPUTS};
 use crate::NotFound;
 use crate::run::driver::{Driver, Outputs, Place, Request, Setting, Tool, Work};
+use opal_core::gather::Gather as _;
 
 const DIFFERS: i32 = 2;
 const SCRIPT: &str = "run.sh";
@@ -53,7 +54,7 @@ impl Driver for Shell {
         let files = templates.chain([(INPUTS.to_owned(), assignments(request.inputs))]);
         let memory = Secret::new(place.memory.display().to_string());
         Ok(Setting {
-            files: files.map(|(path, text)| (path, Secret::new(text))).collect(),
+            files: files.map(|(path, text)| (path, Secret::new(text))).gathered(),
             variables: BTreeMap::from([("HYOPS_MEMORY_DIR".to_owned(), memory)]),
         })
     }

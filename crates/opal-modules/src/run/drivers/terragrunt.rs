@@ -18,6 +18,7 @@ use crate::run::driver::{
     Driver, Outputs, OwnSection, Place, Request, Setting, Tool, Work, document,
 };
 use crate::{BackendMode, NotFound, Profile};
+use opal_core::gather::Gather as _;
 use stack::{Backend, Stack};
 
 /// What a plan with `-detailed-exitcode` says where something would change.
@@ -142,7 +143,7 @@ impl Driver for Terragrunt {
         let stack = Stack::read(request)?;
         let templates = request.templates.iter();
         let mut files: BTreeMap<String, Secret> =
-            templates.map(|(path, text)| (path.clone(), Secret::new(text.clone()))).collect();
+            templates.map(|(path, text)| (path.clone(), Secret::new(text.clone()))).gathered();
         let mut own = BTreeMap::new();
         if stack.backend == Backend::Unsaid {
             own.insert(BACKEND, document(&local_backend(place)));
@@ -335,7 +336,7 @@ fn variables(
         variables.insert("TF_PLUGIN_CACHE_DIR", plugins.display().to_string());
     }
     let owned = |(name, value): (&str, String)| (name.to_owned(), Secret::new(value));
-    Ok(variables.into_iter().map(owned).collect())
+    Ok(variables.into_iter().map(owned).gathered())
 }
 
 /// Where the templates of the profile are to keep state, and the key that says so. That of the state

@@ -3,6 +3,7 @@
 use opal_core::{Data, Value};
 
 use super::{Datum, Plain, TooLarge};
+use opal_core::gather::Gather as _;
 
 impl Datum {
     /// What the command line gives.
@@ -11,7 +12,7 @@ impl Datum {
             Value::Array(items) => Self::array(items.iter().map(Self::given).collect()),
             Value::Map(fields) => {
                 let fields = fields.iter();
-                Self::map(fields.map(|(key, item)| ((**key).into(), Self::given(item))).collect())
+                Self::map(fields.map(|(key, item)| ((**key).into(), Self::given(item))).gathered())
             }
             _ => Ok(Self::from(value).plain),
         };
@@ -38,7 +39,7 @@ impl Datum {
             Plain::Map(fields) => {
                 let items = fields.items.iter();
                 let items = items.map(|(key, item)| Some((key.to_string(), item.clear()?)));
-                Value::Map(items.collect::<Option<_>>()?)
+                Value::Map(items.collect::<Option<Vec<_>>>()?.into_iter().gathered())
             }
             Plain::Handle(_) | Plain::Joined(_) | Plain::Open(_) => return None,
         })
@@ -59,7 +60,7 @@ impl Datum {
             Plain::Map(fields) => {
                 let items = fields.items.iter();
                 let items = items.map(|(key, item)| Some((key.to_string(), item.to_data()?)));
-                Data::Map(items.collect::<Option<_>>()?)
+                Data::Map(items.collect::<Option<Vec<_>>>()?.into_iter().gathered())
             }
             Plain::Handle(_) | Plain::Joined(_) | Plain::Open(_) => return None,
         })
@@ -84,7 +85,7 @@ impl TryFrom<Data> for Plain {
             }
             Data::Map(fields) => {
                 let items = fields.into_iter().map(|(key, item)| Ok((key.into(), inner(item)?)));
-                Datum::map(items.collect::<Result<_, _>>()?)?
+                Datum::map(items.collect::<Result<Vec<_>, _>>()?.into_iter().gathered())?
             }
         })
     }

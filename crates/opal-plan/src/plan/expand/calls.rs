@@ -69,7 +69,7 @@ impl<'a> Planner<'a> {
             let (registry, node) = (self.request.registry, &step.node);
             step.args.retain(|(name, arg)| !registry.is_default(node, name, arg));
         }
-        step.args.sort_by(|a, b| a.0.cmp(&b.0));
+        step.sort_args();
     }
 
     fn bound(

@@ -228,7 +228,7 @@ impl<'a> Planner<'a> {
 pub(super) fn unplanned(way: &mut Step, problem: Option<String>) {
     if let Some(problem) = problem {
         way.args.push(("unplanned".into(), Arg::Const(Value::String(problem.into()))));
-        way.args.sort_by(|a, b| a.0.cmp(&b.0));
+        way.sort_args();
     }
 }
 

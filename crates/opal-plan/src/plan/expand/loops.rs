@@ -49,7 +49,7 @@ impl<'a> Planner<'a> {
             steered("over", std::slice::from_ref(&value), &mut step);
         }
         step.args.push(("count".into(), Arg::Const(Value::Int(items.len() as i64))));
-        step.args.sort_by(|a, b| a.0.cmp(&b.0));
+        step.sort_args();
         for item in items {
             let path = place.next(name.to_string());
             let mut round = self.node(Node::Iteration, path, span)?;
@@ -62,7 +62,7 @@ impl<'a> Planner<'a> {
                 }
                 self.set(*slot, cell);
             }
-            round.args.sort_by(|a, b| a.0.cmp(&b.0));
+            round.sort_args();
             let mut inner = Place::new(&*round.path);
             self.block(body, &mut inner, &mut round.block)?;
             step.block.push(round);

@@ -15,6 +15,7 @@ use opal_core::{Code, Data, Diagnostic, Secret};
 use zeroize::Zeroizing;
 
 use super::{Checker, Node};
+use opal_core::gather::Gather as _;
 
 /// Which thing a resource is about, by value.
 type Thing = Vec<(&'static str, String)>;
@@ -205,7 +206,7 @@ fn known(arg: &Arg, values: &BTreeMap<Key, Data>) -> Option<Data> {
         }
         Arg::Map(fields) => {
             let fields = fields.iter().map(|(name, arg)| Some((name.clone(), known(arg, values)?)));
-            fields.collect::<Option<_>>().map(Data::Map)
+            Some(Data::Map(fields.collect::<Option<Vec<_>>>()?.into_iter().gathered()))
         }
         Arg::Text(pieces) => {
             let mut text = String::new();

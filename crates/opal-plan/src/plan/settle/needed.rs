@@ -11,6 +11,7 @@ use opal_core::{Data, Registry, Secret, Value, resource};
 use crate::plan::graph::Cell;
 use crate::plan::planner::Planner;
 use crate::plan::request::Purpose;
+use opal_core::gather::Gather as _;
 use opal_core::selection::Named;
 
 /// Asks for what is needed. Of the rest only what takes no time is asked for, and no trouble with it
@@ -61,7 +62,7 @@ fn selected(planner: &mut Planner<'_>, steps: &[Step]) -> BTreeSet<Box<str>> {
         |step: &&Step| Named { path: step.path.clone(), id: texts(step, "id").into_iter().next() };
     let all: Vec<Named> = resources.iter().map(named).collect();
     let ids: BTreeMap<&str, usize> =
-        (all.iter().enumerate()).filter_map(|(index, named)| Some((named.id()?, index))).collect();
+        (all.iter().enumerate()).filter_map(|(index, named)| Some((named.id()?, index))).gathered();
     let chosen = planner.request.selection.choose(&all).unwrap_or_default();
     let mut found = BTreeSet::new();
     let mut open: Vec<usize> = chosen.into_iter().collect();

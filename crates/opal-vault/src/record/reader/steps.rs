@@ -7,6 +7,7 @@ use crate::event::End;
 use serde_json::Value;
 
 use super::{Events, Unreadable};
+use opal_core::gather::Gather as _;
 
 /// One start of a step, or a step that was skipped.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +72,7 @@ impl Step {
 /// one failed at.
 pub(super) fn cut_short(folder: &Path) -> Result<Option<String>, Unreadable> {
     let steps = steps(folder)?;
-    let last: BTreeMap<&str, &Step> = steps.iter().map(|step| (&*step.path, step)).collect();
+    let last: BTreeMap<&str, &Step> = steps.iter().map(|step| (&*step.path, step)).gathered();
     let is_open = |path: &str| last.get(path).is_none_or(|step| step.was_cut_short());
     let found = steps.iter().find(|step| !step.is_block && around(&step.path).all(is_open));
     let is_retried = |path: &str| {

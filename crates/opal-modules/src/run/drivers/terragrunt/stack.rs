@@ -10,6 +10,7 @@ use crate::NotFound;
 use crate::document::bytes;
 use crate::lint::pack::{MOST_BYTES, beats_inputs, keeps_state};
 use crate::run::driver::Request;
+use opal_core::gather::Gather as _;
 
 const CONFIG: &str = "terragrunt.hcl";
 
@@ -134,7 +135,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
         [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().any(|end| name.ends_with(end))
     };
     let read = |name: String| Some((name.clone(), text(&folder.join(name))?));
-    names.filter(is_read).filter_map(read).collect()
+    names.filter(is_read).filter_map(read).gathered()
 }
 
 /// A file that people wrote; what is not text was not.
