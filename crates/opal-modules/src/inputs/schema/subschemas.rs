@@ -3,6 +3,7 @@
 //! is asked what may be secret, and not whether something fits.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
@@ -15,18 +16,20 @@ const OTHER_KEYS: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
 /// The parts of a schema that speak of one place.
 #[derive(Debug)]
 pub(super) struct Nodes<'s> {
-    document: &'s Value,
+    /// The document, and all parts of it that have an address of their own.
+    addressed: Rc<[&'s Value]>,
     all: Vec<&'s Map<String, Value>>,
 }
 
 impl<'s> Nodes<'s> {
     /// Those that speak of the inputs as a whole.
     pub(super) fn of(document: &'s Value) -> Self {
-        Self::closed(document, vec![document])
+        let parts = all(document).into_iter().skip(1).filter(|node| node.get("$id").is_some());
+        Self::closed([document].into_iter().chain(parts).collect(), vec![document])
     }
 
     /// With all that they refer to, each once.
-    fn closed(document: &'s Value, mut open: Vec<&'s Value>) -> Self {
+    fn closed(addressed: Rc<[&'s Value]>, mut open: Vec<&'s Value>) -> Self {
         let mut seen = BTreeSet::new();
         let mut all = Vec::new();
         while let Some(node) = open.pop() {
@@ -38,9 +41,9 @@ impl<'s> Nodes<'s> {
             open.extend(HERE.iter().filter_map(|key| node.get(*key)).flat_map(schemas));
             open.extend(node.get("dependentSchemas").into_iter().flat_map(values));
             let refers = ["$ref", "$dynamicRef"].iter().filter_map(|key| node.get(*key)?.as_str());
-            open.extend(refers.filter_map(|to| target(document, to)));
+            open.extend(refers.flat_map(|to| targets(&addressed, to)));
         }
-        Self { document, all }
+        Self { addressed, all }
     }
 
     /// Those about what is below a key.
@@ -54,14 +57,14 @@ impl<'s> Nodes<'s> {
                 found.extend(OTHER_KEYS.iter().filter_map(|key| node.get(*key)));
             }
         }
-        Self::closed(self.document, found)
+        Self::closed(Rc::clone(&self.addressed), found)
     }
 
     /// Those that speak of the elements of a list.
     fn elements(&self) -> Self {
         let below =
             self.all.iter().flat_map(|node| ELEMENTS.iter().filter_map(|key| node.get(*key)));
-        Self::closed(self.document, below.flat_map(schemas).collect())
+        Self::closed(Rc::clone(&self.addressed), below.flat_map(schemas).collect())
     }
 
     /// Those about what is at a path.
@@ -124,24 +127,51 @@ fn property<'s>(properties: &'s Value, key: &str) -> Option<&'s Value> {
     properties.get(key).or_else(|| alike().map(|(_, below)| below))
 }
 
-/// What a reference within the document leads to.
-fn target<'s>(document: &'s Value, reference: &str) -> Option<&'s Value> {
-    let place = reference.strip_prefix('#')?;
+/// A value and everything in it.
+fn all(document: &Value) -> Vec<&Value> {
+    let mut found = vec![document];
+    let mut next = 0;
+    while let Some(node) = found.get(next).copied() {
+        found.extend(values(node));
+        found.extend(node.as_array().into_iter().flatten());
+        next += 1;
+    }
+    found
+}
+
+/// What a reference may lead to: addresses count by their last part, and a place without an address
+/// is looked for in every part that has one, so that nothing is missed.
+fn targets<'s>(addressed: &[&'s Value], reference: &str) -> Vec<&'s Value> {
+    let (address, place) = reference.split_once('#').unwrap_or((reference, ""));
+    let last = |address: &str| address.trim_end_matches('#').rsplit('/').next().map(str::to_owned);
+    let is_meant = |part: &&&Value| {
+        let id = part.get("$id").and_then(Value::as_str);
+        address.is_empty() || id.is_some_and(|id| last(id) == last(address))
+    };
+    let place = decoded(place);
+    let parts = addressed.iter().filter(is_meant);
     if place.is_empty() || place.starts_with('/') {
-        return document.pointer(place);
+        return parts.filter_map(|part| part.pointer(&place)).collect();
     }
-    let mut open = vec![document];
-    while let Some(node) = open.pop() {
-        if ["$anchor", "$dynamicAnchor"]
-            .iter()
-            .any(|key| node.get(key).is_some_and(|it| it == place))
-        {
-            return Some(node);
-        }
-        open.extend(values(node));
-        open.extend(node.as_array().into_iter().flatten());
+    let is_named = |node: &&Value| {
+        let mut names = ["$anchor", "$dynamicAnchor"].iter().filter_map(|key| node.get(key));
+        names.any(|name| *name == *place)
+    };
+    parts.flat_map(|part| all(part)).filter(is_named).collect()
+}
+
+/// A fragment without `%41`.
+fn decoded(fragment: &str) -> String {
+    let mut bytes = Vec::with_capacity(fragment.len());
+    let mut rest = fragment.as_bytes();
+    while let [first, after @ ..] = rest {
+        let hex = after.get(..2).filter(|_| *first == b'%');
+        let hex = hex.and_then(|hex| std::str::from_utf8(hex).ok());
+        let code = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &after[2..] } else { after };
     }
-    None
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -191,6 +221,36 @@ mod tests {
             "/referred",
             "/then",
         ];
+        assert_eq!(secrets(&schema, &inputs), expected);
+    }
+
+    #[test]
+    fn what_is_secret_is_found_through_an_address() {
+        let secret = json!({"writeOnly": true});
+        let schema = json!({
+            "$id": "https://example.com/inputs.json",
+            "$defs": {
+                "a b": secret,
+                "login": {
+                    "$id": "login.json",
+                    "$defs": {"pin": secret, "token": {"$anchor": "token", "writeOnly": true}},
+                    "properties": {"pin": {"$ref": "#/$defs/pin"}},
+                },
+            },
+            "properties": {
+                "relative": {"$ref": "login.json"},
+                "absolute": {"$ref": "https://example.com/login.json"},
+                "place": {"$ref": "login.json#/$defs/pin"},
+                "name": {"$ref": "login.json#token"},
+                "own": {"$ref": "inputs.json#/$defs/a%20b"},
+                "plain": {"$ref": "other.json"},
+            },
+        });
+        let pin = json!({"pin": 1, "user": 2});
+        let inputs = json!({
+            "relative": pin, "absolute": pin, "place": 1, "name": 1, "own": 1, "plain": 1,
+        });
+        let expected = ["/absolute/pin", "/name", "/own", "/place", "/relative/pin"];
         assert_eq!(secrets(&schema, &inputs), expected);
     }
 
