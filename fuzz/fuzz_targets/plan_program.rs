@@ -8,38 +8,16 @@ use std::collections::BTreeMap;
 use libfuzzer_sys::fuzz_target;
 use opal_core::contract::{Contract, Provenance, compare, plan_hash};
 use opal_core::hash::Algorithm;
-use opal_core::placeholder::PlaceholderKey;
-use opal_core::resolver::Stream;
 use opal_core::{Diagnostic, Registry, Value};
-use opal_trust::keys::KeyError;
-use opal_core::keys::{Draw, Keys};
 use opal_plan::plan::{Purpose, Request, Resolved, Unplanned, plan};
 use opal_core::selection::Selection;
-use opal_trust::randomness::{Drbg, Site};
 use opal_plan::unit::Unit;
+use opal_testing::planning::FixedKeys;
 use opal_testing::MemoryWorld;
 use opal_plan::Words;
 use opal_plan::check;
 use opal_plan::lower;
 use opal_syntax::Parse;
-
-struct FixedKeys;
-
-impl Keys for FixedKeys {
-    fn placeholder_key(&mut self) -> Result<PlaceholderKey, KeyError> {
-        Ok(PlaceholderKey::new([7; 32]))
-    }
-
-    fn draw(&mut self, draw: &Draw<'_>) -> Result<Box<dyn Stream>, KeyError> {
-        let site = Site {
-            plan: draw.plan_hash,
-            path: draw.path,
-            decorator: draw.decorator.path,
-            counter: u64::from(draw.counter),
-        };
-        Ok(Box::new(Drbg::of_site(&[9; 32], &site)))
-    }
-}
 
 struct Program<'p> {
     text: &'p str,

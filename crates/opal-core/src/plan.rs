@@ -10,6 +10,7 @@
 mod chain;
 mod node;
 mod redirect;
+mod step;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,7 @@ use crate::value::Value;
 pub use chain::ChainOperator;
 pub use node::Node;
 pub use redirect::{Redirect, RedirectKind, RedirectOperator, RedirectStream, RedirectTarget};
+pub use step::all;
 
 /// Steps a plan may have.
 pub const MAX_STEPS: usize = 100_000;
@@ -203,6 +205,32 @@ pub struct Read {
 }
 
 impl Plan {
+    /// A plan without steps, resolved.
+    #[must_use]
+    pub fn empty(target: impl Into<String>, algorithm: Algorithm, source_hash: Digest) -> Self {
+        Self {
+            target: Target { name: target.into(), arguments: BTreeMap::new() },
+            mode: Mode::Resolved,
+            algorithm,
+            source_hash,
+            steps: Vec::new(),
+            values: BTreeMap::new(),
+            deferred: Vec::new(),
+            reads: Vec::new(),
+        }
+    }
+
+    /// Its steps at all depths, each before what is in it.
+    pub fn all_steps(&self) -> impl Iterator<Item = &Step> {
+        step::all(&self.steps)
+    }
+
+    /// The step at a path.
+    #[must_use]
+    pub fn step(&self, path: &str) -> Option<&Step> {
+        self.all_steps().find(|step| &*step.path == path)
+    }
+
     /// The same plan without the arguments that have their default, as format 1.0 has it.
     #[must_use]
     pub(crate) fn without_defaults(&self, registry: &Registry) -> Self {
@@ -259,62 +287,6 @@ impl Note {
 impl<T: Into<Box<str>>> From<T> for Note {
     fn from(head: T) -> Self {
         Self { head: head.into(), went_to_else: false }
-    }
-}
-
-impl Step {
-    /// Puts the arguments in their order.
-    pub fn sort_args(&mut self) {
-        self.args.sort_by(|a, b| a.0.cmp(&b.0));
-    }
-
-    #[must_use]
-    pub fn is_construct(&self) -> bool {
-        self.node.is_construct()
-    }
-
-    #[must_use]
-    pub fn arg(&self, name: &str) -> Option<&Arg> {
-        self.args.iter().find(|(known, _)| known == name).map(|(_, arg)| arg)
-    }
-
-    /// Whether a quick plan has left open what it uses, or which way it goes.
-    #[must_use]
-    pub fn is_left_open(&self) -> bool {
-        let is_undecided = self.is_construct() && self.arg("undecided").is_some();
-        is_undecided || self.args.iter().any(|(_, arg)| arg.is_left_open())
-    }
-
-    /// The note of what decides, repeats or calls, in one line that is cut where it is too long: why
-    /// the steps of its block are there.
-    #[must_use]
-    pub fn reason(&self) -> Option<String> {
-        let explains =
-            matches!(self.node, Node::If | Node::When | Node::For | Node::While | Node::Call);
-        one_line(&self.note.as_ref().filter(|_| explains)?.written())
-    }
-
-    /// The same without the `else` of an `if` that went there.
-    #[must_use]
-    pub fn head(&self) -> Option<String> {
-        if self.went_to_else() { one_line(&self.note.as_ref()?.head) } else { self.reason() }
-    }
-
-    /// Whether it is an `if` that went to its `else`, as far as its contract can say so: a reason
-    /// that is cut cannot.
-    #[must_use]
-    pub fn went_to_else(&self) -> bool {
-        let note = self.note.as_ref().filter(|note| note.went_to_else);
-        note.is_some_and(|note| !is_cut(&joined(&note.written())))
-    }
-
-    /// The command of a shell step.
-    #[must_use]
-    pub fn command(&self) -> Option<&[Piece]> {
-        match self.arg("command") {
-            Some(Arg::Shell(pieces)) if self.node == Node::Shell => Some(pieces),
-            _ => None,
-        }
     }
 }
 

@@ -34,8 +34,8 @@ impl Selection<'_> {
         values: &BTreeMap<Key, Data>,
         registry: &Registry,
     ) -> Result<BTreeSet<Box<str>>, Unready> {
-        let mut resources = Vec::new();
-        collect(&plan.steps, registry, &mut resources);
+        let described = |step: &&Step| resource::described(step, registry).is_some();
+        let resources: Vec<&Step> = plan.all_steps().filter(described).collect();
         let named = |step: &&Step| Named {
             path: step.path.clone(),
             id: resource::id(step, values).map(Secret::new),
@@ -102,15 +102,6 @@ fn named<'g>(all: &[Named], given: &'g str) -> Result<BTreeSet<usize>, &'g str> 
         found = those(&|named| named.is_element_of(given));
     }
     if found.is_empty() { Err(given) } else { Ok(found) }
-}
-
-fn collect<'p>(steps: &'p [Step], registry: &Registry, into: &mut Vec<&'p Step>) {
-    for step in steps {
-        if resource::described(step, registry).is_some() {
-            into.push(step);
-        }
-        collect(&step.block, registry, into);
-    }
 }
 
 fn unknown(given: &str, plan: &Plan, resources: &[&Step]) -> Unready {

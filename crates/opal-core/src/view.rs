@@ -144,17 +144,12 @@ impl<'a> PlanView<'a> {
         };
         let roots = self.plan.values.values().flat_map(|value| &value.roots);
         self.expensive.extend(roots.filter(|root| is_drawn(root)).cloned());
-        self.add_keys(&self.plan.steps, registry);
-        self
-    }
-
-    fn add_keys(&mut self, steps: &'a [Step], registry: &Registry) {
-        for step in steps {
+        for step in self.plan.all_steps() {
             if let Some(described) = resource::described(step, registry) {
                 self.keys.insert(&step.path, resource::key(self.plan, step, described));
             }
-            self.add_keys(&step.block, registry);
         }
+        self
     }
 
     #[must_use]

@@ -101,12 +101,9 @@ fn effect(found: &Verification) -> Effect {
 fn dependents(resolved: &Resolved, report: &Report) -> Vec<Vec<usize>> {
     let all = report.verifications.iter().enumerate();
     let places: BTreeMap<&str, usize> = all.map(|(index, it)| (&*it.path, index)).gathered();
-    let mut found: Vec<(usize, &Step)> = Vec::new();
-    let mut open: Vec<&Step> = resolved.plan.steps.iter().collect();
-    while let Some(step) = open.pop() {
-        found.extend(places.get(&*step.path).map(|&index| (index, step)));
-        open.extend(&step.block);
-    }
+    let steps = resolved.plan.all_steps();
+    let found = steps.filter_map(|step| Some((*places.get(&*step.path)?, step)));
+    let found: Vec<(usize, &Step)> = found.collect();
     let values = &resolved.secrets;
     let id =
         |(index, step): &(usize, &'_ Step)| Some((resource::id(step, values)?.to_owned(), *index));

@@ -9,8 +9,9 @@ use std::time::{Duration, SystemTime};
 
 use opal_core::Registry;
 use opal_core::contract::Seen;
+use opal_core::gather::Gather as _;
 use opal_core::placeholder::PlaceholderKey;
-use opal_core::plan::{Plan, Step};
+use opal_core::plan::Plan;
 use opal_core::resolver::Trouble;
 use opal_core::resource;
 use opal_core::selection::Selection;
@@ -129,10 +130,7 @@ pub fn seen(report: &Report) -> Vec<Seen> {
 /// Whether there is anything to verify.
 #[must_use]
 pub fn has_resources(plan: &Plan, registry: &Registry) -> bool {
-    fn any(steps: &[Step], is: &impl Fn(&Step) -> bool) -> bool {
-        steps.iter().any(|step| is(step) || any(&step.block, is))
-    }
-    any(&plan.steps, &|step| resource::described(step, registry).is_some())
+    plan.all_steps().any(|step| resource::described(step, registry).is_some())
 }
 
 /// What a plan consists of.
@@ -148,34 +146,22 @@ impl Counts {
     #[must_use]
     pub fn of(plan: &Plan, registry: &Registry) -> Self {
         let mut counts = Self::default();
-        counts.add(&plan.steps, registry);
-        counts
-    }
-
-    fn add(&mut self, steps: &[Step], registry: &Registry) {
-        for step in steps {
+        for step in plan.all_steps() {
             if resource::described(step, registry).is_some() {
-                self.resources += 1;
-            } else if step.block.is_empty() && !step.is_construct() {
-                self.others += 1;
+                counts.resources += 1;
+            } else if step.is_leaf() {
+                counts.others += 1;
             }
-            self.add(&step.block, registry);
         }
+        counts
     }
 }
 
 /// The paths of the steps that describe something.
 #[must_use]
 pub fn described(plan: &Plan, registry: &Registry) -> BTreeSet<Box<str>> {
-    let mut found = BTreeSet::new();
-    let mut open: Vec<&Step> = plan.steps.iter().collect();
-    while let Some(step) = open.pop() {
-        if resource::described(step, registry).is_some() {
-            found.insert(step.path.clone());
-        }
-        open.extend(&step.block);
-    }
-    found
+    let described = plan.all_steps().filter(|step| resource::described(step, registry).is_some());
+    described.map(|step| step.path.clone()).gathered()
 }
 
 /// A vault that knows the values of a plan.

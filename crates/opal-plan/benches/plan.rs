@@ -13,27 +13,12 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use opal_core::hash::Algorithm;
-use opal_core::keys::{Draw, Keys};
-use opal_core::placeholder::PlaceholderKey;
-use opal_core::resolver::Stream;
 use opal_core::selection::Selection;
 use opal_plan::Words;
 use opal_plan::check;
 use opal_plan::plan::{Purpose, Request, Resolved, plan};
 use opal_testing::MemoryWorld;
-use opal_trust::keys::KeyError;
-
-struct FixedKeys;
-
-impl Keys for FixedKeys {
-    fn placeholder_key(&mut self) -> Result<PlaceholderKey, KeyError> {
-        Ok(PlaceholderKey::new([7; 32]))
-    }
-
-    fn draw(&mut self, _: &Draw<'_>) -> Result<Box<dyn Stream>, KeyError> {
-        unreachable!("nothing here is random")
-    }
-}
+use opal_testing::planning::FixedKeys;
 
 /// From text to plan, checks included, as `opal NAME --dry-run` does it.
 fn planned(source: &str, world: &MemoryWorld) -> Resolved {

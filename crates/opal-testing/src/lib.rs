@@ -5,6 +5,7 @@
 //! | the laws that every decorator obeys, plugins included | [`conformance`] |
 //! | a world of plain data that remembers what it was asked | [`MemoryWorld`], in `memory` |
 //! | a session that only remembers what it was asked | [`LoggedSession`], in `logged` |
+//! | a run and a verification that nobody listens to | [`bare`] |
 //! | a project to plan, and a plan that is run | [`planning`], [`running`] |
 //! | processes, signals, and waiting for a fact | [`processes`] |
 //! | records of runs, with the time held still | [`records`] |
@@ -14,6 +15,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
+pub mod bare;
 pub mod conformance;
 pub mod expect;
 mod logged;

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use opal_core::Value;
 use opal_core::hash::Algorithm;
-use opal_core::plan::{Mode, Plan, Target};
+use opal_core::plan::Plan;
 use opal_vault::event::{Counts, End, Finished, Started, Status};
 use opal_vault::record::{Ending, Header, RunId};
 
@@ -22,16 +22,8 @@ pub fn at(second: u64) -> SystemTime {
 /// A plan without steps.
 #[must_use]
 pub fn plan(target: &str) -> Plan {
-    Plan {
-        target: Target { name: target.into(), arguments: BTreeMap::new() },
-        mode: Mode::Resolved,
-        algorithm: Algorithm::Sha256,
-        source_hash: Algorithm::Sha256.digest(&[b"source"]),
-        steps: Vec::new(),
-        values: BTreeMap::new(),
-        deferred: Vec::new(),
-        reads: Vec::new(),
-    }
+    let source_hash = Algorithm::Sha256.digest(&[b"source"]);
+    Plan::empty(target, Algorithm::Sha256, source_hash)
 }
 
 /// The run of `target` in `/srv/shop` that started in this second.

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use opal_core::Code;
 use opal_core::action::Halt;
 use opal_core::contract::Seen;
-use opal_core::plan::{Piece, Step};
+use opal_core::plan::{Piece, Plan};
 use opal_core::shell::Shell;
 use opal_exec::execute::{self, Job, ShownBranches};
 use opal_ops::resources;
@@ -157,7 +157,7 @@ fn left(context: &Context<'_>, asked: &Asked, errand: &Errand<'_>) -> Vec<Seen> 
 /// What is worth knowing before the first step.
 fn note(context: &Context<'_>, errand: &Errand<'_>, session: &LocalSession) {
     let Resolved { plan, warnings, .. } = errand.resolved;
-    if session.shell() == Some(Shell::Sh) && has_pipeline(&plan.steps) {
+    if session.shell() == Some(Shell::Sh) && has_pipeline(plan) {
         view::plan::note("bash is not installed: a pipe fails only if its last command does");
     }
     let unmatched = warnings.iter().filter(|warning| warning.code == Code::NoArmMatches);
@@ -165,11 +165,8 @@ fn note(context: &Context<'_>, errand: &Errand<'_>, session: &LocalSession) {
 }
 
 /// Whether the text of a step may hold a pipe.
-fn has_pipeline(steps: &[Step]) -> bool {
+fn has_pipeline(plan: &Plan) -> bool {
     let pipes = |text: &str| text.replace("||", "").contains('|');
-    steps.iter().any(|step| {
-        let mut pieces = step.command().unwrap_or_default().iter();
-        pieces.any(|piece| matches!(piece, Piece::Text(text) if pipes(text)))
-            || has_pipeline(&step.block)
-    })
+    let mut pieces = plan.all_steps().flat_map(|step| step.command().unwrap_or_default());
+    pieces.any(|piece| matches!(piece, Piece::Text(text) if pipes(text)))
 }

@@ -52,8 +52,7 @@ pub(crate) fn written(path: &Path, steps: usize, values: usize, hash: &str) {
 
 /// Steps that do something, at all depths, as a run counts them: blocks are not steps.
 pub(crate) fn count(steps: &[Step]) -> usize {
-    let own = steps.iter().filter(|step| !step.is_construct() && step.block.is_empty()).count();
-    own + steps.iter().map(|step| count(&step.block)).sum::<usize>()
+    opal_core::plan::all(steps).filter(|step| step.is_leaf()).count()
 }
 
 /// Where a contract comes from. The key that signed it is written as policies and `opal keys` do.

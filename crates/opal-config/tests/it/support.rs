@@ -6,10 +6,7 @@ use std::path::PathBuf;
 use opal_config::Config;
 use opal_core::contract::plan_hash;
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::keys::{Draw, Keys};
-use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::Plan;
-use opal_core::resolver::Stream;
 use opal_core::selection::Selection;
 use opal_core::{Diagnostic, LineIndex, Registry};
 use opal_plan::Words;
@@ -18,19 +15,7 @@ use opal_plan::lower;
 use opal_plan::plan::{Purpose, Request, Unplanned, plan};
 use opal_plan::unit::Unit;
 use opal_testing::MemoryWorld;
-use opal_trust::keys::KeyError;
-
-struct NoKeys;
-
-impl Keys for NoKeys {
-    fn placeholder_key(&mut self) -> Result<PlaceholderKey, KeyError> {
-        Ok(PlaceholderKey::new([7; 32]))
-    }
-
-    fn draw(&mut self, _: &Draw<'_>) -> Result<Box<dyn Stream>, KeyError> {
-        panic!("a configuration has no random values")
-    }
-}
+use opal_testing::planning::FixedKeys;
 
 pub(crate) fn registry() -> Registry {
     opal_decorators::registry()
@@ -74,7 +59,7 @@ pub(crate) fn plan_of(
         purpose: Purpose::Contract,
         selection: Selection::default(),
     };
-    match plan(&request, &MemoryWorld::default(), &mut NoKeys) {
+    match plan(&request, &MemoryWorld::default(), &mut FixedKeys) {
         Ok(resolved) => Ok(resolved.plan),
         Err(Unplanned::Errors(errors)) => Err(errors),
         Err(Unplanned::Key(error)) => panic!("{error}"),

@@ -16,7 +16,7 @@ use super::provenance::Provenance;
 use super::wire_v1::read::StepReader;
 use super::{Contract, Wire, hash, provenance};
 use crate::placeholder::Placeholder;
-use crate::plan::{Key, Mode, Plan, PlanValue, Step, Target};
+use crate::plan::{Key, Plan, PlanValue, Step};
 
 /// The bytes of STEPS or VALUES, and how a place in them is named.
 struct Raw<'a> {
@@ -127,14 +127,9 @@ impl Frame<'_> {
             .read_steps(steps, &mut reader, &mut budget)
             .map_err(|error| steps.placed(error))?;
         let mut plan = Plan {
-            target: Target { name: self.target().to_owned(), arguments: BTreeMap::new() },
-            mode: Mode::Resolved,
-            algorithm: header.algorithm,
-            source_hash: header.source_hash,
             steps: read,
             values: found,
-            deferred: Vec::new(),
-            reads: Vec::new(),
+            ..Plan::empty(self.target(), header.algorithm, header.source_hash)
         };
         let schemas = reader.known.into_iter().map(|(_, schema)| schema.flatten());
         plan.values.values_mut().zip(schemas).for_each(|(value, schema)| value.schema = schema);

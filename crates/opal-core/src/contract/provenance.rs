@@ -11,9 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::error::{FormatError, Section};
 use super::json::Writer;
 use super::wire_v1::{self, weight};
+use crate::gather::Gather as _;
 use crate::hash::Digest;
 use crate::placeholder::Placeholder;
-use crate::plan::{Key, Plan, Step};
+use crate::plan::{Key, Plan};
 use crate::resource::Status;
 
 /// What a contract says about its making, apart from the plan.
@@ -265,8 +266,8 @@ fn write_reads(json: &mut Writer, plan: &Plan) -> Result<usize, String> {
 }
 
 fn write_reasons(json: &mut Writer, plan: &Plan) -> usize {
-    let mut reasons = BTreeMap::new();
-    collect_reasons(&plan.steps, &mut reasons);
+    let reasons = plan.all_steps().filter_map(|step| Some((&*step.path, step.reason()?)));
+    let reasons: BTreeMap<&str, String> = reasons.gathered();
     if reasons.is_empty() {
         return 0;
     }
@@ -307,15 +308,6 @@ fn write_resources(json: &mut Writer, plan: &Plan, seen: &[Seen]) -> Result<usiz
     }
     json.close(b']');
     Ok(seen.iter().map(|seen| RECORD_WEIGHT + seen.path.len()).sum())
-}
-
-fn collect_reasons<'p>(steps: &'p [Step], reasons: &mut BTreeMap<&'p str, String>) {
-    for step in steps {
-        if let Some(reason) = step.reason() {
-            reasons.insert(&step.path, reason);
-        }
-        collect_reasons(&step.block, reasons);
-    }
 }
 
 fn write_values(json: &mut Writer, plan: &Plan) -> Result<usize, String> {

@@ -27,7 +27,6 @@ use super::halts::go_on;
 use super::inputs::inputs;
 use super::run::Walk;
 use super::screen::Screen;
-use super::steps::walk;
 use super::values::Values;
 use crate::threads::{STACK_BYTES, lock};
 use crate::verify::{Direction, MAX_JOBS, ShownFinding, USUAL_JOBS, details};
@@ -108,7 +107,9 @@ impl<'p> Walk<'p> {
 
     fn in_order(&self, mut kept: BTreeMap<&'p str, Kept<'p>>) -> Vec<Kept<'p>> {
         let mut all = Vec::new();
-        walk(&self.job.plan.steps, &mut |step| all.extend(kept.remove(&*step.path)));
+        for step in self.job.plan.all_steps() {
+            all.extend(kept.remove(&*step.path));
+        }
         all
     }
 

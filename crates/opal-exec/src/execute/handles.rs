@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::plan::{Arg, Handle, Part, Piece, Plan, RedirectTarget, Step};
 
-use super::steps::walk;
-
 /// What a plan reads of its bindings, by their ids.
 #[derive(Debug)]
 pub(super) struct Reads<'p>(BTreeMap<&'p str, BTreeSet<&'p [Part]>>);
@@ -13,11 +11,11 @@ pub(super) struct Reads<'p>(BTreeMap<&'p str, BTreeSet<&'p [Part]>>);
 impl<'p> Reads<'p> {
     pub(super) fn of(plan: &'p Plan) -> Self {
         let mut reads = BTreeMap::<_, BTreeSet<_>>::new();
-        walk(&plan.steps, &mut |step| {
+        for step in plan.all_steps() {
             handles(step, &mut |handle| {
                 reads.entry(&*handle.id).or_default().insert(&*handle.access);
             });
-        });
+        }
         Self(reads)
     }
 

@@ -15,7 +15,6 @@ use opal_vault::event::Counts;
 use opal_vault::witness::{Audience, Recorder};
 use opal_vault::{Shown, Vault};
 
-use super::steps::is_leaf;
 use crate::verify::Report;
 
 /// A plan to be run, and all that takes part in it.
@@ -118,7 +117,7 @@ impl FailedStep {
 impl Job<'_> {
     /// Whether a step is left out.
     pub(super) fn passes_over(&self, step: &Step) -> bool {
-        is_leaf(step) && self.selected.is_some_and(|selected| !selected.contains(&step.path))
+        step.is_leaf() && self.selected.is_some_and(|selected| !selected.contains(&step.path))
     }
 }
 

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use opal_core::action::{BranchOutput, Failure, Halt, OnFailure, Why};
-use opal_core::plan::{Node, Step};
+use opal_core::plan::{Node, Step, all};
 use opal_core::resource;
 use opal_vault::event::Kind;
 
@@ -18,7 +18,6 @@ use super::halts::{bug, go_on};
 use super::labels::{Lane, labels};
 use super::run::Walk;
 use super::screen::{Queue, Watch};
-use super::steps::walk;
 use super::turns::Turns;
 use crate::error::Bug;
 use crate::threads::{STACK_BYTES, lock};
@@ -107,13 +106,13 @@ impl<'p> Walk<'p> {
         let mut waits = vec![BTreeSet::new(); branches.len()];
         let (mut ids, mut wanted) = (BTreeMap::new(), Vec::new());
         for (index, branch) in branches.iter().enumerate() {
-            walk(branch, &mut |step| {
+            for step in all(branch) {
                 if self.described(step).is_some() {
                     ids.extend(resource::id(step, values).map(|id| (id, index)));
                     let after = resource::depends_on(step, values).into_iter();
                     wanted.extend(after.map(|id| (index, id)));
                 }
-            });
+            }
         }
         for (index, id) in wanted {
             waits[index].extend(ids.get(id).filter(|other| **other != index));

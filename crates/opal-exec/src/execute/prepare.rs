@@ -10,7 +10,7 @@ use opal_core::{Code, Data, Secret, Showing};
 
 use super::job::Job;
 use super::resume::{From, begins};
-use super::steps::{reader, walk};
+use super::steps::reader;
 use super::values::Values;
 use crate::error::StepError;
 use opal_core::shell;
@@ -134,16 +134,18 @@ pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
     if job.plan.mode == Mode::Quick {
         return Err(vec![Unready::of_plan(StepError::QuickPlan.into())]);
     }
-    walk(&job.plan.steps, &mut |step| found.extend(able(job, step)));
+    for step in job.plan.all_steps() {
+        found.extend(able(job, step));
+    }
     let values = Values { known: job.values, lets: None };
-    walk(&job.plan.steps, &mut |step| {
+    for step in job.plan.all_steps() {
         if job.passes_over(step) {
-            return;
+            continue;
         }
         if let Err(trouble) = has_values(step, values) {
             found.push(Unready::of_step(step, trouble));
         }
-    });
+    }
     found.extend(syntax(job));
     if let Some(path) = job.from {
         found.extend(begins(job.plan, job.values, path));

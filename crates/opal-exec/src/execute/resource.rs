@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Returns};
-use opal_core::plan::Step;
+use opal_core::plan::{Step, all};
 use opal_core::resolver::{Inputs, Trouble};
 use opal_core::resource::{self, Described, Finding, Status};
 use opal_core::{Data, Secret, Type};
@@ -21,7 +21,6 @@ use super::context::Context;
 use super::fates::Fate;
 use super::halts::{failed, go_on};
 use super::run::Walk;
-use super::steps::{is_leaf, walk};
 use crate::error::StepError;
 use crate::threads::lock;
 use crate::verify::{Direction, ShownFinding, VerifyTask, details, limit, verify_resource};
@@ -197,7 +196,9 @@ impl<'p> Walk<'p> {
     fn has_step(&self, id: &str) -> bool {
         let ids = self.ids.get_or_init(|| {
             let mut ids = BTreeSet::new();
-            walk(&self.job.plan.steps, &mut |step| ids.extend(resource::id(step, self.job.values)));
+            for step in self.job.plan.all_steps() {
+                ids.extend(resource::id(step, self.job.values));
+            }
             ids
         });
         ids.contains(id)
@@ -206,18 +207,20 @@ impl<'p> Walk<'p> {
     /// The name of the step with this id that all may see.
     fn named(&self, id: &str) -> &'p str {
         let mut found = None;
-        walk(&self.job.plan.steps, &mut |step| {
+        for step in self.job.plan.all_steps() {
             if found.is_none() && resource::id(step, self.job.values) == Some(id) {
                 found = Some(resource::name(self.job.plan, step));
             }
-        });
+        }
         found.unwrap_or("what it names")
     }
 
     /// Passes over branches that depend on one that has failed, and says why of each step.
     pub(super) fn leave_out(&'p self, branch: &'p [Step], here: &Context<'p>) -> Result<(), Halt> {
         let mut steps = Vec::new();
-        walk(branch, &mut |step| steps.push(step));
+        for step in all(branch) {
+            steps.push(step);
+        }
         let described = steps.iter().copied().filter(|step| self.described(step).is_some());
         // What is in the branch itself has been left out with it.
         let own: BTreeSet<&str> =
@@ -234,7 +237,7 @@ impl<'p> Walk<'p> {
             |trouble| trouble.message,
         );
         let why = self.job.vault.scrub(&why);
-        for step in steps.into_iter().filter(|step| is_leaf(step)) {
+        for step in steps.into_iter().filter(|step| step.is_leaf()) {
             lock(&self.tally).skipped();
             let (path, decorator) = (&*step.path, step.node.name());
             self.tell(Kind::Skipped { path, decorator, why: Some(why.clone()) }, here)?;
@@ -244,7 +247,9 @@ impl<'p> Walk<'p> {
 
     /// Those that are left out, before anybody asks why.
     pub(super) fn note_left_out(&self, branch: &'p [Step]) {
-        walk(branch, &mut |step| self.note(step, Fate::LeftOut));
+        for step in all(branch) {
+            self.note(step, Fate::LeftOut);
+        }
     }
 }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use opal_core::Data;
-use opal_core::plan::{ChainOperator, Key, Node, Plan, Step};
+use opal_core::plan::{ChainOperator, Key, Node, Plan, Step, all};
 use opal_core::shell::Movement;
 use opal_core::unready::Unready;
 
 use super::chain::{Ends, follow};
 use super::handles::handles;
-use super::steps::{moves, walk};
+use super::steps::moves;
 use super::values::{Values, is_open};
 use crate::error::StepError;
 
@@ -108,11 +108,11 @@ pub(super) fn begins(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> V
     let mut bound = BTreeMap::new();
     for before in from.before() {
         found.extend(stays(before, &from, values));
-        walk(std::slice::from_ref(before.step), &mut |step| {
+        for step in all(std::slice::from_ref(before.step)) {
             if let Some(binding) = &step.binding {
                 bound.insert(binding.id.clone(), step);
             }
-        });
+        }
     }
     let mut needed = BTreeSet::new();
     used(&plan.steps, &from, &mut needed);

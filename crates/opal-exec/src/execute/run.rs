@@ -21,7 +21,6 @@ use super::job::{FailedStep, Job};
 use super::lets::Lets;
 use super::places::{Alone, Places};
 use super::resume::From;
-use super::steps::find;
 use super::tally::{Late, Tally};
 use super::values::Values;
 use crate::threads::lock;
@@ -82,7 +81,7 @@ impl<'p> Walk<'p> {
 
     /// Something deals with a failure.
     pub(super) fn caught(&self, failure: &Failure) -> Kind<'p> {
-        let path = find(&self.job.plan.steps, &failure.path).map_or("", |step| &step.path);
+        let path = self.job.plan.step(&failure.path).map_or("", |step| &step.path);
         Kind::Caught { path, code: failure.code, late: self.late_in(failure) }
     }
 
@@ -112,7 +111,7 @@ impl<'p> Walk<'p> {
 
     /// A step that failed although it never started: it was skipped, or could not be connected.
     pub(super) fn unbegun(&self, failure: &Failure) -> Option<FailedStep> {
-        let step = find(&self.job.plan.steps, &failure.path)?;
+        let step = self.job.plan.step(&failure.path)?;
         let text = self.text(step, &Lets::default());
         let Failure { path, code, trouble, .. } = failure.clone();
         Some(FailedStep { path: path.into(), number: None, attempt: 1, code, text, trouble })

@@ -18,14 +18,14 @@ use super::halts::{failed, go_on};
 use super::inputs::inputs;
 use super::lets::Lets;
 use super::run::Walk;
-use super::steps::{is_leaf, moves, walk};
+use super::steps::moves;
 use super::values::Values;
 use crate::threads::lock;
 
 impl<'p> Walk<'p> {
     /// Notes that a step does not run. Where it is nothing but `cd DIR` it still moves.
     pub(super) fn skip(&'p self, step: &'p Step, here: &mut Context<'p>) -> Result<(), Halt> {
-        if is_leaf(step) {
+        if step.is_leaf() {
             lock(&self.tally).skipped();
             let (path, decorator) = (&*step.path, step.node.name());
             self.tell(Kind::Skipped { path, decorator, why: None }, here)?;
@@ -73,11 +73,11 @@ impl<'p> Walk<'p> {
     fn is_prerequisite(&'p self, step: &Step) -> bool {
         let needed = self.needed.get_or_init(|| {
             let mut needed = BTreeSet::new();
-            walk(&self.job.plan.steps, &mut |step| {
+            for step in self.job.plan.all_steps() {
                 if !self.is_unselected(step) {
                     needed.extend(resource::depends_on(step, self.job.values));
                 }
-            });
+            }
             needed
         });
         resource::id(step, self.job.values).is_some_and(|id| needed.contains(id))

@@ -7,7 +7,6 @@ use opal_core::plan::Key;
 
 use super::job::Job;
 use super::lets::label_of;
-use super::steps::walk;
 
 /// Values that are named of those that were hidden.
 const MOST: usize = 100;
@@ -40,11 +39,11 @@ pub(super) fn undeclared(job: &Job<'_>) -> Vec<Box<str>> {
             }
         }
     }
-    walk(&job.plan.steps, &mut |step| {
+    for step in job.plan.all_steps() {
         let binding = step.binding.as_ref();
         if let Some(binding) = binding.filter(|it| job.vault.has_used(&label_of(&it.id))) {
             names.insert(format!("let.{}", binding.name).into());
         }
-    });
+    }
     names.into_iter().take(MOST).collect()
 }

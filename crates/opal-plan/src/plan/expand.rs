@@ -158,17 +158,7 @@ impl<'a> Planner<'a> {
                     .help("loop over fewer items, or let one step do many of them (`xargs`)"),
             ));
         }
-        Ok(Step {
-            node,
-            args: Vec::new(),
-            block: Vec::new(),
-            path,
-            binding: None,
-            redirects: Vec::new(),
-            schema: None,
-            note: None,
-            span,
-        })
+        Ok(Step::new(node, path, span))
     }
 
     /// Counts what a step holds in clear, in 16 bytes.

@@ -1,24 +1,20 @@
 //! The laws for what acts at run time: each is run, with a session that only writes a log.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use opal_core::action::{Halt, Why};
 use opal_core::decorator::{Block, Descriptor, Param, Presence, Subject};
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::plan::{Arg, Mode, Node, Piece, Plan, Step, Target};
-use opal_core::stream::{Closed, Stream};
+use opal_core::plan::{Arg, Node, Piece, Plan, Step};
 use opal_core::{Registry, Span, Type, Value};
-use opal_vault::Shown;
-use opal_vault::event::Event;
 
 use super::{Findings, Law, Violation};
-use crate::{Answer, LoggedSession};
+use crate::{Answer, LoggedSession, bare};
 use opal_decorators::BUILT_IN;
-use opal_exec::execute::{Job, Outcome, ShownBranches, execute};
+use opal_exec::execute::{Outcome, execute};
 use opal_session::stop::{Stop, USUAL_GRACE};
 use opal_vault::Vault;
-use opal_vault::witness::{Audience, Progress, Recorder, Unrecorded};
 
 /// Every law that an execution decorator breaks.
 ///
@@ -129,28 +125,8 @@ const LONG: Duration = Duration::from_secs(600);
 
 impl Trial {
     fn run(&self, session: &LoggedSession, stop: &Stop) -> Outcome {
-        let vault = Vault::new();
-        execute(&Job {
-            output: ShownBranches::GROUPED,
-            plan: &self.plan,
-            showing: &opal_core::Showing::default(),
-            values: &std::collections::BTreeMap::new(),
-            registry: &self.registry,
-            session,
-            start: Path::new("/p"),
-            base: Path::new("/p"),
-            vault: &vault,
-            recorder: &Nobody,
-            audience: &Nobody,
-            stop,
-            jobs: None,
-            from: None,
-            selected: None,
-            known: None,
-            is_declared: false,
-            stdin: false,
-            clock: || SystemTime::UNIX_EPOCH,
-        })
+        let (registry, vault) = (&self.registry, Vault::new());
+        execute(&bare::job(&self.plan, registry, session, Path::new("/p"), &vault, stop))
     }
 }
 
@@ -160,7 +136,7 @@ pub(super) fn registry(descriptor: &'static Descriptor) -> Result<Registry, impl
 }
 
 fn plan(descriptor: &Descriptor, given: &[(&'static str, Value)]) -> Plan {
-    let mut step = step(Node::decorator(descriptor.path), "trial.it".into());
+    let mut step = step(Node::decorator(descriptor.path), "trial.it");
     if let Subject::Required(_) = descriptor.subject {
         step.args.push(("subject".into(), Arg::Const(Value::text("conformance"))));
     }
@@ -185,34 +161,15 @@ fn plan(descriptor: &Descriptor, given: &[(&'static str, Value)]) -> Plan {
 }
 
 pub(super) fn plan_of(steps: Vec<Step>) -> Plan {
-    Plan {
-        target: Target { name: "trial".into(), arguments: std::collections::BTreeMap::new() },
-        mode: Mode::Resolved,
-        algorithm: Algorithm::Sha256,
-        source_hash: Digest([0; 32]),
-        steps,
-        values: std::collections::BTreeMap::new(),
-        deferred: Vec::new(),
-        reads: Vec::new(),
-    }
+    Plan { steps, ..Plan::empty("trial", Algorithm::Sha256, Digest([0; 32])) }
 }
 
-pub(super) fn step(node: Node, path: Box<str>) -> Step {
-    Step {
-        node,
-        args: Vec::new(),
-        block: Vec::new(),
-        path,
-        binding: None,
-        redirects: Vec::new(),
-        schema: None,
-        note: None,
-        span: Span::at(0),
-    }
+pub(super) fn step(node: Node, path: &str) -> Step {
+    Step::new(node, path, Span::at(0))
 }
 
 fn command(script: &str, path: &str) -> Step {
-    Step { args: vec![("command".into(), text(script))], ..step(Node::Shell, path.into()) }
+    Step { args: vec![("command".into(), text(script))], ..step(Node::Shell, path) }
 }
 
 fn text(script: &str) -> Arg {
@@ -227,27 +184,4 @@ fn sample(param: &Param) -> Value {
         Type::Duration => Value::Duration(opal_core::Duration::from_secs(600)),
         _ => Value::text("conformance"),
     }
-}
-
-/// Accepts everything and ignores it.
-pub(super) struct Nobody;
-
-impl Recorder for Nobody {
-    fn event(&self, _: &Event<'_>) -> Result<(), Unrecorded> {
-        Ok(())
-    }
-
-    fn output(&self, _: u64, _: Stream, _: &Shown<'_>) -> Result<(), Unrecorded> {
-        Ok(())
-    }
-}
-
-impl Audience for Nobody {
-    fn event(&self, _: &Event<'_>) {}
-
-    fn output(&self, _: u64, _: Stream, _: &Shown<'_>) -> Result<(), Closed> {
-        Ok(())
-    }
-
-    fn progress(&self, _: &Progress<'_>) {}
 }

@@ -7,7 +7,6 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use opal_core::decorator::Descriptor;
 use opal_core::hash::{Algorithm, Digest};
@@ -16,11 +15,11 @@ use opal_core::resource::Status;
 use opal_core::{Registry, Value};
 use opal_vault::verification::Verification;
 
-use super::actions::{Nobody, plan_of, registry, step};
+use super::actions::{plan_of, registry, step};
 use super::{Findings, Law, Violation};
-use opal_core::selection::Selection;
-use opal_exec::execute::{Job, Outcome, ShownBranches, execute};
-use opal_exec::verify::{Direction, Survey, USUAL_JOBS, verify};
+use crate::bare;
+use opal_exec::execute::{Outcome, execute};
+use opal_exec::verify::verify;
 use opal_session::stop::Stop;
 use opal_session::{LocalSession, Session, Setup};
 use opal_vault::Vault;
@@ -192,22 +191,9 @@ impl Trial<'_> {
 
     fn look(&self, found: &mut Findings) -> Option<Verification> {
         let session: Arc<dyn Session + Send> = Arc::new(self.session());
-        let survey = Survey {
-            plan: &self.plan,
-            values: &BTreeMap::new(),
-            registry: self.registry,
-            session: &session,
-            start: self.folder,
-            base: self.folder,
-            vault: &Vault::new(),
-            stop: &Stop::new(),
-            jobs: USUAL_JOBS,
-            timeout: None,
-            selection: Selection::default(),
-            direction: Direction::Report,
-            key: None,
-            clock: || SystemTime::UNIX_EPOCH,
-        };
+        let (values, vault, stop) = (BTreeMap::new(), Vault::new(), Stop::new());
+        let (plan, folder) = (&self.plan, self.folder);
+        let survey = bare::survey(plan, &values, self.registry, &session, folder, &vault, &stop);
         let report = verify(&survey, &|_| {}).ok();
         let seen = report.and_then(|report| report.verifications.into_iter().next());
         if seen.is_none() {
@@ -218,32 +204,12 @@ impl Trial<'_> {
 
     fn run(&self, registry: &Registry) -> Outcome {
         let (session, vault) = (self.session(), Vault::new());
-        execute(&Job {
-            output: ShownBranches::GROUPED,
-            plan: &self.plan,
-            showing: &opal_core::Showing::default(),
-            values: &BTreeMap::new(),
-            registry,
-            session: &session,
-            start: self.folder,
-            base: self.folder,
-            vault: &vault,
-            recorder: &Nobody,
-            audience: &Nobody,
-            stop: &Stop::new(),
-            jobs: None,
-            from: None,
-            selected: None,
-            known: None,
-            is_declared: false,
-            stdin: false,
-            clock: || SystemTime::UNIX_EPOCH,
-        })
+        execute(&bare::job(&self.plan, registry, &session, self.folder, &vault, &Stop::new()))
     }
 }
 
 fn plan(descriptor: &Descriptor, args: Args) -> Plan {
-    let mut step = step(Node::decorator(descriptor.path), "trial.it".into());
+    let mut step = step(Node::decorator(descriptor.path), "trial.it");
     for (name, value) in args {
         let is_command = descriptor.param(name).is_some_and(|param| param.shell);
         let arg = match value {

@@ -99,7 +99,7 @@ fn plugins(plan: &Plan, drawn: &Drawn, registry: &Registry) -> Vec<PluginRecord>
 mod tests {
     use opal_core::decorator::Plugin;
     use opal_core::hash::{Algorithm, Digest};
-    use opal_core::plan::{Mode, Node, Redirect, RedirectOperator, Target};
+    use opal_core::plan::{Node, Redirect, RedirectOperator};
     use opal_core::text::Span;
 
     use super::*;
@@ -119,17 +119,7 @@ mod tests {
         Descriptor { path: "store.other", plugin: Some(&STORE), ..Descriptor::BASE };
 
     fn step(decorator: &'static str) -> Step {
-        Step {
-            node: Node::named(decorator).unwrap(),
-            args: Vec::new(),
-            block: Vec::new(),
-            path: decorator.into(),
-            binding: None,
-            redirects: Vec::new(),
-            schema: None,
-            note: None,
-            span: Span::at(0),
-        }
+        Step::new(Node::named(decorator).unwrap(), decorator, Span::at(0))
     }
 
     #[test]
@@ -140,18 +130,9 @@ mod tests {
         command
             .redirects
             .push(Redirect { operator: RedirectOperator::parse(">").unwrap(), target });
-        let (algorithm, digest) = (Algorithm::Sha256, Digest([0; 32]));
         let drawn = Drawn::from([(DRAW.path, &DRAW)]);
-        let plan = Plan {
-            target: Target { name: "deploy".into(), arguments: BTreeMap::new() },
-            mode: Mode::Resolved,
-            algorithm,
-            source_hash: digest,
-            steps: vec![command],
-            values: BTreeMap::new(),
-            deferred: Vec::new(),
-            reads: Vec::new(),
-        };
+        let empty = Plan::empty("deploy", Algorithm::Sha256, Digest([0; 32]));
+        let plan = Plan { steps: vec![command], ..empty };
         let found = plugins(&plan, &drawn, &registry).into_iter();
         let schemas: Vec<_> = found.map(|it| it.schema).collect();
         assert_eq!(schemas, [Some(schema_hash(&DRAW)), Some(schema_hash(&PUT))]);

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use opal_core::gather::Gather as _;
 use opal_core::plan::{Arg, Node, Plan, Step};
 use opal_core::stream::{Closed, Stream};
 use opal_core::{Registry, Value, resource};
@@ -13,7 +14,7 @@ use opal_vault::event::{Event, Kind, LateStep};
 use opal_vault::witness::{Audience, Progress};
 
 use super::errand::Errand;
-use super::steps::{find, line};
+use super::steps::line;
 use crate::context::Context;
 use crate::view::run::{Live, Of};
 
@@ -40,8 +41,7 @@ impl<'a> RunAudience<'a> {
     ) -> Self {
         let (plan, loaded) = (&errand.resolved.plan, errand.subject.loaded);
         let target = record_name(&loaded.path, plan);
-        let mut tasks = BTreeMap::new();
-        calls(&plan.steps, &mut tasks);
+        let tasks = calls(plan);
         live.begin(target);
         let file = context.ambient.in_workspace(&loaded.path);
         let registry = &context.registry;
@@ -60,26 +60,24 @@ impl<'a> RunAudience<'a> {
 
     /// By what people call it.
     fn label(&self, path: &str) -> Option<String> {
-        let step = find(self.plan, path)?;
+        let step = self.plan.step(path)?;
         let label = resource::label(self.plan, step, resource::described(step, self.registry)?)?;
         Some(self.vault.scrub(&label).text().into_owned())
     }
 
     fn place(&self, path: &str) -> Option<String> {
-        let line = line(self.text, find(self.plan, path)?)?;
+        let line = line(self.text, self.plan.step(path)?)?;
         Some(format!("{}:{line}", self.file))
     }
 }
 
-fn calls<'a>(steps: &'a [Step], into: &mut BTreeMap<&'a str, &'a str>) {
-    for step in steps {
-        if step.node == Node::Call
-            && let Some(Arg::Const(Value::String(name))) = step.arg("function")
-        {
-            into.insert(&step.path, name);
-        }
-        calls(&step.block, into);
-    }
+fn calls(plan: &Plan) -> BTreeMap<&str, &str> {
+    let calls = plan.all_steps().filter(|step| step.node == Node::Call);
+    let called = |step| match Step::arg(step, "function") {
+        Some(Arg::Const(Value::String(name))) => Some((&*step.path, &**name)),
+        _ => None,
+    };
+    calls.filter_map(called).gathered()
 }
 
 /// The step to know about where the time of a block was over.

@@ -17,7 +17,7 @@ use opal_vault::record::{self, Ending};
 use super::errand::Errand;
 use super::keeper::RunEnd;
 use super::recording::Recording;
-use super::steps::{find, line};
+use super::steps::line;
 use crate::commands::command_line;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
@@ -136,7 +136,7 @@ impl End<'_> {
     }
 
     fn failed<'f>(&'f self, failed: &'f FailedStep, file: &'f str, vault: &Vault) -> Failed<'f> {
-        let step = find(&self.errand.resolved.plan, &failed.path);
+        let step = self.errand.resolved.plan.step(&failed.path);
         let id = step.and_then(|step| id(&self.errand.resolved.plan, step));
         let decorator = step.map_or("", |step| step.node.name());
         let place =

@@ -11,7 +11,6 @@ use opal_vault::Vault;
 
 use super::errand::Errand;
 use super::recording;
-use super::steps::find;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::failure::record::not_resumed;
@@ -66,7 +65,7 @@ pub(crate) fn whose<'t>(
 /// `step:N`, or a path as it stands.
 fn named(plan: &Plan, from: &str) -> Result<String, Failure> {
     let Some(number) = from.strip_prefix("step:") else {
-        return find(plan, from).map(|step| step.path.to_string()).ok_or_else(|| {
+        return plan.step(from).map(|step| step.path.to_string()).ok_or_else(|| {
             Failure::usage(
                 format!("the plan has no step `{from}`"),
                 "list the paths with `opal TASK --dry-run --paths`; `step:N` counts the steps",

@@ -1,18 +1,6 @@
-//! Steps of a plan, and where they are in its source.
+//! Where steps are in their source.
 
-use opal_core::plan::{Plan, Step};
-
-/// By its path.
-pub(super) fn find<'p>(plan: &'p Plan, path: &str) -> Option<&'p Step> {
-    let mut open: Vec<&Step> = plan.steps.iter().collect();
-    while let Some(step) = open.pop() {
-        if &*step.path == path {
-            return Some(step);
-        }
-        open.extend(&step.block);
-    }
-    None
-}
+use opal_core::plan::Step;
 
 /// The line of a step, from 1.
 pub(super) fn line(text: &str, step: &Step) -> Option<u32> {

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use opal_core::contract::{Contract, Provenance, compare};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::PlaceholderKey;
-use opal_core::plan::{Arg, Mode, Node, Piece, PlanValue, Read, Step, Target};
+use opal_core::plan::{Arg, Node, Piece, PlanValue, Read, Step};
 use opal_core::{Data, Span};
 
 use super::*;
@@ -27,34 +27,22 @@ fn plan(replicas: &str, commands: &[&str]) -> Plan {
     let others = commands.iter().map(|command| vec![Piece::Text((*command).into())]);
     let steps = std::iter::once(scale).chain(others).enumerate();
     Plan {
-        target: Target { name: "deploy".into(), arguments: BTreeMap::new() },
-        mode: Mode::Resolved,
-        algorithm: Algorithm::Sha256,
-        source_hash: Digest([0; 32]),
         steps: steps.map(|(index, command)| shell(index, command)).collect(),
         values: BTreeMap::from([(key.into(), value)]),
-        deferred: Vec::new(),
         reads: vec![Read {
             key: key.into(),
             decorator: "env".into(),
             placeholder: Some(placeholder),
             public: None,
         }],
+        ..Plan::empty("deploy", Algorithm::Sha256, Digest([0; 32]))
     }
 }
 
 fn shell(index: usize, command: Vec<Piece>) -> Step {
-    Step {
-        node: Node::Shell,
-        args: vec![("command".into(), Arg::Shell(command))],
-        block: Vec::new(),
-        path: format!("deploy.shell[{index}]").into(),
-        binding: None,
-        redirects: Vec::new(),
-        schema: None,
-        note: None,
-        span: Span::new(0, 0),
-    }
+    let path = format!("deploy.shell[{index}]");
+    let args = vec![("command".into(), Arg::Shell(command))];
+    Step { args, ..Step::new(Node::Shell, path, Span::at(0)) }
 }
 
 /// Hands the comparison of two plans to `look`.

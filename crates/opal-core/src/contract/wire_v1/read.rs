@@ -44,17 +44,7 @@ impl StepReader {
             return r.fault(format!("more than {MAX_STEPS} steps"));
         }
         r.charge(weight::STEP)?;
-        let mut step = Step {
-            node: Node::Block,
-            args: Vec::new(),
-            block: Vec::new(),
-            path: Box::default(),
-            binding: None,
-            redirects: Vec::new(),
-            schema: None,
-            note: None,
-            span: Span::at(0),
-        };
+        let mut step = Step::new(Node::Block, "", Span::at(0));
         let (mut decorated, mut placed) = (false, false);
         r.object(|r, key| {
             match key {

@@ -11,8 +11,8 @@ use opal_core::contract::{
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{
-    Arg, Binding, Handle, Key, Mode, Node, Part, Piece, Plan, PlanValue, Read, Redirect,
-    RedirectOperator, RedirectTarget, Step, Target,
+    Arg, Binding, Handle, Key, Node, Part, Piece, Plan, PlanValue, Read, Redirect,
+    RedirectOperator, RedirectTarget, Step,
 };
 use opal_core::{Data, Duration, Span, Value};
 
@@ -97,17 +97,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Contract, String> {
 }
 
 pub(crate) fn step(decorator: &'static str, path: &str) -> Step {
-    Step {
-        node: Node::named(decorator).unwrap(),
-        args: Vec::new(),
-        block: Vec::new(),
-        path: path.into(),
-        binding: None,
-        redirects: Vec::new(),
-        schema: None,
-        note: None,
-        span: Span::at(0),
-    }
+    Step::new(Node::named(decorator).unwrap(), path, Span::at(0))
 }
 
 pub(crate) fn with(mut step: Step, name: &'static str, arg: Arg) -> Step {
@@ -165,16 +155,7 @@ pub(crate) fn read(algorithm: Algorithm, key: &str, content: &str) -> Read {
 }
 
 pub(crate) fn empty_plan(algorithm: Algorithm) -> Plan {
-    Plan {
-        target: Target { name: "deploy".into(), arguments: BTreeMap::new() },
-        mode: Mode::Resolved,
-        algorithm,
-        source_hash: algorithm.digest(&[b"the source"]),
-        steps: Vec::new(),
-        values: BTreeMap::new(),
-        deferred: Vec::new(),
-        reads: Vec::new(),
-    }
+    Plan::empty("deploy", algorithm, algorithm.digest(&[b"the source"]))
 }
 
 pub(crate) fn plan(algorithm: Algorithm) -> Plan {

@@ -1,29 +1,20 @@
 //! Plans in a few words.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use opal_core::context::{Context, Place};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::Placeholder;
 use opal_core::plan::{
     Arg, Binding, Deferred, Handle, Mode, Node, Note, Piece, Plan, PlanValue, Read, Redirect,
-    RedirectOperator, RedirectTarget, Step, Target,
+    RedirectOperator, RedirectTarget, Step,
 };
 use opal_core::view::{PlanFormatter, PlanView, Tree};
 use opal_core::{Span, Value};
 
 pub(crate) fn plan(steps: Vec<Step>) -> Plan {
-    Plan {
-        target: Target { name: "deploy".into(), arguments: BTreeMap::new() },
-        mode: Mode::Resolved,
-        algorithm: Algorithm::Sha256,
-        source_hash: Digest([0xab; 32]),
-        steps,
-        values: BTreeMap::new(),
-        deferred: Vec::new(),
-        reads: Vec::new(),
-    }
+    Plan { steps, ..Plan::empty("deploy", Algorithm::Sha256, Digest([0xab; 32])) }
 }
 
 /// What the tests make of a plan before they compare it.
@@ -74,17 +65,7 @@ pub(crate) fn placeholder(plan: &Plan, key: &str) -> String {
 
 pub(crate) fn step(decorator: &'static str, path: &str, args: Vec<(&'static str, Arg)>) -> Step {
     let args = args.into_iter().map(|(name, arg)| (Cow::Borrowed(name), arg)).collect();
-    Step {
-        node: Node::named(decorator).unwrap(),
-        args,
-        block: Vec::new(),
-        path: path.into(),
-        binding: None,
-        redirects: Vec::new(),
-        schema: None,
-        note: None,
-        span: Span::new(0, 0),
-    }
+    Step { args, ..Step::new(Node::named(decorator).unwrap(), path, Span::at(0)) }
 }
 
 pub(crate) fn shell(pieces: Vec<Piece>) -> Step {

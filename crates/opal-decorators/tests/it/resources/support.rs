@@ -6,18 +6,17 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use opal_core::files::Files;
 use opal_core::resource::Status;
-use opal_core::selection::Selection;
 use opal_exec::execute;
-use opal_exec::verify::{self, Direction, Survey, USUAL_JOBS};
+use opal_exec::verify::{self};
 use opal_session::stop::Stop;
 use opal_session::{LocalSession, Session, Setup};
 use opal_vault::Vault;
 use opal_vault::verification::Verification;
 
+use opal_testing::bare;
 use opal_testing::planning::Project;
 use opal_testing::running::{Ran, Running};
 
@@ -96,22 +95,9 @@ impl Site {
         let vault = Vault::new();
         execute::register(&vault, &resolved.showing);
         let registry = opal_decorators::registry();
-        let survey = Survey {
-            plan: &resolved.plan,
-            values: &resolved.secrets,
-            registry: &registry,
-            session: &self.session,
-            start: self.folder.path(),
-            base: self.folder.path(),
-            vault: &vault,
-            stop: &Stop::new(),
-            jobs: USUAL_JOBS,
-            timeout: None,
-            selection: Selection::default(),
-            direction: Direction::Report,
-            key: None,
-            clock: || SystemTime::UNIX_EPOCH,
-        };
+        let (values, folder, stop) = (&resolved.secrets, self.folder.path(), Stop::new());
+        let (plan, session) = (&resolved.plan, &self.session);
+        let survey = bare::survey(plan, values, &registry, session, folder, &vault, &stop);
         verify::verify(&survey, &|_| {}).unwrap().verifications
     }
 

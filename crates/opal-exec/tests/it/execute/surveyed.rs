@@ -2,13 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use opal_core::selection::Selection;
-use opal_exec::verify::{Direction, Report, Survey, USUAL_JOBS, verify};
+use opal_exec::verify::{Report, verify};
 use opal_session::Session;
 use opal_session::stop::Stop;
 use opal_testing::LoggedSession;
+use opal_testing::bare;
 use opal_vault::Vault;
 
 use crate::verify::things::THING;
@@ -18,21 +17,8 @@ pub(crate) fn survey(source: &str, session: &Arc<LoggedSession>) -> Report {
     let project = Project::new(source).plugins(&[&THING]);
     let resolved = project.plan().unwrap();
     let session: Arc<dyn Session + Send> = session.clone();
-    let survey = Survey {
-        plan: &resolved.plan,
-        values: &resolved.secrets,
-        registry: &project.registry,
-        session: &session,
-        start: Path::new("/p"),
-        base: Path::new("/p"),
-        vault: &Vault::new(),
-        stop: &Stop::new(),
-        jobs: USUAL_JOBS,
-        timeout: None,
-        selection: Selection::default(),
-        direction: Direction::Report,
-        key: None,
-        clock: || SystemTime::UNIX_EPOCH,
-    };
+    let (values, registry, at) = (&resolved.secrets, &project.registry, Path::new("/p"));
+    let (vault, stop) = (Vault::new(), Stop::new());
+    let survey = bare::survey(&resolved.plan, values, registry, &session, at, &vault, &stop);
     verify(&survey, &|_| {}).unwrap()
 }

@@ -2,15 +2,16 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::selection::Selection;
 use opal_exec::execute::{self, Unready};
-use opal_exec::verify::{Direction, Progress, Report, Survey, USUAL_JOBS, verify};
+use opal_exec::verify::{Progress, Report, Survey, USUAL_JOBS, verify};
 use opal_session::Session;
 use opal_session::stop::Stop;
 use opal_testing::LoggedSession;
+use opal_testing::bare;
 use opal_vault::Vault;
 use opal_vault::verification::Verification;
 
@@ -59,21 +60,14 @@ impl Verifying {
         let vault = Vault::new();
         execute::register(&vault, &resolved.showing);
         let reported = Mutex::new(Vec::new());
+        let (plan, values, registry) = (&resolved.plan, &resolved.secrets, &self.project.registry);
+        let (session, at, stop) = (&self.session, Path::new("/p"), &self.stop);
         let survey = Survey {
-            plan: &resolved.plan,
-            values: &resolved.secrets,
-            registry: &self.project.registry,
-            session: &self.session,
-            start: Path::new("/p"),
-            base: Path::new("/p"),
-            vault: &vault,
-            stop: &self.stop,
             jobs: self.jobs,
             timeout: self.timeout,
             selection: Selection { only: &self.only, skip: &self.skip },
-            direction: Direction::Report,
             key: self.key.as_ref(),
-            clock: || SystemTime::UNIX_EPOCH,
+            ..bare::survey(plan, values, registry, session, at, &vault, stop)
         };
         let tell = |news: Progress<'_>| {
             if let Progress::Ended(it) = news {

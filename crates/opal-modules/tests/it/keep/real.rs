@@ -5,11 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use opal_core::hash::Algorithm;
-use opal_core::keys::{Draw, Keys};
-use opal_core::placeholder::PlaceholderKey;
-use opal_core::resolver;
 use opal_core::selection::Selection;
-use opal_core::stream::{Closed, Stream};
 use opal_exec::execute::{self, Job, Outcome};
 use opal_modules::keep::{Evidence, ToolStep};
 use opal_plan::Words;
@@ -18,37 +14,12 @@ use opal_plan::plan::{Purpose, Request, plan};
 use opal_session::stop::Stop;
 use opal_session::{LocalSession, Setup};
 use opal_testing::MemoryWorld;
-use opal_trust::keys::KeyError;
-use opal_vault::Shown;
+use opal_testing::bare;
+use opal_testing::planning::FixedKeys;
 use opal_vault::Vault;
-use opal_vault::event::{End, Event};
-use opal_vault::witness::{Audience, Progress};
+use opal_vault::event::End;
 
 use crate::keep::support::{CANARY, at, document, names, vault};
-
-struct NoKeys;
-
-impl Keys for NoKeys {
-    fn placeholder_key(&mut self) -> Result<PlaceholderKey, KeyError> {
-        Ok(PlaceholderKey::new([7; 32]))
-    }
-
-    fn draw(&mut self, _: &Draw<'_>) -> Result<Box<dyn resolver::Stream>, KeyError> {
-        panic!("there are no random values")
-    }
-}
-
-struct Nobody;
-
-impl Audience for Nobody {
-    fn event(&self, _: &Event<'_>) {}
-
-    fn output(&self, _: u64, _: Stream, _: &Shown<'_>) -> Result<(), Closed> {
-        Ok(())
-    }
-
-    fn progress(&self, _: &Progress<'_>) {}
-}
 
 /// Runs a source with the evidence as its record.
 fn run(source: &str, folder: &Path, evidence: &Evidence<'_>, vault: &Vault) -> Outcome {
@@ -65,7 +36,7 @@ fn run(source: &str, folder: &Path, evidence: &Evidence<'_>, vault: &Vault) -> O
         purpose: Purpose::Contract,
         selection: Selection::default(),
     };
-    let resolved = plan(&request, &MemoryWorld::default(), &mut NoKeys);
+    let resolved = plan(&request, &MemoryWorld::default(), &mut FixedKeys);
     let resolved = resolved.unwrap_or_else(|errors| panic!("{errors:?}"));
     let session = LocalSession::new(Setup {
         environment: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),
@@ -74,26 +45,14 @@ fn run(source: &str, folder: &Path, evidence: &Evidence<'_>, vault: &Vault) -> O
         terminal: None,
         marker: format!("run-test-{}", folder.display()),
     });
+    let stop = Stop::new();
+    let job = bare::job(&resolved.plan, &registry, &session, folder, vault, &stop);
     execute::execute(&Job {
-        plan: &resolved.plan,
         values: &resolved.secrets,
         showing: &resolved.showing,
-        registry: &registry,
-        session: &session,
-        start: folder,
-        base: folder,
-        vault,
         recorder: evidence,
-        audience: &Nobody,
-        stop: &Stop::new(),
-        jobs: None,
-        output: execute::ShownBranches::GROUPED,
-        from: None,
-        selected: None,
-        known: None,
-        is_declared: false,
-        stdin: false,
         clock: || at(0),
+        ..job
     })
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use opal_core::plan::{Arg, Piece, Step};
+use opal_core::plan::{Arg, Piece, Step, all};
 use opal_core::{Data, Registry, Secret, Value, resource};
 
 use crate::plan::graph::Cell;
@@ -45,8 +45,9 @@ pub(super) fn force(planner: &mut Planner<'_>, steps: &[Step]) {
 /// The paths of the selected resources and of all that they depend on. What they are called, and what
 /// they depend on, is asked for first. A name that none has selects nothing: it is an error later.
 fn selected(planner: &mut Planner<'_>, steps: &[Step]) -> BTreeSet<Box<str>> {
-    let mut resources = Vec::new();
-    described(steps, planner.request.registry, &mut resources);
+    let registry = planner.request.registry;
+    let described = |step: &&Step| resource::described(step, registry).is_some();
+    let resources: Vec<&Step> = all(steps).filter(described).collect();
     let mut names = BTreeSet::new();
     for step in &resources {
         let args = ["id", "depends_on"].into_iter().filter_map(|name| step.arg(name));
@@ -73,15 +74,6 @@ fn selected(planner: &mut Planner<'_>, steps: &[Step]) -> BTreeSet<Box<str>> {
         }
     }
     found
-}
-
-fn described<'p>(steps: &'p [Step], registry: &Registry, into: &mut Vec<&'p Step>) {
-    for step in steps {
-        if resource::described(step, registry).is_some() {
-            into.push(step);
-        }
-        described(&step.block, registry, into);
-    }
 }
 
 /// The texts of an argument that has been asked for.
