@@ -37,6 +37,26 @@ fn a_redirection_that_copies_a_descriptor_runs_nothing_in_any_command() {
     }
 }
 
+/// What is given on the command line is a value like any other.
+#[test]
+fn an_argument_of_the_command_line_is_not_a_command() {
+    for step in
+        ["@shell(x)", "@shell(\"echo \" + x)", "echo @shell.output(x)", "@shell(\"true\", check=x)"]
+    {
+        let opal = Opal::project(&format!("fun t(x: String) {{\n    {step}\n}}\n"));
+        for args in [
+            &["t", "touch pwned"][..],
+            &["t", "touch pwned", "--dry-run"],
+            &["plan", "t", "touch pwned"],
+        ] {
+            opal.call(args).code(65).says("E0701");
+            assert!(is_quiet(&opal), "{step} {args:?}");
+        }
+    }
+    let opal = Opal::project("fun t(x = \"echo hello\") {\n    @shell(x)\n}\n");
+    opal.call(&["t"]).code(0).says("hello");
+}
+
 #[test]
 fn interpreted_variables_take_no_reference_in_environ() {
     for row in INTERPRETED {

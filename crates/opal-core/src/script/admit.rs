@@ -167,7 +167,7 @@ fn word(context: Context, data: &Data) -> Result<Secret, Refusal> {
 /// Whether a text is the same in every place: no shell sees more in it than a word.
 fn is_harmless(text: &str, context: Context) -> bool {
     let usual = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:@%+,-".contains(&byte);
-    text.bytes().all(usual) && (context.allows_dash() || !text.starts_with('-'))
+    text.bytes().all(usual) && (context.is_dash() || !text.starts_with('-'))
 }
 
 /// A number inside a sum: `3 -@var.n` must not become `3 --1`, and the least number has no
@@ -230,12 +230,11 @@ impl Refusal {
                  those words"
             ),
             Self::Hidden(construct) => {
-                format!("`{name}` could become code: opal does not follow {}", construct.name())
+                format!("`{name}` could become code: {}", construct.reason())
             }
-            Self::NotFollowed(construct) => format!(
-                "`{name}` has a character that could become code: opal does not follow {}",
-                construct.name()
-            ),
+            Self::NotFollowed(construct) => {
+                format!("`{name}` has a character that could become code: {}", construct.reason())
+            }
             Self::List => {
                 format!("`{name}` begins with `(`, so the shell could evaluate it as a list")
             }

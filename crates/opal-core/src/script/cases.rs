@@ -339,6 +339,12 @@ impl Case {
     pub const RUN_BY_PROGRAM: &'static Self = &CASES[15];
     pub const JOINED: &'static Self = &CASES[16];
 
+    /// Whether a value is refused there, and not only warned about.
+    #[must_use]
+    pub fn refuses(&self) -> bool {
+        self.role != Role::Warn
+    }
+
     /// From one on.
     #[must_use]
     pub const fn number(&self) -> u32 {

@@ -184,6 +184,24 @@ impl ReadBy {
         u8::try_from(number).ok().map(Self)
     }
 
+    /// Whether an option or another word of it can be code.
+    pub(super) fn has_rows(self) -> bool {
+        self.called().is_some_and(|called| {
+            matches!(called.program.shape, Wraps(_) | Shell | Remote)
+                || called.cases().next().is_some()
+        })
+    }
+
+    /// Whether a word that several values make up can be an option or a setting that is code.
+    pub(super) fn joins(self) -> bool {
+        self.called().is_some_and(|called| {
+            let is_option =
+                |case: &'static Case| case.refuses() && matches!(case.at, At::Option(_));
+            matches!(called.program.shape, Wraps(_) | Shell | Remote)
+                || called.name != "git" && called.cases().any(is_option)
+        })
+    }
+
     /// None for a program that the table does not name.
     pub(super) fn called(self) -> Option<Called> {
         let is_it = |entry: &&Entry| self != Self::UNLISTED && entry.reader == self.0;

@@ -10,10 +10,11 @@
 //! | words and quotes; what is inside of them | `scan`; `dollar`, `expansion`, `sums` |
 //! | commands and pipelines; `if`, `for`, `case`, `[[` | `grammar`; `compound` |
 //! | heredocs | `heredocs` |
-//! | what commands do with values, through variables and pipes too | `flow`, `settings` |
+//! | what commands do with values, through variables and pipes too | `flow`, `calls`, `variables`, `settings` |
 //!
 //! Deliberately not here: the table of places, which the lexer's reading uses as well.
 
+mod calls;
 mod compound;
 mod construct;
 mod dollar;
@@ -26,6 +27,7 @@ mod scan;
 mod settings;
 mod sums;
 mod tree;
+mod variables;
 
 use super::cases::{At, Case, Role};
 use super::programs::find;
@@ -109,6 +111,7 @@ impl Proof {
         let mut reader = Reader::new(src);
         let (list, lost) = reader.text();
         let count = |end: usize| src[..end].iter().filter(|byte| **byte == VALUE).count();
+        let lost_at = lost.map(|lost| lost.at);
         let gap = lost.map(|lost| Gap {
             construct: lost.construct,
             settled: reader.settled,
@@ -118,7 +121,8 @@ impl Proof {
         let nothing = Gap { construct: Construct::Syntax, settled: 0, before: 0, runs: true };
         let (found, gap) = match flow::judge(src, &reader.heredocs.bodies, &list) {
             Some(found) => {
-                let leaks = found.leaks;
+                let reads_last = lost_at.is_some_and(|at| reads_last(&src[at..]));
+                let leaks = found.leaks || reads_last;
                 let settled =
                     |gap: Gap| Gap { settled: if leaks { 0 } else { gap.settled }, ..gap };
                 (found, gap.map(settled))
@@ -144,6 +148,12 @@ impl Proof {
         if differs {
             place = place.followed(Construct::Reading);
         }
+        if let Some(reader) = self.found.begins(index) {
+            place = place.starts_word(true).read_by(reader);
+        }
+        if let Some(construct) = self.found.soft(index) {
+            place = place.followed(construct);
+        }
         if let Some(construct) = self.found.setting {
             place = if self.runs { place.hidden(construct) } else { place.followed(construct) };
         }
@@ -155,6 +165,11 @@ impl Proof {
             None => place,
         }
     }
+}
+
+/// Whether a text uses `$_`, which holds the last word of the command before it.
+fn reads_last(src: &[u8]) -> bool {
+    src.windows(2).any(|it| it == b"$_") || src.windows(3).any(|it| it == b"${_")
 }
 
 /// Whether a word, whatever quotes are in it, names a program that runs text.
@@ -255,10 +270,9 @@ mod tests {
         for (text, construct) in [
             ("a=`b \\`c\\``; echo @", Construct::Backtick),
             ("coproc a; echo @", Construct::Coprocess),
-            ("echo ${a:-'b'\\}} @", Construct::Expansion),
+            ("echo ${a:-\\}} @", Construct::Expansion),
             ("echo ${a[{b}]} @", Construct::Index),
             ("echo $[1] @", Construct::Sum),
-            ("a > >(b); echo @", Construct::Process),
             ("echo $\\\n(a) @", Construct::Continuation),
             ("cat <<$E\n$E\necho @", Construct::Heredoc),
             ("echo $\"a\" @", Construct::Quotes),

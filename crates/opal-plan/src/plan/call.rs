@@ -270,9 +270,9 @@ fn script_part(
     })
 }
 
-/// A command that was put together: only constants may become code.
+/// A command that was put together: only constants of the source may become code.
 fn computed_command(datum: &Datum, span: Span) -> Result<ScriptPart, Diagnostic> {
-    if datum.is_tainted() {
+    if datum.is_tainted() || datum.is_given() {
         let message = format!("`{}` would become code: it is a whole command", datum.symbol());
         return Err(Diagnostic::new(Code::ReevaluatedText, span, message)
             .help("write the value into the command itself: `\"… @var.NAME …\"`")

@@ -15,15 +15,15 @@ pub enum Construct {
     Expansion,
     Index,
     Sum,
-    Process,
     Continuation,
     Heredoc,
     Quotes,
-    Pattern,
     Setting,
     Name,
     Braces,
     Reading,
+    Split,
+    Output,
 }
 
 impl Construct {
@@ -34,15 +34,15 @@ impl Construct {
         Self::Expansion,
         Self::Index,
         Self::Sum,
-        Self::Process,
         Self::Continuation,
         Self::Heredoc,
         Self::Quotes,
-        Self::Pattern,
         Self::Setting,
         Self::Name,
         Self::Braces,
         Self::Reading,
+        Self::Split,
+        Self::Output,
     ];
 
     pub(crate) fn number(self) -> u32 {
@@ -53,25 +53,30 @@ impl Construct {
         Self::ALL.get((number as usize).checked_sub(1)?).copied()
     }
 
-    /// What it is, as the object of "opal does not follow".
+    /// Why a value could become code, as the end of a sentence about it.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn reason(self) -> &'static str {
         match self {
-            Self::Syntax => "this form of a command",
-            Self::Backtick => "a `\\` inside backticks",
-            Self::Coprocess => "`coproc`",
-            Self::Expansion => "this form of `${…}`",
-            Self::Index => "this index of an array",
-            Self::Sum => "this form of arithmetic",
-            Self::Process => "`>(…)`",
-            Self::Continuation => "a line that continues inside a name or an operator",
-            Self::Heredoc => "this form of a heredoc",
-            Self::Quotes => "this form of quotes",
-            Self::Pattern => "this pattern",
-            Self::Setting => "a command that changes how the shell reads the text",
-            Self::Name => "a variable whose name only the shell knows",
-            Self::Braces => "`{…,…}` in this command",
-            Self::Reading => "this text in one way only",
+            Self::Syntax => "opal does not follow this form of a command",
+            Self::Backtick => "opal does not follow a `\\` inside backticks",
+            Self::Coprocess => "opal does not follow `coproc`",
+            Self::Expansion => "opal does not follow this form of `${…}`",
+            Self::Index => "opal does not follow this index of an array",
+            Self::Sum => "opal does not follow this form of arithmetic",
+            Self::Continuation => {
+                "opal does not follow a line that continues inside a name or an operator"
+            }
+            Self::Heredoc => "opal does not follow this form of a heredoc",
+            Self::Quotes => "opal does not follow this form of quotes",
+            Self::Setting => "a command of this step changes how the shell reads the text",
+            Self::Name => "only the shell knows the name of the variable that it is stored in",
+            Self::Braces => "`{…,…}` makes several words, and they could be options",
+            Self::Reading => "it can be a command or an option here",
+            Self::Split => {
+                "the shell splits a variable without quotes into words, and they could be options \
+                 or a command"
+            }
+            Self::Output => "the step runs or computes what this program prints",
         }
     }
 
@@ -82,14 +87,12 @@ impl Construct {
             Self::Backtick => "write `$(…)` in place of backticks",
             Self::Continuation => "put the line break after a blank",
             Self::Sum => "write arithmetic as `$((…))`",
-            Self::Coprocess | Self::Setting | Self::Process | Self::Name => {
-                "move it to a step of its own"
-            }
+            Self::Coprocess | Self::Setting | Self::Name => "move it to a step of its own",
             Self::Expansion | Self::Index => "assign the inner part to a variable first",
+            Self::Split => "put the variable in double quotes",
             Self::Braces => "write the words one by one",
-            Self::Quotes | Self::Pattern | Self::Heredoc | Self::Syntax | Self::Reading => {
-                return None;
-            }
+            Self::Output => "use a value of letters, digits and `_ . / : @ % + , -` only",
+            Self::Quotes | Self::Heredoc | Self::Syntax | Self::Reading => return None,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::construct::{Construct, PASTED, VALUE};
 use super::scan::{Read, Reader, is_name_start};
-use super::tree::{List, Values, Variable, Word};
+use super::tree::{Inner, List, Values, Variable, Word};
 use crate::script::cases::Case;
 
 impl Reader<'_> {
@@ -16,9 +16,9 @@ impl Reader<'_> {
             }
             Some(b'(') => {
                 self.at += 1;
-                let list = self.substitution()?;
-                word.all.add(list.1);
-                word.commands.push((list.0, None));
+                let (list, values) = self.substitution()?;
+                word.all.add(values);
+                word.commands.push(Inner { list, start, is_quoted, case: None });
             }
             Some(b'{') => {
                 self.at += 1;
@@ -36,12 +36,22 @@ impl Reader<'_> {
             Some(byte) if is_name_start(byte) => {
                 let name = self.at..self.at + self.name()?;
                 self.at = name.end;
-                word.variables.push(Variable { at: start..self.at, name });
+                word.variables.push(Variable {
+                    at: start..self.at,
+                    name,
+                    is_quoted,
+                    is_indirect: false,
+                });
             }
             Some(b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-') => {
                 let name = self.at..self.at + 1;
                 self.at += 1;
-                word.variables.push(Variable { at: start..self.at, name });
+                word.variables.push(Variable {
+                    at: start..self.at,
+                    name,
+                    is_quoted,
+                    is_indirect: false,
+                });
             }
             // A `$` of its own.
             _ => {}
@@ -80,22 +90,24 @@ impl Reader<'_> {
         Ok((list, Values::range(from, self.values)))
     }
 
-    /// `<( … )`
+    /// `<( … )`, `>( … )`
     pub(super) fn process(&mut self, word: &mut Word) -> Read<()> {
-        if self.peek() == Some(b'>') {
-            return self.lost(Construct::Process);
-        }
+        let is_sink = self.peek() == Some(b'>');
         word.is_literal = false;
         self.at += 2;
         let (list, values) = self.substitution()?;
         word.all.add(values);
-        word.processes.push(list);
+        if is_sink {
+            word.sinks.push(list)
+        } else {
+            word.processes.push(list)
+        }
         Ok(())
     }
 
     /// A backtick command: the next backtick ends it, whatever is open in it. A `\` in it means
     /// something else than elsewhere.
-    pub(super) fn backtick(&mut self, word: &mut Word) -> Read<()> {
+    pub(super) fn backtick(&mut self, word: &mut Word, is_quoted: bool) -> Read<()> {
         let rest = &self.src[self.at + 1..self.end];
         let Some(length) = rest.iter().position(|byte| *byte == b'`') else {
             return self.lost(Construct::Backtick);
@@ -105,6 +117,7 @@ impl Reader<'_> {
         }
         let from = self.values;
         let outer = self.heredocs.begin();
+        let start = self.at;
         let end = std::mem::replace(&mut self.end, self.at + 1 + length);
         self.at += 1;
         let list = self.nested(|it| it.list(&[]))?;
@@ -114,7 +127,7 @@ impl Reader<'_> {
         self.end = end;
         self.at += 1;
         word.all.add(Values::range(from, self.values));
-        word.commands.push((list, None));
+        word.commands.push(Inner { list, start, is_quoted, case: None });
         Ok(())
     }
 }

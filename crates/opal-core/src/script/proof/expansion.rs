@@ -9,9 +9,10 @@ use crate::script::cases::Case;
 
 impl Reader<'_> {
     pub(super) fn expansion(&mut self, word: &mut Word, start: usize, is_quoted: bool) -> Read<()> {
-        let mut indirect = false;
+        let (mut indirect, mut is_length) = (false, false);
         match (self.peek(), self.ahead(1)) {
             (Some(b'#'), Some(next)) if is_name_byte(next) || matches!(next, b'@' | b'*') => {
+                is_length = true;
                 self.at += 1;
             }
             (Some(b'!'), Some(next)) if is_name_byte(next) => {
@@ -44,7 +45,11 @@ impl Reader<'_> {
             let values = Values::NONE;
             word.sums.push(Sum { at: name.clone(), values, case: Case::PARAMETER });
         }
-        word.variables.push(Variable { at: start..self.at, name: name.clone() });
+        // A length and the keys of an array are numbers.
+        if !(is_length || indirect && is_keys) {
+            let (at, name) = (start..self.at, name.clone());
+            word.variables.push(Variable { at, name, is_quoted, is_indirect: indirect });
+        }
         self.operation(word, name, is_quoted)
     }
 
@@ -122,30 +127,36 @@ impl Reader<'_> {
                     return Ok(());
                 }
                 b'"' => self.inner_quotes(word)?,
-                b'\'' if !is_quoted => {
-                    let rest = &self.src[self.at + 1..self.end];
-                    let end = rest.iter().position(|byte| {
-                        matches!(*byte, b'\'' | b'}' | b'\\' | b'"' | b'`' | VALUE)
-                    });
-                    match end {
-                        Some(length) if rest[length] == b'\'' => self.at += length + 2,
-                        _ => return self.lost(Construct::Expansion),
-                    }
-                }
-                b'\'' | b'`' | b'{' | PASTED => return self.lost(Construct::Expansion),
+                // Whether it quotes or not, it ends at the same place.
+                b'\'' => self.plain_quotes()?,
+                b'`' | b'{' | PASTED => return self.lost(Construct::Expansion),
                 b'\\' => match self.ahead(1) {
-                    Some(next) if b"/.*?[]$#%&:-+ ()".contains(&next) => self.at += 2,
+                    Some(next) if b"/.*?[]$#%&:-+ ()\\\"".contains(&next) => self.at += 2,
                     _ => return self.lost(Construct::Expansion),
                 },
-                b'$' if matches!(self.ahead(1), Some(b'\'' | b'"')) => {
-                    return self.lost(Construct::Expansion);
+                b'$' if self.ahead(1) == Some(b'\'') => {
+                    self.at += 1;
+                    self.plain_quotes()?;
                 }
+                b'$' if self.ahead(1) == Some(b'"') => return self.lost(Construct::Expansion),
                 b'$' => self.dollar(word, is_quoted)?,
                 VALUE => self.value(word),
                 _ => self.at += 1,
             }
         }
         self.lost(Construct::Expansion)
+    }
+
+    /// `'…'` of letters and a few other characters.
+    fn plain_quotes(&mut self) -> Read<()> {
+        let rest = &self.src[self.at + 1..self.end];
+        let usual = |byte: &&u8| byte.is_ascii_alphanumeric() || b" _.,:;/-+=%@\\".contains(byte);
+        let length = rest.iter().take_while(usual).count();
+        if rest.get(length) != Some(&b'\'') || rest[..length].ends_with(b"\\") {
+            return self.lost(Construct::Expansion);
+        }
+        self.at += length + 2;
+        Ok(())
     }
 
     /// `"…"` inside `${…}`: bash and dash agree on its end only where it is plain.
@@ -160,13 +171,17 @@ impl Reader<'_> {
                 b'$' if self.ahead(1) == Some(b'{') => {
                     let rest = &self.src[self.at + 2..self.end];
                     let length = rest.iter().take_while(|byte| is_name_byte(**byte)).count();
-                    if length == 0 || rest.get(length) != Some(&b'}') {
+                    let all =
+                        rest[length..].starts_with(b"[@]") || rest[length..].starts_with(b"[*]");
+                    let end = length + if all { 3 } else { 0 };
+                    if length == 0 || rest.get(end) != Some(&b'}') {
                         return self.lost(Construct::Expansion);
                     }
                     self.dollar(word, true)?;
                 }
                 b'$' if !matches!(self.ahead(1), Some(b'(' | b'[')) => self.dollar(word, true)?,
-                b'$' | b'{' | b'}' | b'\\' | b'`' | b'\'' | VALUE | PASTED => {
+                VALUE => self.value(word),
+                b'$' | b'{' | b'}' | b'\\' | b'`' | b'\'' | PASTED => {
                     return self.lost(Construct::Expansion);
                 }
                 _ => self.at += 1,

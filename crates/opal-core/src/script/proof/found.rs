@@ -2,13 +2,18 @@
 
 use super::construct::Construct;
 use super::tree::Values;
-use crate::script::cases::{Case, Role};
+use crate::script::cases::Case;
+use crate::script::programs::ReadBy;
 
 /// What was found out about the values.
 #[derive(Debug)]
 pub(super) struct Found {
     /// The first row of the table that each value is in.
     cases: [Option<&'static Case>; Values::BITS],
+    /// What each value must be harmless for.
+    soft: [Option<Construct>; Values::BITS],
+    /// The program that reads a word which begins with a variable that holds the value.
+    begins: [Option<ReadBy>; Values::BITS],
     /// Values that a program reads at the beginning of a word.
     pub(super) read: Values,
     /// Values that name the program, while others are among its words.
@@ -24,6 +29,8 @@ impl Found {
     pub(super) fn new() -> Self {
         Self {
             cases: [None; Values::BITS],
+            soft: [None; Values::BITS],
+            begins: [None; Values::BITS],
             read: Values::NONE,
             programs: Values::NONE,
             declared: Values::NONE,
@@ -39,7 +46,7 @@ impl Found {
 
     /// Puts values in a row that refuses them.
     pub(super) fn mark(&mut self, values: Values, case: &'static Case) {
-        if values.is_empty() || case.role == Role::Warn {
+        if values.is_empty() || !case.refuses() {
             return;
         }
         for (bit, held) in self.cases.iter_mut().enumerate() {
@@ -47,5 +54,31 @@ impl Found {
                 *held = Some(case);
             }
         }
+    }
+
+    /// The values must be harmless in every place, because of this.
+    pub(super) fn soften(&mut self, values: Values, construct: Construct) {
+        for (bit, held) in self.soft.iter_mut().enumerate() {
+            if values.has(bit) && held.is_none() {
+                *held = Some(construct);
+            }
+        }
+    }
+
+    /// The values are at the beginning of words that this program reads.
+    pub(super) fn begin(&mut self, values: Values, reader: ReadBy) {
+        for (bit, held) in self.begins.iter_mut().enumerate() {
+            if values.has(bit) && held.is_none() {
+                *held = Some(reader);
+            }
+        }
+    }
+
+    pub(super) fn soft(&self, value: usize) -> Option<Construct> {
+        self.soft[Values::bit(value)]
+    }
+
+    pub(super) fn begins(&self, value: usize) -> Option<ReadBy> {
+        self.begins[Values::bit(value)]
     }
 }

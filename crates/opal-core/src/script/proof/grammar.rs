@@ -152,13 +152,16 @@ impl Reader<'_> {
         }
     }
 
-    /// An operator, which no continued line extends.
+    /// An operator, which what follows on the next line does not extend.
     pub(super) fn operator(&mut self, width: usize) -> Read<()> {
         self.at += width;
-        match self.starts_with(b"\\\n") {
-            true => self.lost(Construct::Continuation),
-            false => Ok(()),
+        while self.starts_with(b"\\\n") {
+            if self.ahead(2).is_some_and(|byte| b"&|;<>(-\\".contains(&byte)) {
+                return self.lost(Construct::Continuation);
+            }
+            self.at += 2;
         }
+        Ok(())
     }
 
     pub(super) fn pipeline(&mut self) -> Read<Pipeline> {
@@ -187,7 +190,12 @@ impl Reader<'_> {
             self.skip_blanks();
             match (self.peek(), self.ahead(1)) {
                 (Some(b'|'), Some(b'|')) => return Ok(pipeline),
-                (Some(b'|'), Some(b'&')) => self.operator(2)?,
+                (Some(b'|'), Some(b'&')) => {
+                    if let Some(last) = pipeline.0.last_mut() {
+                        last.is_loud = true;
+                    }
+                    self.operator(2)?;
+                }
                 (Some(b'|'), _) => self.operator(1)?,
                 _ => return Ok(pipeline),
             }
@@ -218,7 +226,7 @@ impl Reader<'_> {
             }
         };
         let redirects = self.redirects()?;
-        Ok(Command { kind, redirects })
+        Ok(Command { kind, is_loud: false, redirects })
     }
 
     pub(super) fn simple(&mut self) -> Read<Command> {
@@ -226,8 +234,18 @@ impl Reader<'_> {
         let (mut position, mut has_name) = (Position::Assignment, false);
         loop {
             self.skip_blanks();
+            let is_both = self.peek() == Some(b'&');
             if let Some(redirect) = self.redirect()? {
                 redirects.push(redirect);
+                self.skip_blanks();
+                // dash ends the command at the `&` of `&>`, and begins another.
+                let ends = matches!(
+                    self.peek(),
+                    None | Some(b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>' | b'0'..=b'9')
+                );
+                if is_both && !ends {
+                    return self.lost(Construct::Syntax);
+                }
                 continue;
             }
             match self.peek() {
@@ -244,6 +262,11 @@ impl Reader<'_> {
             if text.starts_with(b"{") && matches!(self.peek(), Some(b'<' | b'>')) {
                 return self.lost(Construct::Index);
             }
+            // `if` at the end of a line that goes on is still a keyword.
+            let bare = text.strip_suffix(b"\\\n").filter(|_| words.is_empty());
+            if bare.is_some_and(|text| KEYWORDS.contains(&text)) {
+                return self.lost(Construct::Continuation);
+            }
             if has_name || word.assigned.is_none() {
                 let declares = !has_name && DECLARES.contains(&text);
                 if !has_name && !declares {
@@ -256,7 +279,7 @@ impl Reader<'_> {
         if words.is_empty() && redirects.is_empty() {
             return self.lost(Construct::Syntax);
         }
-        Ok(Command { kind: CommandKind::Simple(words), redirects })
+        Ok(Command { kind: CommandKind::Simple(words), is_loud: false, redirects })
     }
 
     /// `NAME() …`
@@ -264,11 +287,11 @@ impl Reader<'_> {
         self.at += 1;
         self.skip_blanks();
         if self.peek() != Some(b')') {
-            return self.lost(Construct::Pattern);
+            return self.lost(Construct::Syntax);
         }
         self.at += 1;
         let kind = self.function(name.at)?;
-        Ok(Command { kind, redirects: Vec::new() })
+        Ok(Command { kind, is_loud: false, redirects: Vec::new() })
     }
 
     pub(super) fn redirects(&mut self) -> Read<Vec<Redirect>> {

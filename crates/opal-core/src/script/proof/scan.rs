@@ -126,16 +126,15 @@ impl<'t> Reader<'t> {
         let mut brace = false;
         while let Some(byte) = self.peek() {
             match byte {
-                b'<' | b'>' if self.ahead(1) == Some(b'(') && self.at == start => {
-                    self.process(&mut word)?;
-                }
-                // `a<( … )`: more than a redirection.
-                b'<' | b'>' if self.ahead(1) == Some(b'(') => return self.lost(Construct::Process),
+                b'<' | b'>' if self.ahead(1) == Some(b'(') => self.process(&mut word)?,
                 b'(' | b'|' | b')' if position == Position::Pattern => self.pattern(byte)?,
                 byte if ends_word(byte) => break,
                 b'\\' if self.ahead(1) == Some(b'\n') => {
                     self.continued(start)?;
                     word.is_literal = false;
+                    if self.at == start + 2 {
+                        return self.lost(Construct::Continuation);
+                    }
                 }
                 b'\\' => {
                     if matches!(self.ahead(1), None | Some(VALUE | PASTED | b'\r')) {
@@ -193,20 +192,18 @@ impl<'t> Reader<'t> {
             }
             b'`' => {
                 word.is_literal = false;
-                self.backtick(word)?;
+                self.backtick(word, false)?;
             }
             _ => self.at += 1,
         }
         Ok(())
     }
 
-    /// `\` at the end of a line, inside a word: only between bytes that cannot be part of an operator.
+    /// `\` at the end of a line, which ends a word: the next line begins with a blank.
     pub(super) fn continued(&mut self, start: usize) -> Read<()> {
-        let usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-');
-        let before = self.at == start || usual(self.src[self.at - 1]);
-        let next = self.ahead(2);
-        let after = next.is_none_or(|byte| usual(byte) || is_blank(byte) || byte == b'\n');
-        if !before || !after {
+        let is_end = self.ahead(2).is_none_or(|byte| is_blank(byte) || byte == b'\n');
+        let is_open = self.at > start && matches!(self.src[self.at - 1], b'$' | b'=' | b'+');
+        if !is_end || is_open {
             return self.lost(Construct::Continuation);
         }
         self.at += 2;
@@ -218,14 +215,14 @@ impl<'t> Reader<'t> {
         if byte == b'(' {
             // Blanks in brackets do not end the word.
             let rest = &self.src[self.at..self.end];
-            let close = rest.iter().position(|byte| *byte == b')');
+            let close = rest.iter().take(256).position(|byte| *byte == b')');
             let inside = &rest[..close.unwrap_or(0)];
             let unusual = |byte: &u8| {
                 is_blank(*byte)
                     || matches!(byte, b'\n' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'&' | b';')
             };
             if close.is_none() || inside.iter().any(unusual) {
-                return self.lost(Construct::Pattern);
+                return self.lost(Construct::Syntax);
             }
         }
         self.at += 1;
@@ -270,7 +267,7 @@ impl<'t> Reader<'t> {
                 Some(_) => self.at += 2,
             },
             b'$' => self.dollar(word, true)?,
-            b'`' => self.backtick(word)?,
+            b'`' => self.backtick(word, true)?,
             _ => self.at += 1,
         }
         Ok(())

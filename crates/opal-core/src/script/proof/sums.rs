@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::construct::{Construct, PASTED, VALUE};
 use super::scan::{Position, Read, Reader, ends_word, is_name_byte, is_name_start};
-use super::tree::{Sum, Values, Word};
+use super::tree::{Inner, Sum, Values, Word};
 use crate::script::cases::Case;
 
 impl Reader<'_> {
@@ -44,10 +44,11 @@ impl Reader<'_> {
             }
             b'\'' | b'\\' | b'`' | PASTED => return self.lost(Construct::Sum),
             b'$' if self.ahead(1) == Some(b'(') && self.ahead(2) != Some(b'(') => {
+                let start = self.at;
                 self.at += 2;
                 let (list, values) = self.substitution()?;
                 word.all.add(values);
-                word.commands.push((list, Some(case)));
+                word.commands.push(Inner { list, start, is_quoted: true, case: Some(case) });
             }
             b'$' if matches!(self.ahead(1), Some(b'\'' | b'"' | b'[')) => {
                 return self.lost(Construct::Sum);
@@ -175,6 +176,7 @@ impl Reader<'_> {
             word.variables.extend(element.variables);
             word.commands.extend(element.commands);
             word.processes.extend(element.processes);
+            word.sinks.extend(element.sinks);
             word.sums.extend(element.sums);
             word.given.extend(element.given);
             word.has_braces |= element.has_braces && !element.all.is_empty();

@@ -10,6 +10,7 @@ pub(super) struct Values(u64);
 
 impl Values {
     pub(super) const NONE: Self = Self(0);
+    pub(super) const ALL: Self = Self(u64::MAX);
     pub(super) const BITS: usize = 64;
 
     /// The bit of a value.
@@ -37,6 +38,15 @@ impl Values {
         Self(self.0 & !other.0)
     }
 
+    pub(super) fn only(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The first of them.
+    pub(super) fn first(self) -> Self {
+        Self(self.0 & self.0.wrapping_neg())
+    }
+
     pub(super) fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -57,6 +67,8 @@ pub(super) struct Pipeline(pub(super) Vec<Command>);
 #[derive(Debug)]
 pub(super) struct Command {
     pub(super) kind: CommandKind,
+    /// Its messages go where its output goes: `|&`.
+    pub(super) is_loud: bool,
     pub(super) redirects: Vec<Redirect>,
 }
 
@@ -109,6 +121,19 @@ pub(super) enum RedirectKind {
 pub(super) struct Variable {
     pub(super) at: Range<usize>,
     pub(super) name: Range<usize>,
+    pub(super) is_quoted: bool,
+    /// `${!NAME}`
+    pub(super) is_indirect: bool,
+}
+
+/// A command inside of a word.
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) list: List,
+    pub(super) start: usize,
+    pub(super) is_quoted: bool,
+    /// The row of the table, where the shell computes what it prints.
+    pub(super) case: Option<&'static Case>,
 }
 
 /// A word, as it is written, and what is in it.
@@ -120,10 +145,12 @@ pub(super) struct Word {
     /// Those and the ones of commands inside.
     pub(super) all: Values,
     pub(super) variables: Vec<Variable>,
-    /// `$( … )`, with the row of the table where the shell computes what they print.
-    pub(super) commands: Vec<(List, Option<&'static Case>)>,
+    /// `$( … )`.
+    pub(super) commands: Vec<Inner>,
     /// `<( … )`.
     pub(super) processes: Vec<List>,
+    /// `>( … )`.
+    pub(super) sinks: Vec<List>,
     pub(super) sums: Vec<Sum>,
     /// `${NAME:=…}`.
     pub(super) given: Vec<Range<usize>>,

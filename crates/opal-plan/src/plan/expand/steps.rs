@@ -113,7 +113,7 @@ impl<'a> Planner<'a> {
     pub(super) fn computed_command(&mut self, expr: &Expr) -> Result<Arg, Stop> {
         let cell = self.eval(expr);
         let datum = self.decide(&cell, expr.span)?;
-        let text = match (&datum.plain, datum.is_tainted()) {
+        let text = match (&datum.plain, datum.is_tainted() || datum.is_given()) {
             (Plain::Text(text), false) => Piece::Text(text.expose().into()),
             _ => {
                 let message =

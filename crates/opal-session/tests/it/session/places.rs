@@ -156,13 +156,23 @@ const REFUSED: &[&str] = &[
     "echo hi >\\\n& @var.x", "echo @var.x |\\\n& bash", "bash <\\\n(echo @var.x)", "( for PS\\\n4 in @var.x; do set -x; echo hi; done )", "echo $\\\n((@var.x))", "echo $(\\\n(@var.x))",
     "echo $\\\n[@var.x]", "(\\\n(n=@var.x))", "( for (\\\n(i=@var.x;i<1;i++)); do :; done )", "typeset -i n; n+\\\n=@var.x", "i\\\nf eval @var.x; then :; fi",
     // Several values that make up one word.
-    "env @var.x@var.y bash -c :", "bash @var.x@var.y c", "su root @var.x@var.y", "printf @var.x@var.y c hi", "python3 @var.x@var.y", "ssh \"@var.x@var.y\" host",
+    "env @var.x@var.y bash -c :", "bash @var.x@var.y c", "su root @var.x@var.y", "printf @var.x@var.y c hi", "ssh \"@var.x@var.y\" host",
     // Variables of the shell.
     "X=@var.x; eval \"$X\"", "X=@var.x; bash -c \"echo $X\"", "X=@var.x; Y=$X; eval $Y", "X=@var.x; [[ $X -eq 1 ]]", "X=@var.x; echo $((X))", "X=@var.x; echo ${!X}",
     "X=@var.x; echo ${X@P}", "X=@var.x; echo ${a[$X]}", "X=@var.x; a[$X]=1", "X=@var.x; test -v \"$X\"", "X=@var.x; ssh host \"rm $X\"", "X=@var.x; echo \"$X\" | bash",
     "for i in @var.x; do eval $i; done", "read -r X <<< @var.x; eval \"$X\"", "while read -r l; do bash -c \"$l\"; done <<< @var.x", "f() { eval \"$1\"; }; f @var.x",
     "f() { bash; }; echo @var.x | f", "f() { echo @var.x; }; f | bash", "set -- @var.x; eval \"$1\"", "X=$(echo @var.x); eval \"$X\"", "X=@var.x; PS4=$X; set -x; :",
     "X=@var.x; declare -i n=$X", "X=@var.x; let n=$X", "local X=@var.x; (( X > 1 ))", "export X=@var.x; trap \"echo $X\" EXIT", "eval \"$X\"; X=@var.x",
+    "cmd=(bash -c @var.x); \"${cmd[@]}\"", "set -- bash -c \"echo @var.x\"; \"$@\"", "f() { \"$@\"; }; f eval @var.x", "f() { \"$@\" | bash; }; f echo @var.x",
+    "f() { \"$@\"; }; f export n=@var.x; echo $((n))", "export \"N=@var.x\"; echo $((N + 1))", "builtin export n=@var.x; echo $((n))", "\\export n=@var.x; echo $((n))",
+    "printf -vn %s @var.x; echo $((n))", "printf -v \"n\" %s @var.x; echo $((n))", "printf -v 'a[0]' %s @var.x; echo $((a[0]))", "read \"n\" <<< @var.x; echo $((n))", "read a[0] <<< @var.x; echo $((a[0]))",
+    "read -p prompt <<< @var.x; echo $((REPLY))", "\\set -- @var.x; bash -c \"$1\"", "command set -- @var.x; echo $(($1))", "f() { bash -c \"echo $1\"; }; \"f\" @var.x", "f() { echo @var.x; }; \"f\" | bash",
+    "\"exec\" 3<<< @var.x; bash <&3", "A=1 exec 3<<< @var.x; bash <&3", "mkdir -p @var.x; cd @var.x && bash -c \"ls $PWD\"", ": @var.x; bash -c \"echo $_\"", "[[ @var.x =~ .* ]]; echo $((BASH_REMATCH))",
+    "getopts a: n -a @var.x; echo $((OPTARG))", "n=@var.x; [[ n -gt 3 ]]", "n=@var.x; let m=n", "n=@var.x; declare -i m=n", "n=@var.x; declare -i m; m=n", "n=@var.x; RANDOM=n", "n=@var.x; m=n; echo $((m))",
+    "n=@var.x; f() { (( $1 > 3 )); }; f n", "n=@var.x; unset 'a[n]'", "n=@var.x; [[ -v a[n] ]]", "n=@var.x; test -v 'a[n]'", "n=@var.x; printf -v 'a[n]' %s 1", "n=@var.x; read 'a[n]' <<< 1",
+    "set -o keyword; bash -c true BASH_ENV=@var.x", "copro\\\nc bash; echo @var.x >&${COPROC[1]}", "expor\\\nt n=@var.x; echo $((n))", "functio\\\nn f [[ $1 -eq 1 ]]; f @var.x",
+    "true; { bash -c \"$(</dev/stdin)\"; } <<< @var.x", "exec 3<<< @var.x; bash < /dev/fd/3", "true; { read n < /dev/fd/3; echo $((n)); } 3<<< @var.x", "echo &>/dev/null eval @var.x",
+    "[[ a == b || eval @var.x ]]", "X=@var.x; exec > >(bash); echo \"$X\"",
     "parallel ::: \"@var.x\"", "exec <<< @var.x; bash", "$(f() { eval \"$1\"; }; f @var.x)", "command_not_found_handle() { eval \"$2\"; }; nosuch @var.x",
     "echo @var.x >(bash)", "echo @var.x | tee >(cat | bash)",
 ];
@@ -190,7 +200,14 @@ const ALLOWED: &[&str] = &[
     "eval 'declare -i n'; m=@var.x # bash", "eval 'declare -x n'; n=@var.x # bash", "printf %s @var.x | xargs -0 echo # any",
     "a=([0]=@var.x [1]=b); echo \"${a[0]}\" # bash", "a[b[0]]=@var.x; echo \"${a[0]}\" # bash", "arr=([1 + 1]=@var.x); echo \"${arr[2]}\" # bash",
     "a[1 + 1]=@var.x; echo \"${a[2]}\" # bash", "[[ a == a\\\n && -n @var.x ]] # bash", "arr=([a-z]* @var.x); echo \"${arr[1]}\" # bash",
-    "env A=b printenv A; echo @var.x", "ec\\\nho @var.x",
+    "env A=b printenv A; echo @var.x",
+    "echo \"@var.x@var.x\"", "test \"@var.x@var.x\" = ab", "true &&\\\necho @var.x", "true;\\\necho @var.x", "echo a |\\\ncat - @var.x", "echo \"@var.x\"\\\n b",
+    "set -- @var.x; echo $((7+7)) \"$1\"", "log() { echo \"[$1] $2\"; }; b=$((5 * 1024)); log info @var.x", "retry() { local n=0; until \"$@\"; do n=$((n+1)); break; done; }; retry test -n @var.x # bash",
+    "set -- @var.x; [ $# -gt 0 ]", "set -- @var.x; [[ $# -gt 0 ]] # bash", "a=(@var.x b); for i in \"${!a[@]}\"; do echo \"${a[$i]}\"; done # bash", "s=@var.x; [[ ${#s} -gt 63 ]] # bash",
+    "a=(@var.x); (( ${#a[@]} == 0 )) # bash", "a=(@var.x); n=${#a[@]}; echo $((n+1)) # bash", "FOO=${FOO:-\"@var.x\"}; echo \"$FOO\"", "echo \"${S:-\"ci/@var.x/a.tar\"}\"", "A=(b); echo ${A[@]+\"${A[@]}\"} @var.x # bash",
+    "echo \"${FOO:-'a b'}\" @var.x", "x=@var.x; echo \"${x//$'\\n'/ }\" # bash", "x=@var.x; echo \"${x//./\\\\.}\" # bash", "x=@var.x; echo \"${x//\\\"/\\\\\\\"}\" # bash", "if hash cat 2>/dev/null; then echo @var.x; fi",
+    "exec > >(cat); echo @var.x # bash", "echo @var.x | tee >(cat) # bash", "tag=@var.x; echo \"a:$tag\" && printf '%s\\n' \"$tag\"", "x=@var.x; [ \"$x\" = a ] || echo \"$x\"", "d=@var.x; trap 'echo \"$d\"' EXIT",
+    "eval \"$(echo true)\"; echo @var.x", "x=$(printf %s @var.x); echo \"$x\"", "for f in @var.x; do echo \"$f\"; done; n=0; n=$((n+1))", "cd . && echo \"$PWD\" @var.x && echo $((1))",
     "while read -r l; do echo \"$l\"; done <<< @var.x # bash", "shopt -s nullglob; echo @var.x # bash", "pushd . ; echo @var.x # bash",
 ];
 
@@ -307,11 +324,21 @@ fn every_refused_row_is_refused_for_every_value_and_nothing_runs() {
 
 /// opal does not follow what these do with the value.
 const NOT_FOLLOWED: &[&str] = &[
+    ": @var.x; echo $[$_]",
+    "n=@var.x; [[ $n -e\\\nq 1 ]]",
     "X=@var.x; exec {a[$X]}>f",
+    "flag=@var.x; if $flag; then echo on; fi",
+    "n=@var.x; [ $n -gt 3 ]",
+    "x=@var.x; [ -n $x ]",
+    "[ -n $(echo @var.x) ]",
+    "x=@var.x; find . -maxdepth 0 $x",
+    "eval \"$(date \"+@var.x\")\"",
+    "n=$(date \"+@var.x\"); echo $((n+1))",
+    "bash -c \"$(jq -rn --arg x @var.x '$x')\"",
+    "set -- @var.x; $1",
     "X=@var.x; y=`echo \\$X`",
     "shopt -s expand_aliases; echo @var.x",
     "set -k; echo @var.x",
-    "echo @var.x | tee >(cat)",
     "for i in @var.x; do y=${i:$(echo 1):${z:-1}}; done",
     "set $OPTIONS; echo @var.x",
 ];
