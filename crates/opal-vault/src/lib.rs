@@ -25,5 +25,5 @@ pub mod verification;
 pub mod witness;
 
 pub use document::{HiddenLeaf, below};
-pub use shown::{Escapes, Shown};
+pub use shown::{Escapes, Piece, Sequences, Shown};
 pub use vault::*;

@@ -4,7 +4,7 @@ mod escapes;
 
 use std::borrow::Cow;
 
-pub use escapes::Escapes;
+pub use escapes::{Escapes, Piece, Sequences};
 
 /// Text that holds no secret: made by the scrubber, or of words of our own.
 ///

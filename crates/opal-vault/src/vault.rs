@@ -15,6 +15,7 @@
 //! | what to hide in a stretch of output | `search`, `look` |
 //! | a stream of stretches | `scrubber` |
 //! | which parts of a whole text are hidden | `hidden` |
+//! | what is shown of its lines | `lines` |
 //! | what looks like a secret, though nobody registered it | `patterns` |
 //!
 //! Not promised: a value that is printed reversed, encrypted, compressed, cut, escaped twice, or
@@ -27,6 +28,7 @@ mod filter;
 mod forms;
 mod hidden;
 mod keep;
+mod lines;
 mod long_sequences;
 mod look;
 mod net;
@@ -34,7 +36,7 @@ mod patterns;
 mod read;
 mod scrubber;
 mod search;
-mod sequence;
+pub(crate) mod sequence;
 mod spell;
 mod view;
 
@@ -212,6 +214,12 @@ impl Vault {
     fn lock(&self) -> MutexGuard<'_, Values> {
         self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What a whole stream says to the scrubber.
+#[cfg(test)]
+pub(crate) fn text_of(bytes: &[u8]) -> Vec<u8> {
+    view::Views::of(bytes, true).text.into_bytes().into_owned()
 }
 
 /// Counts only.

@@ -53,6 +53,16 @@ pub struct Diff {
     pub omitted: usize,
     /// Whether it shows what only the owner of a file may read.
     pub is_private: bool,
+    /// What the hunks are part of, on both sides: a value may begin before a hunk and end after it.
+    pub around: [Around; 2],
+}
+
+/// The text of one side, at least as much of it as the hunks show.
+#[derive(Clone, Debug)]
+pub struct Around {
+    /// How many lines precede it.
+    pub first: usize,
+    pub text: Secret,
 }
 
 /// Lines that follow each other on both sides.
@@ -236,6 +246,17 @@ impl Hunk {
 pub enum Run<'h> {
     Same(&'h [Line]),
     Change(Change<'h>),
+}
+
+impl Around {
+    /// All that a side has in these hunks, which follow each other without a gap.
+    #[must_use]
+    pub fn of(hunks: &[Hunk], side: Side) -> Self {
+        let lines = hunks.iter().flat_map(|hunk| &hunk.lines);
+        let own = lines.filter(|line| line.side == side || line.side == Side::Both);
+        let text: String = own.flat_map(|line| [line.text.expose(), "\n"]).collect();
+        Self { first: 0, text: Secret::new(text) }
+    }
 }
 
 impl Line {

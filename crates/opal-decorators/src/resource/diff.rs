@@ -8,7 +8,7 @@ mod window;
 
 use opal_core::Secret;
 pub(super) use opal_core::resource::details::grouped;
-use opal_core::resource::details::{Details, Diff, Hunk, Line, Side};
+use opal_core::resource::details::{Around, Details, Diff, Hunk, Line, Side};
 use similar::algorithms::{Capture, Compact, Replace, myers};
 use similar::{ChangeTag, DiffOp, group_diff_ops};
 
@@ -22,6 +22,9 @@ const MAX_LINES: usize = 10_000;
 
 /// Bytes of a diff: lines may be long.
 const MAX_BYTES: usize = 4 << 20;
+
+/// Bytes before the first hunk and after the last in which a value may begin or end.
+const MAX_AROUND: usize = 1 << 20;
 
 /// About what the name of a side, the header of a hunk and the marker of a missing line end take.
 const NAME_BYTES: usize = 16;
@@ -45,7 +48,10 @@ pub(super) fn unified(expected: (&str, &[u8]), actual: (&str, &[u8])) -> Details
     let names = [expected.0, actual.0].map(visible);
     page.names(&names);
     page.changes(old, new);
-    page.finish(names).into()
+    let diff = page.finish(names);
+    let around = [(old, Side::Expected), (new, Side::Actual)];
+    let around = around.map(|(text, side)| around_hunks(text, side, &diff.hunks));
+    Diff { around, ..diff }.into()
 }
 
 /// A whole patch of one text, as `git apply` and `patch -p1` read it.
@@ -54,6 +60,27 @@ pub fn patch(name: &str, before: &str, after: &str) -> String {
     let mut page = Page::new(usize::MAX, usize::MAX);
     page.changes(before, after);
     page.finish([name, name].map(visible)).patch()
+}
+
+/// What the hunks are part of: all of a text, or what is near them.
+fn around_hunks(text: &str, side: Side, hunks: &[Hunk]) -> Around {
+    let before = |hunk: &Hunk| if side == Side::Expected { hunk.expected } else { hunk.actual };
+    let (Some(first), Some(last)) = (hunks.first(), hunks.last()) else {
+        return Around { first: 0, text: Secret::new("") };
+    };
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
+    let line = |count: usize| match count.checked_sub(1) {
+        None => 0,
+        Some(index) => ends.clone().nth(index).unwrap_or(text.len()),
+    };
+    let from = line(before(first)).saturating_sub(MAX_AROUND);
+    // Whole lines, so that they can be counted.
+    let from =
+        text.as_bytes()[..from].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let to = line(before(last) + last.lines.len()).saturating_add(MAX_AROUND);
+    let to = text.floor_char_boundary(to.min(text.len()));
+    let first = memchr::memchr_iter(b'\n', &text.as_bytes()[..from]).count();
+    Around { first, text: Secret::new(&text[from..to]) }
 }
 
 /// No text holds a NUL.
@@ -186,7 +213,9 @@ impl Page {
             self.left_out += 1 + lines.sum::<usize>();
         }
         let [expected, actual] = [expected, actual].map(Secret::new);
-        Diff { expected, actual, hunks: self.hunks, omitted: self.left_out, is_private: false }
+        let around = [Side::Expected, Side::Actual].map(|side| Around::of(&self.hunks, side));
+        let (hunks, omitted) = (self.hunks, self.left_out);
+        Diff { expected, actual, hunks, omitted, is_private: false, around }
     }
 }
 

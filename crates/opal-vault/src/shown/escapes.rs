@@ -1,14 +1,33 @@
 //! What is only for a terminal, taken out of a stream: escape sequences, and the carriage return that a
 //! terminal puts before a line end.
+//!
+//! All that shows output without its sequences reads it here, by the rules of the scrubber
+//! (`vault::sequence`): if more were taken out, what is left could be a value that the scrubber has
+//! not seen.
 
-/// Where a stream is with regard to that; one for each stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Escapes {
+use crate::vault::sequence::{self, ESC, Open};
+
+/// Bytes of a sequence that are kept until its end.
+const MAX_KEPT: usize = 64;
+
+/// One byte of what is left, or a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'p> {
+    Text(u8),
+    /// `ESC [`, these bytes, and the last one. Of a long one the beginning.
+    Control(&'p [u8], u8),
+    /// Any other sequence.
+    Other,
+}
+
+/// The sequences of one stream.
+#[derive(Clone, Debug, Default)]
+pub struct Sequences {
     state: State,
-    /// Whether an escape sequence was taken out so far.
-    found: bool,
-    /// A carriage return that may come before a line end.
-    held: bool,
+    /// What came after the introducer.
+    kept: Vec<u8>,
+    /// The last byte of words.
+    before: u8,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +47,96 @@ enum State {
     Closing,
 }
 
-const ESC: u8 = 0x1b;
+impl Sequences {
+    /// Takes a byte of the stream and tells what is known with it.
+    pub fn push(&mut self, byte: u8, each: &mut impl FnMut(Piece<'_>)) {
+        match self.state {
+            State::Text if byte == ESC => self.state = State::Begun,
+            State::Text => each(Piece::Text(byte)),
+            State::Begun => self.begun(byte, each),
+            State::Intermediate => match byte {
+                0x20..=0x2f => self.keep(byte),
+                0x30..=0x7e => self.end(Piece::Other, each),
+                _ => self.was_text(byte, each),
+            },
+            State::Control => match byte {
+                ESC => self.begin_again(each),
+                _ if sequence::cancels(byte) => self.end(Piece::Other, each),
+                0x40..=0x7e => {
+                    each(Piece::Control(&self.kept, byte));
+                    self.state = State::Text;
+                }
+                0x00..=0x3f | 0x7f => self.keep(byte),
+                0x80.. => self.was_text(byte, each),
+            },
+            State::Words => match byte {
+                ESC => self.state = State::Closing,
+                b'\n' => {
+                    self.end(Piece::Other, each);
+                    each(Piece::Text(byte));
+                }
+                _ if sequence::ends_text(byte, self.before) => self.end(Piece::Other, each),
+                _ => self.before = byte,
+            },
+            State::Closing if byte == b'\\' => self.end(Piece::Other, each),
+            State::Closing => {
+                self.begin_again(each);
+                self.begun(byte, each);
+            }
+        }
+    }
+
+    fn begun(&mut self, byte: u8, each: &mut impl FnMut(Piece<'_>)) {
+        self.kept.clear();
+        self.before = 0;
+        match Open::of(&[ESC, byte]) {
+            Some(Open::Control) => self.state = State::Control,
+            Some(Open::String) => self.state = State::Words,
+            None if byte == ESC => self.begin_again(each),
+            None if (0x20..=0x2f).contains(&byte) => self.state = State::Intermediate,
+            None if sequence::is_short(byte) => self.end(Piece::Other, each),
+            // The escape was only a control character.
+            None => self.was_text(byte, each),
+        }
+    }
+
+    fn keep(&mut self, byte: u8) {
+        if self.kept.len() < MAX_KEPT {
+            self.kept.push(byte);
+        }
+    }
+
+    fn end(&mut self, piece: Piece<'_>, each: &mut impl FnMut(Piece<'_>)) {
+        self.state = State::Text;
+        each(piece);
+    }
+
+    /// An escape within a sequence begins another one.
+    fn begin_again(&mut self, each: &mut impl FnMut(Piece<'_>)) {
+        each(Piece::Other);
+        self.state = State::Begun;
+    }
+
+    /// No sequence goes on like this: only its introducer is not printed.
+    fn was_text(&mut self, byte: u8, each: &mut impl FnMut(Piece<'_>)) {
+        self.end(Piece::Other, each);
+        self.kept.iter().for_each(|byte| each(Piece::Text(*byte)));
+        match byte {
+            ESC => self.state = State::Begun,
+            _ => each(Piece::Text(byte)),
+        }
+    }
+}
+
+/// Where a stream is with regard to that; one for each stream.
+#[derive(Clone, Debug, Default)]
+pub struct Escapes {
+    sequences: Sequences,
+    /// Whether an escape sequence was taken out so far.
+    found: bool,
+    /// A carriage return that may come before a line end.
+    held: bool,
+}
 
 impl Escapes {
     /// Whether an escape sequence was taken out so far.
@@ -41,39 +149,17 @@ impl Escapes {
     #[must_use]
     pub fn strip(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut kept = Vec::with_capacity(bytes.len());
+        let Self { sequences, found, held } = self;
         for &byte in bytes {
-            let (state, is_text) = self.state.after(byte);
-            self.found |= !is_text;
-            self.state = state;
-            if is_text {
-                kept.extend((self.held && byte != b'\n').then_some(b'\r'));
-                self.held = byte == b'\r';
-                kept.extend((!self.held).then_some(byte));
-            }
+            *found |= byte == ESC;
+            sequences.push(byte, &mut |piece| {
+                let Piece::Text(byte) = piece else { return };
+                kept.extend((*held && byte != b'\n').then_some(b'\r'));
+                *held = byte == b'\r';
+                kept.extend((!*held).then_some(byte));
+            });
         }
         kept
-    }
-}
-
-impl State {
-    /// The state after a byte, and whether that is text.
-    fn after(self, byte: u8) -> (Self, bool) {
-        match (self, byte) {
-            (Self::Words, ESC) => (Self::Closing, false),
-            (_, ESC) => (Self::Begun, false),
-            (Self::Text, _) => (Self::Text, true),
-            (Self::Begun, b'[') => (Self::Control, false),
-            (Self::Begun, b']' | b'P' | b'X' | b'^' | b'_') => (Self::Words, false),
-            (Self::Begun | Self::Intermediate, 0x20..=0x2f) => (Self::Intermediate, false),
-            (Self::Begun | Self::Intermediate, 0x30..=0x7e) => (Self::Text, false),
-            (Self::Control, 0x20..=0x3f) => (Self::Control, false),
-            (Self::Control, 0x40..=0x7e) => (Self::Text, false),
-            (Self::Words | Self::Closing, b'\n') => (Self::Text, true),
-            (Self::Words, 0x07) | (Self::Closing, b'\\') => (Self::Text, false),
-            (Self::Words | Self::Closing, _) => (Self::Words, false),
-            // No sequence goes on like this: what follows is text again.
-            (Self::Begun | Self::Intermediate | Self::Control, _) => (Self::Text, true),
-        }
     }
 }
 
@@ -104,6 +190,55 @@ mod tests {
                 given.as_bytes().chunks(1).flat_map(|byte| escapes.strip(byte)).collect();
             assert_eq!(single, whole, "{given:?}");
             assert_eq!(escapes.found(), given.contains('\x1b'));
+        }
+    }
+
+    /// All short streams of bytes that matter to one of the two.
+    #[test]
+    fn what_is_left_is_what_the_scrubber_has_read() {
+        let bytes = b"\x1b[]P(;1mclk\\\x07\x18\xc3\xa9";
+        let mut stream = Vec::new();
+        for number in 0..bytes.len().pow(4) {
+            stream.clear();
+            stream.extend(b"\x1b");
+            let digits = (0..4).scan(number, |rest, _| {
+                let digit = *rest % bytes.len();
+                *rest /= bytes.len();
+                Some(bytes[digit])
+            });
+            stream.extend(digits);
+            // Ends any sequence, so that neither waits for more.
+            stream.extend(b"\x18.");
+            let left = Escapes::default().strip(&stream);
+            // A control character is not a sequence.
+            let left: Vec<u8> = left.into_iter().filter(|byte| *byte >= 0x20).collect();
+            assert_eq!(
+                left,
+                crate::vault::text_of(&stream),
+                "{:?}",
+                stream.escape_ascii().to_string()
+            );
+        }
+    }
+
+    #[test]
+    fn a_value_with_any_sequence_in_it_is_not_shown_whole() {
+        use crate::Vault;
+        use opal_core::Data;
+
+        let vault = Vault::new();
+        vault.register(&Data::text("canary-7f3a"), "<value>");
+        for first in 0..=255_u8 {
+            for rest in [&b""[..], b"1", b"m", b"\xc3\xa9m", b"\x18x", b"\x1bcx", b"x\x1b\\"] {
+                let printed = [b"canary\x1b", &[first][..], rest, b"-7f3a\n"].concat();
+                let shown = vault.scrub_bytes(&printed).without(&mut Escapes::default());
+                let text: String = shown
+                    .text()
+                    .chars()
+                    .filter(|c| !c.is_control() || "\t\n".contains(*c))
+                    .collect();
+                assert!(!text.contains("canary-7f3a"), "{:?}", printed.escape_ascii().to_string());
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A sequence may be of any length. It begins with an escape, or with one of the control characters
 //! from U+0080 on; control characters inside of it do not end it, except those that cancel it.
 
-const ESC: u8 = 0x1b;
+pub(crate) const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
 /// These cancel a sequence.
 const CAN: u8 = 0x18;
@@ -24,11 +24,25 @@ pub(super) enum Sequence {
 
 /// A sequence whose end has not come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Open {
+pub(crate) enum Open {
     /// Parameters, up to a letter.
     Control,
     /// A text, up to its terminator.
     String,
+}
+
+/// Whether this byte after an escape is the end of a sequence.
+pub(crate) fn is_short(byte: u8) -> bool {
+    SHORT.contains(&byte)
+}
+
+/// Whether this byte ends any sequence: before its own end, or as that of a text.
+pub(crate) const fn cancels(byte: u8) -> bool {
+    matches!(byte, CAN | SUB)
+}
+
+pub(crate) const fn ends_text(byte: u8, before: u8) -> bool {
+    matches!(byte, BEL | CAN | SUB) || byte == 0x9c && before == HIGH
 }
 
 /// Whether a terminal prints nothing for it. Tabs and line feeds are text; a carriage return is
@@ -62,7 +76,7 @@ impl Sequence {
             [b'\r', _, ..] => Some((Self::Control, 1)),
             [b'\r'] | [ESC] | [HIGH] => None,
             [ESC, 0x20..=0x2f, rest @ ..] => Self::short(rest),
-            [ESC, next, ..] if SHORT.contains(next) => Some((Self::Control, 2)),
+            [ESC, next, ..] if is_short(*next) => Some((Self::Control, 2)),
             [HIGH, next, ..] if !(0x80..=0x9f).contains(next) => Some((Self::None, 1)),
             [ESC | HIGH, _, rest @ ..] => match Open::of(bytes) {
                 Some(open) => open.end(rest).map(|end| (open.kind(), end + 2)),
@@ -88,7 +102,7 @@ impl Sequence {
 
 impl Open {
     /// The sequence that `bytes` begin, with an introducer of two bytes.
-    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [ESC, b'[', ..] | [HIGH, 0x9b, ..] => Some(Self::Control),
             [ESC, b']' | b'P' | b'X' | b'^' | b'_', ..] => Some(Self::String),

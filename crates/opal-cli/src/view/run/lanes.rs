@@ -4,6 +4,8 @@
 //! pass; what moves the cursor does not. Of a line that is written over, as progress bars are, the
 //! last state is shown. A colour ends with its line and begins again with the next.
 
+use opal_vault::{Piece, Sequences};
+
 /// Bytes of a line that are held back; what is longer is shown in pieces.
 const MAX_LINE: usize = 8 * 1024;
 
@@ -22,23 +24,9 @@ pub(super) struct Lines {
     has_text: bool,
     /// Sequences since the last reset.
     style: Vec<u8>,
-    at: At,
+    sequences: Sequences,
     /// The cursor is at the beginning of the line, and what comes next writes over it.
     is_returned: bool,
-}
-
-/// Where in a control sequence the stream is.
-#[derive(Debug, Default)]
-enum At {
-    #[default]
-    Text,
-    Escape,
-    /// `ESC [`, and what came after it.
-    Sequence(Vec<u8>),
-    /// A title or a link, up to its end; whether the last byte was an escape.
-    String(bool),
-    /// One more byte, and it is over.
-    Designator,
 }
 
 const ESCAPE: u8 = 0x1b;
@@ -47,20 +35,15 @@ const RESET: &[u8] = b"\x1b[0m";
 impl Lines {
     /// Adds what was printed; whole lines go to `out`.
     pub(super) fn push(&mut self, bytes: &[u8], prefix: &str, out: &mut Vec<u8>) {
+        let mut sequences = std::mem::take(&mut self.sequences);
         for &byte in bytes {
-            match std::mem::take(&mut self.at) {
-                At::Text => self.text(byte, prefix, out),
-                At::Escape => self.at = escape(byte),
-                At::Sequence(sequence) => self.sequence(sequence, byte),
-                At::String(is_ending) => {
-                    let is_over = byte == 0x07 || is_ending && byte == b'\\';
-                    if !is_over {
-                        self.at = At::String(byte == ESCAPE);
-                    }
-                }
-                At::Designator => {}
-            }
+            sequences.push(byte, &mut |piece| match piece {
+                Piece::Text(byte) => self.text(byte, prefix, out),
+                Piece::Control(numbers, b'm') => self.colour(numbers),
+                Piece::Control(..) | Piece::Other => {}
+            });
         }
+        self.sequences = sequences;
     }
 
     /// The step has ended: what is left of its last line goes to `out`.
@@ -75,7 +58,6 @@ impl Lines {
         match byte {
             b'\n' => self.end_line(prefix, out),
             b'\r' => self.is_returned = true,
-            ESCAPE => self.at = At::Escape,
             b'\t' | b' '..=0x7e | 0x80.. => {
                 if self.is_returned {
                     self.begin_line();
@@ -92,23 +74,9 @@ impl Lines {
         }
     }
 
-    fn sequence(&mut self, mut sequence: Vec<u8>, byte: u8) {
-        match byte {
-            b'm' if sequence.iter().all(|byte| matches!(byte, b'0'..=b'9' | b';' | b':')) => {
-                self.colour(&sequence);
-            }
-            0x40..=0x7e => {}
-            _ => {
-                sequence.push(byte);
-                // What is longer is none that is let through: only its end matters.
-                sequence.truncate(MAX_SEQUENCE);
-                self.at = At::Sequence(sequence);
-            }
-        }
-    }
-
     fn colour(&mut self, numbers: &[u8]) {
-        if numbers.len() >= MAX_SEQUENCE {
+        let is_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b';' | b':');
+        if numbers.len() >= MAX_SEQUENCE || !numbers.iter().all(is_number) {
             return;
         }
         let whole = [b"\x1b[", numbers, b"m"].concat();
@@ -148,16 +116,6 @@ impl Lines {
     }
 }
 
-fn escape(byte: u8) -> At {
-    match byte {
-        b'[' => At::Sequence(Vec::new()),
-        b']' | b'P' | b'X' | b'^' | b'_' => At::String(false),
-        b' ' | b'#' | b'%' | b'('..=b'/' => At::Designator,
-        ESCAPE => At::Escape,
-        _ => At::Text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,6 +152,9 @@ mod tests {
             ("\u{1b}]0;title\u{7}a\u{1b}]8;;http://x\u{1b}\\b\u{1b}(0c\u{1b}7\n", "| abc\n"),
             ("\u{1b}[?25l\u{1b}[>4;1ma\n", "| a\n"),
             ("🔒 ä\n", "| 🔒 ä\n"),
+            // What is no sequence is text.
+            ("a\u{1b}1b\u{1b}kc\u{1b}[3\u{e9}md\n", "| a1bkc3émd\n"),
+            ("a\u{1b}[\u{18}b\u{1b}]x\u{1b}[1Ac\n", "| abc\n"),
         ] {
             let bytes = text.as_bytes();
             assert_eq!(shown(&[bytes]), wanted, "{text:?}");

@@ -1,7 +1,7 @@
 use std::time::{Duration, SystemTime};
 
 use opal_core::Secret;
-use opal_core::resource::details::{Diff, Hunk, Line, Side};
+use opal_core::resource::details::{Around, Diff, Hunk, Line, Side};
 use opal_core::resource::{Details, Direction};
 use opal_vault::verification::Blocked;
 use opal_vault::{Shown, Vault};
@@ -18,7 +18,8 @@ fn difference(expected: &str, actual: &str) -> ShownDetails {
     let lines = vec![Line::new(Side::Expected, expected), Line::new(Side::Actual, actual)];
     let hunks = vec![Hunk { expected: 0, actual: 0, lines }];
     let [expected, actual] = ["a", "b"].map(Secret::new);
-    let diff = Diff { expected, actual, hunks, omitted: 0, is_private: false };
+    let around = [Side::Expected, Side::Actual].map(|side| Around::of(&hunks, side));
+    let diff = Diff { expected, actual, hunks, omitted: 0, is_private: false, around };
     ShownDetails::new(&Details::from(diff).written(Direction::Report), &Vault::new())
 }
 

@@ -215,3 +215,94 @@ fn an_earlier_value_is_hidden_where_the_last_line_has_no_end() {
         }
     }
 }
+
+/// All that is said and kept of a task that makes `c`, a run of it last.
+fn told(opal: &Opal) -> String {
+    let mut text = String::new();
+    for words in [
+        &["verify", "make", "--verbose"][..],
+        &["verify", "make", "--json"],
+        &["make", "--dry-run"],
+        &["make", "--dry-run", "--json"],
+        &["make", "-v"],
+    ] {
+        let ran = opal.call(words);
+        text += &format!("{}{}", ran.stdout, ran.stderr);
+    }
+    text + &kept(opal)
+}
+
+const MAKE: &str = "fun make() {\n    @file.copy(destination=\"c\", content=@env.PIN_SECRET, \
+                    overwrite=true)\n}\n";
+
+#[test]
+fn a_value_is_hidden_in_a_difference_though_its_lines_are_short() {
+    let pins = "482913\n771204\n665038\n190274";
+    let many: String = (0..12).map(|n| format!("{}\n", 482_913 + n * 7)).collect();
+    for (value, before) in [
+        (pins, ""),
+        (pins, "x\n"),
+        (pins, "a\nb\nc\nd\ne\n"),
+        // Only a part of the value is in the hunk.
+        (pins, "482913\n771204\n111111\n190274"),
+        (&many, &many.replace("482990", "111111")),
+        (&many, &many.replace("482990\n", "482990\n111111\n")),
+    ] {
+        let opal = Opal::machine(MAKE).env("PIN_SECRET", value).file("c", before);
+        let told = told(&opal);
+        for line in value.lines().chain(["111111"]) {
+            assert!(!told.contains(line), "{line} of {value:?} over {before:?}:\n{told}");
+        }
+        assert!(told.contains("\n-<") || told.contains("\n <"), "{told}");
+        assert_eq!(opal.read("c"), value);
+    }
+}
+
+/// Written by other programs, as they wrap it.
+#[test]
+fn a_wrapped_form_of_a_value_is_hidden_in_a_difference() {
+    let value = "correct horse battery staple";
+    for wrapped in [
+        "Y29ycmVj\ndCBob3Jz\nZSBiYXR0\nZXJ5IHN0\nYXBsZQ==\n",
+        "636f72726563\n7420686f7273\n652062617474\n657279207374\n61706c65\n",
+    ] {
+        let task = "fun make() {\n    @log(\"@env.PIN_SECRET\")\n    @file.copy(\"new\", \"c\", \
+                    overwrite=true)\n}\n";
+        let opal = Opal::machine(task).env("PIN_SECRET", value);
+        let opal = opal.file("new", format!("a\n{wrapped}b\n")).file("c", "a\nb\n");
+        let told = told(&opal);
+        for line in wrapped.lines() {
+            assert!(!told.contains(line), "{line}: {told}");
+        }
+        assert!(told.contains("\n a\n-<"), "{told}");
+    }
+}
+
+#[test]
+fn an_earlier_value_is_hidden_wherever_its_line_has_gone() {
+    let old = "hunter2-Zebra-77";
+    for (content, before) in [
+        ("timeout=5\\npassword=@env.PW_SECRET\\n", "password=OLD\nport=80\n"),
+        ("password=@env.PW_SECRET\\n", "password = OLD\nport = 80\n"),
+        ("password=@env.PW_SECRET\\n", "port = 80\npassword: 'OLD'\n"),
+        (
+            "a=1\\nb=2\\nc=3\\nd=4\\npassword=@env.PW_SECRET\\n",
+            "password=OLD\na=1\nb=2\nc=3\nd=4\n",
+        ),
+    ] {
+        let task = MAKE.replace("@env.PIN_SECRET", &format!("\"{content}\""));
+        let opal = Opal::machine(&task).env("PW_SECRET", "new-value-0815");
+        let opal = opal.file("c", before.replace("OLD", old));
+        let told = told(&opal);
+        assert!(!told.contains(old) && !told.contains("new-value-0815"), "{told}");
+        assert!(told.contains("[hidden]"), "{told}");
+    }
+}
+
+#[test]
+fn a_value_in_a_text_of_several_lines_leaves_its_lines() {
+    let task = MAKE.replace("@env.PIN_SECRET", "\"a=1\\ntoken=@env.PW_SECRET\\n\"");
+    let opal = Opal::machine(&task).env("PW_SECRET", "new-value-0815").file("c", "b=2\n");
+    let ran = opal.call(&["verify", "make", "--verbose"]);
+    ran.code(1).says("@@ -1,2 +1 @@\n-a=1\n-token=<14:").says(">\n+[hidden]\n");
+}

@@ -4,7 +4,8 @@ use Side::{Actual, Both, Expected};
 
 fn diff(hunks: Vec<Hunk>) -> Details {
     let [expected, actual] = ["a", "b"].map(Secret::new);
-    Diff { expected, actual, hunks, omitted: 0, is_private: false }.into()
+    let around = [Side::Expected, Side::Actual].map(|side| Around::of(&hunks, side));
+    Diff { expected, actual, hunks, omitted: 0, is_private: false, around }.into()
 }
 
 fn hunk(lines: &[(Side, &str)]) -> Hunk {
