@@ -7,10 +7,11 @@ use std::path::PathBuf;
 
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
+use opal_core::git::Remote;
 use opal_core::hash::Algorithm;
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Details, Finding, Verify};
-use opal_core::{Data, Type};
+use opal_core::{Data, Secret, Type};
 
 use self::place::{Place, Repository, Tip};
 use super::properties::{Property, compared, differing};
@@ -102,7 +103,9 @@ impl Action for GitRepo {
 /// What is asked for.
 #[derive(Clone, Debug)]
 struct Wanted {
-    url: String,
+    /// As it is written, perhaps with a login.
+    url: Secret,
+    remote: Remote,
     /// Whole.
     path: PathBuf,
     depth: Option<i64>,
@@ -126,12 +129,21 @@ fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Place, Tip), Trou
         ));
     }
     let place = place::look(&path, probe)?;
-    let tip = place::tip(&url, branch, probe)?;
+    let remote = Remote::new(&url);
+    let tip = place::tip(&remote, branch, probe)?;
     if let Place::Repository(repository) = &place {
         place::demand_free(&path, repository, &tip, probe)?;
     }
     let force = inputs.is_true("force");
-    Ok((Wanted { url, path, depth, force }, place, tip))
+    Ok((Wanted { url: Secret::new(url), remote, path, depth, force }, place, tip))
+}
+
+impl Wanted {
+    /// A login in the settings of a repository stays if it is the one that is given; opal writes
+    /// none there.
+    fn is_origin(&self, origin: &str) -> bool {
+        origin == self.remote.url || origin == self.url.expose()
+    }
 }
 
 fn decide(wanted: &Wanted, place: &Place, tip: &Tip) -> Finding {
@@ -140,7 +152,7 @@ fn decide(wanted: &Wanted, place: &Place, tip: &Tip) -> Finding {
         Place::Nothing => {
             let content = Algorithm::Sha256.digest(&[tip.branch.as_bytes(), tip.commit.as_bytes()]);
             let Tip { branch, commit } = tip;
-            let origin = url::without_credentials(&wanted.url);
+            let origin = url::without_credentials(&wanted.remote.url);
             let details = format!("origin {origin}\nbranch {branch}\ncommit {commit}\n");
             let missing = Finding::missing(format!("`{path}` does not exist"));
             return missing.with_details(Details::words(details)).with_content(content);
@@ -180,11 +192,15 @@ fn unforced(wanted: &Wanted, repository: &Repository) -> Option<Trouble> {
 
 fn properties(wanted: &Wanted, repository: &Repository, tip: &Tip) -> [Property; 4] {
     let none = || "none".to_owned();
-    let expected = url::without_credentials(&wanted.url);
-    let mut actual = repository.origin.as_deref().map_or_else(none, url::without_credentials);
-    if repository.origin.as_ref() != Some(&wanted.url) && actual == expected {
-        actual.push_str(" (with other credentials)");
-    }
+    let expected = url::without_credentials(&wanted.remote.url);
+    let actual = match repository.origin.as_deref() {
+        None => none(),
+        Some(origin) if wanted.is_origin(origin) => expected.clone(),
+        Some(origin) => match url::without_credentials(origin) {
+            same if same == expected => format!("{same} (with other credentials)"),
+            other => other,
+        },
+    };
     let branch = repository.branch.clone().unwrap_or_else(none);
     let commit = repository.commit.clone().unwrap_or_else(none);
     [
@@ -207,7 +223,13 @@ mod tests {
     use super::*;
 
     fn wanted(url: &str) -> Wanted {
-        Wanted { url: url.into(), path: "/opt/tools".into(), depth: None, force: false }
+        Wanted {
+            url: Secret::new(url),
+            remote: Remote::new(url),
+            path: "/opt/tools".into(),
+            depth: None,
+            force: false,
+        }
     }
 
     fn there(origin: &str, branch: Option<&str>, commit: Option<&str>) -> Place {
@@ -266,7 +288,23 @@ mod tests {
         let finding = decide(&wanted("https://ann:new-5150@example.com/x"), &place, &tip);
         assert_eq!(finding.status, Status::Drifted);
         let details = finding.details.unwrap().report();
-        assert!(details.contains("+origin: https://***@example.com/x (with other"));
-        assert!(!details.contains("5150"), "{}", details);
+        let lines = "-origin: https://example.com/x\n+origin: https://***@example.com/x\n";
+        assert!(details.contains(lines), "{details}");
+        assert!(!details.contains("5150"), "{details}");
+        let tokens = ["old", "new"].map(|token| format!("https://example.com/x?token={token}"));
+        let finding =
+            decide(&wanted(&tokens[1]), &there(&tokens[0], Some("main"), Some("abc")), &tip);
+        let details = finding.details.unwrap().report();
+        assert!(details.contains("+origin: https://example.com/x?*** (with other"), "{details}");
+    }
+
+    #[test]
+    fn a_login_is_not_part_of_the_origin() {
+        let tip = Tip { branch: "main".into(), commit: "abc".into() };
+        for origin in ["https://ann:pw-5150@example.com/x", "https://example.com/x"] {
+            let place = there(origin, Some("main"), Some("abc"));
+            let finding = decide(&wanted("https://ann:pw-5150@example.com/x"), &place, &tip);
+            assert_eq!(finding.status, Status::Satisfied);
+        }
     }
 }

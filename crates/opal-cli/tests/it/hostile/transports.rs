@@ -34,3 +34,24 @@ fn a_setting_of_git_does_not_lead_to_another_transport() {
         assert!(!opal.path().join("ran").exists(), "{ran:#?}");
     }
 }
+
+/// Everybody on a machine can read the words of a command, and the settings of a repository often.
+#[test]
+fn a_password_in_an_address_is_no_word_of_a_command_of_git() {
+    let task = "fun here() {\n    @git.repo(@env.FROM, \"w\")\n}\n";
+    let git = "#!/bin/sh\necho \"$@\" >> words\necho \"$OPAL_GIT_USERNAME $OPAL_GIT_PASSWORD\" >> login\n\
+               printf 'ref: refs/heads/main\\tHEAD\\nabc\\tHEAD\\n'\n";
+    let address = "http://bob:hunter2222@127.0.0.1:9/x.git";
+    let opal = Opal::machine(task).env("FROM", address).file("bin/git", git);
+    let bin = opal.path().join("bin");
+    std::fs::set_permissions(bin.join("git"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
+    for words in [&["verify", "here", "--verbose"][..], &["here"]] {
+        opal.call_with(&[("PATH", &path)], words).hides("hunter2222");
+    }
+    let words = opal.read("words");
+    assert!(words.contains(" clone ") && words.contains(" ls-remote "), "{words}");
+    assert!(!words.contains("hunter2222") && !words.contains("bob"), "{words}");
+    assert!(opal.read("login").contains("bob hunter2222\n"));
+}

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use opal_core::git::{FOREIGN, OPTIONS};
+use opal_core::git::{FOREIGN, OPTIONS, Remote};
 use opal_core::resolver::{Trouble, TroubleKind};
 
 use crate::resource::programs::Program;
@@ -23,6 +23,15 @@ const SURROUNDINGS: [(&str, &str); 5] = [
 ];
 
 pub(super) fn git(words: &'static str) -> Program {
+    plain().text(words)
+}
+
+/// The same for a server, which may want a login.
+pub(super) fn git_with(remote: &Remote, words: &'static str) -> Program {
+    plain().words(remote.options()).set(&remote.environment()).text(words)
+}
+
+fn plain() -> Program {
     let forget = format!("unset -v {}; ", FOREIGN.join(" "));
     Program::after(&forget, "git", &OPTIONS.join(" "))
         .text(
@@ -32,14 +41,26 @@ pub(super) fn git(words: &'static str) -> Program {
              -c maintenance.auto=false",
         )
         .set(&SURROUNDINGS)
-        .text(words)
 }
 
 /// In the repository at a whole path, and in none that is above it.
 pub(super) fn git_in(path: &Path, words: &'static str) -> Result<Program, Trouble> {
+    inside(git("-C"), path, words)
+}
+
+/// The same for a server.
+pub(super) fn git_in_with(
+    remote: &Remote,
+    path: &Path,
+    words: &'static str,
+) -> Result<Program, Trouble> {
+    inside(git_with(remote, "-C"), path, words)
+}
+
+fn inside(git: Program, path: &Path, words: &'static str) -> Result<Program, Trouble> {
     let above = path.parent().unwrap_or(path);
     let (path, above) = (text(path)?, text(above)?);
-    Ok(git("-C").word(path).text(words).set(&[("GIT_CEILING_DIRECTORIES", above)]))
+    Ok(git.word(path).text(words).set(&[("GIT_CEILING_DIRECTORIES", above)]))
 }
 
 pub(super) fn text(path: &Path) -> Result<&str, Trouble> {

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use opal_core::files::EntryKind;
+use opal_core::git::Remote;
 use opal_core::resolver::{Answer, Probe, Trouble, TroubleKind};
 
-use super::git::{git, git_in};
+use super::git::{git_in, git_with};
 use super::url;
 use crate::resource::paths;
 use crate::resource::programs::reason;
@@ -163,11 +164,15 @@ fn unreadable(path: &Path, answer: &Answer) -> Trouble {
 }
 
 /// Asks the server. The destination has no say in it: a repository can name programs to run.
-pub(super) fn tip(from: &str, branch: Option<&str>, probe: &dyn Probe) -> Result<Tip, Trouble> {
+pub(super) fn tip(
+    remote: &Remote,
+    branch: Option<&str>,
+    probe: &dyn Probe,
+) -> Result<Tip, Trouble> {
     let reference = branch.map_or("HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
-    let program = git("--git-dir=/dev/null ls-remote --symref --").word(from).word(&*reference);
-    let answer = program.ask(probe)?;
-    let shown = url::without_credentials(from);
+    let program = git_with(remote, "--git-dir=/dev/null ls-remote --symref --");
+    let answer = program.word(&*remote.url).word(&*reference).ask(probe)?;
+    let shown = url::without_credentials(&remote.url);
     if answer.code != 0 {
         let said = url::without_credentials(why(answer.stderr.expose()));
         let message = format!("the server of `{shown}` does not answer: {said}");

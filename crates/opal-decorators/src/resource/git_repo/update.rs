@@ -13,7 +13,7 @@ use opal_core::action::{Halt, Stage};
 use opal_core::files::Attributes;
 use opal_core::resolver::{Answer, Trouble, TroubleKind};
 
-use super::git::{git, git_in, text};
+use super::git::{git_in, git_in_with, git_with, text};
 use super::place::{Repository, Tip};
 use super::{Wanted, url};
 use crate::resource::programs::{Program, reason};
@@ -24,13 +24,13 @@ pub(super) fn clone(wanted: &Wanted, tip: &Tip, stage: &mut dyn Stage) -> Result
     made.map_err(|trouble| stage.fail(1, trouble))?;
     let path = text(&wanted.path).map_err(|trouble| stage.fail(1, trouble))?;
     // Without `--no-local` a path ignores the depth, and its objects are taken without a check.
-    let mut program = git("clone --quiet --origin origin --no-local --no-recurse-submodules")
-        .text("--template= --branch")
-        .word(&*tip.branch);
+    let words = "clone --quiet --origin origin --no-local --no-recurse-submodules";
+    let mut program =
+        git_with(&wanted.remote, words).text("--template= --branch").word(&*tip.branch);
     if let Some(depth) = wanted.depth {
         program = program.text("--depth").word(depth.to_string());
     }
-    let program = program.text("--").word(&*wanted.url).word(path);
+    let program = program.text("--").word(&*wanted.remote.url).word(path);
     succeed(program, "cloned", wanted, stage).inspect_err(|_| {
         // Only where it is empty, and git leaves nothing of what it began.
         let _ = stage.files().remove(&wanted.path, false);
@@ -51,8 +51,10 @@ pub(super) fn forward(
         repository.branch.as_ref() == Some(branch) && repository.commit.as_ref() == Some(commit);
     if !is_there {
         let fetched = format!("refs/remotes/origin/{branch}");
-        let fetch = within(wanted, "fetch --quiet --no-tags --no-recurse-submodules --", stage)?
-            .word(&*wanted.url)
+        let words = "fetch --quiet --no-tags --no-recurse-submodules --";
+        let fetch = git_in_with(&wanted.remote, &wanted.path, words)
+            .map_err(|trouble| stage.fail(1, trouble))?
+            .word(&*wanted.remote.url)
             .word(format!("+refs/heads/{branch}:{fetched}"));
         succeed(fetch, "fetched", wanted, stage)?;
         nothing_to_lose(wanted, repository, branch, &fetched, stage)?;
@@ -73,11 +75,11 @@ pub(super) fn forward(
         discard(wanted, repository, stage)?;
     }
     match &repository.origin {
-        Some(origin) if *origin == wanted.url => Ok(()),
+        Some(origin) if wanted.is_origin(origin) => Ok(()),
         origin => {
             let words = if origin.is_some() { "set-url" } else { "add" };
             let program = within(wanted, "remote", stage)?.text(words).text("-- origin");
-            succeed(program.word(&*wanted.url), "given its origin", wanted, stage)
+            succeed(program.word(&*wanted.remote.url), "given its origin", wanted, stage)
         }
     }
 }

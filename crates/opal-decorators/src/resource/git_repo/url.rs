@@ -48,24 +48,37 @@ fn is_path(url: &str) -> bool {
     !url.contains("://") && !first.contains(':')
 }
 
-/// The text with stars for names and passwords in the addresses that it holds. A user of ssh
-/// without a password is not a secret.
+/// The text with stars for names, passwords and queries in the addresses that it holds. A user of
+/// ssh without a password is not a secret.
 pub(super) fn without_credentials(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, following) = rest.split_at(at + 3);
-        let ends = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '\'' | '"' | '`');
-        let authority = &following[..following.find(ends).unwrap_or(following.len())];
-        out.push_str(before);
-        rest = following;
-        if let Some((user, _)) = authority.rsplit_once('@') {
-            let is_secret = !before.ends_with("ssh://") || user.contains(':');
-            out.push_str(if is_secret { "***" } else { user });
-            rest = &following[user.len()..];
+    let ends = |c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`');
+    let words = text.split_inclusive(ends).map(|piece| {
+        let word = piece.trim_end_matches(ends);
+        format!("{}{}", address_without_credentials(word), &piece[word.len()..])
+    });
+    words.collect()
+}
+
+fn address_without_credentials(word: &str) -> String {
+    let Some(at) = word.find("://") else {
+        // `user:password@host:path`
+        let login = word.rsplit_once('@').filter(|(user, host)| {
+            user.contains(':') && host.split('/').next().is_some_and(|host| host.contains(':'))
+        });
+        return login.map_or_else(|| word.to_owned(), |(_, host)| format!("***@{host}"));
+    };
+    let (scheme, rest) = word.split_at(at + 3);
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) if !scheme.ends_with("ssh://") || user.contains(':') => {
+            format!("***@{host}")
         }
+        _ => authority.to_owned(),
+    };
+    match path.split_once('?') {
+        Some((path, _)) => format!("{scheme}{authority}{path}?***"),
+        None => format!("{scheme}{authority}{path}"),
     }
-    out + rest
 }
 
 #[cfg(test)]
@@ -85,6 +98,12 @@ mod tests {
             ("git@example.com:a.git", "git@example.com:a.git"),
             ("at 'https://a:b@x/' and 'https://c@y/'", "at 'https://***@x/' and 'https://***@y/'"),
             ("://", "://"),
+            ("https://h/a.git?private_token=x&y", "https://h/a.git?***"),
+            ("https://h?t=x", "https://h?***"),
+            ("bob:pw@host:x.git", "***@host:x.git"),
+            ("from 'bob:p@w@host:x/y.git': no", "from '***@host:x/y.git': no"),
+            ("bob:pw@host", "bob:pw@host"),
+            ("fatal: no\n  such: a@b\n", "fatal: no\n  such: a@b\n"),
         ] {
             assert_eq!(without_credentials(text), shown);
         }
