@@ -69,7 +69,9 @@ impl Class {
             Exposure::Public => Self::Public,
             _ if flags.public => Self::Public,
             Exposure::Resolved => Self::Secret(Ground::Source),
-            Exposure::Plain if name.is_some_and(name::is_secret) => Self::Secret(Ground::Name),
+            Exposure::Plain if name.is_some_and(|name| is_called_secret(name, value)) => {
+                Self::Secret(Ground::Name)
+            }
             Exposure::Plain if value.is_some_and(has_shape) => Self::Secret(Ground::Shape),
             Exposure::Plain => Self::Plain,
         }
@@ -105,6 +107,21 @@ pub fn is_common(value: &str) -> bool {
     COMMON.split(' ').any(|word| word.eq_ignore_ascii_case(value))
 }
 
+/// Whether the name of a value says that it is a secret. Where the name only asks for one
+/// (`USE_TOKEN`), the value decides: an answer is a number, yes or no.
+fn is_called_secret(name: &str, value: Option<&Data>) -> bool {
+    name::is_secret(name)
+        || name::asks_for_secret(name)
+            && matches!(value, Some(Data::Text(text)) if !is_answer(text.expose().trim()))
+}
+
+fn is_answer(text: &str) -> bool {
+    let words = "true false yes no on off y n t f none never always";
+    text.is_empty()
+        || text.parse::<f64>().is_ok()
+        || words.split(' ').any(|word| word.eq_ignore_ascii_case(text))
+}
+
 /// Whether a text in it looks like a secret.
 fn has_shape(value: &Data) -> bool {
     match value {
@@ -125,11 +142,19 @@ mod tests {
         let (none, public) = (Flags::default(), Flags { public: true, secret: false });
         let secret = Flags { public: false, secret: true };
         let url = Data::text("postgres://u:hunter2@h/db");
+        let [word, yes, many] = ["hunter2", "Yes", "4096"].map(Data::text);
         for (exposure, flags, name, value, class) in [
             (Public, none, None, None, Class::Public),
             (Plain, none, Some("HOME"), None, Class::Plain),
             (Plain, none, Some("API_KEY"), None, Class::Secret(Ground::Name)),
             (Plain, none, Some("DATABASE_URL"), Some(&url), Class::Secret(Ground::Shape)),
+            (Plain, none, Some("NO_IP_PASSWORD"), Some(&word), Class::Secret(Ground::Name)),
+            (Plain, none, Some("USE_AUTH_TOKEN"), Some(&word), Class::Secret(Ground::Name)),
+            (Plain, none, Some("MIN_IO_SECRET_KEY"), Some(&word), Class::Secret(Ground::Name)),
+            (Plain, none, Some("USE_AUTH_TOKEN"), Some(&yes), Class::Plain),
+            (Plain, none, Some("MIN_PASSWORD"), Some(&many), Class::Plain),
+            (Plain, none, Some("MAX_TOKENS"), Some(&word), Class::Plain),
+            (Plain, none, Some("USE_AUTH_TOKEN"), None, Class::Plain),
             (Plain, public, Some("API_KEY"), Some(&url), Class::Public),
             (Plain, secret, Some("HOME"), None, Class::Secret(Ground::Declared)),
             (Resolved, none, None, None, Class::Secret(Ground::Source)),

@@ -46,6 +46,7 @@ pub(crate) enum StepError<'a> {
         part: &'a Part,
         data: &'a Data,
         base: &'a str,
+        names: Names,
     },
     QuickPlan,
     /// The path of `--from`.
@@ -105,8 +106,17 @@ impl Bug<'_> {
     }
 }
 
-/// Names of fields are said, since a program that reads them must know them; values never.
-fn absent(part: &Part, data: &Data, base: &str) -> (String, String) {
+/// Whether the names of fields may be said. What a program prints may be a map of secrets to what
+/// they are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Names {
+    Said,
+    Hidden,
+}
+
+/// A name that is nearly the one in the source is said, since whoever wrote that knows it; others
+/// only where everybody may see them; values never.
+fn absent(part: &Part, data: &Data, base: &str, names: Names) -> (String, String) {
     let kind = || data.type_of().with_article();
     let itself = || "use the value itself".to_owned();
     match (part, data) {
@@ -115,6 +125,9 @@ fn absent(part: &Part, data: &Data, base: &str) -> (String, String) {
             let help = match suggest::nearest(field, known.clone()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if fields.is_empty() => "it has no fields at all".to_owned(),
+                None if names == Names::Hidden => "its fields are not listed, because what a step \
+                     prints is a secret; with `public=true` they are"
+                    .to_owned(),
                 None => format!("it has {}", opal_core::parameter::listed(known)),
             };
             (format!("FieldAccessError: `{base}` has no field `{field}`"), help)
@@ -203,7 +216,7 @@ impl StepError<'_> {
             Self::UnboundLet(name) => {
                 format!("UnboundLetError: `@let.{name}` is not bound here").into()
             }
-            Self::Absent { part, data, base } => absent(part, data, base).0.into(),
+            Self::Absent { part, data, base, names } => absent(part, data, base, *names).0.into(),
             Self::QuickPlan => "a quick plan cannot be run".into(),
             Self::UnknownStep(path) => format!("the plan has no step `{path}`").into(),
             Self::DependencyFailed(unmet) | Self::DependencyMissing { unmet, .. } => {
@@ -245,7 +258,9 @@ impl StepError<'_> {
             Self::TimedOut { .. } => "give it more time",
             Self::CpuTime(_) | Self::UnderLimits { .. } => "if the limit is too small, raise it",
             Self::UnboundLet(_) => "bind it in an earlier step of the block",
-            Self::Absent { part, data, base } => return absent(part, data, base).1.into(),
+            Self::Absent { part, data, base, names } => {
+                return absent(part, data, base, *names).1.into();
+            }
             Self::QuickPlan => "plan again with every value resolved",
             Self::UnknownStep(_) => {
                 "list the paths with `opal plan --json`; `step:N` counts the steps from 1"

@@ -213,7 +213,6 @@ fn leaks(fields: &mut Fields<'_>, report: &mut Report<'_>) {
 type Inputs = (Map<String, Value>, BTreeMap<String, Map<String, Value>>);
 
 fn read_inputs(mut inputs: Fields<'_>, report: &mut Report<'_>) -> Option<Inputs> {
-    typos(&mut inputs, &["presets"], report);
     let defaults = needed(&mut inputs, "defaults", report);
     defaults.inspect(|node| secret::refuse(node, secret::named, report));
     let defaults = defaults.and_then(|node| mapping(node, "`defaults`", report));
@@ -227,7 +226,11 @@ fn read_inputs(mut inputs: Fields<'_>, report: &mut Report<'_>) -> Option<Inputs
             presets.extend(mapping(field.value, &what, report).map(|map| (name.to_owned(), map)));
         }
     }
-    Some((defaults?, presets))
+    let help = "describe the inputs in `inputs.schema.json`, next to the spec";
+    let defaults = defaults?;
+    // A schema that nobody reads would be no protection, `writeOnly` included.
+    document::closed(&mut inputs, "`inputs`", &["defaults", "presets"], help, report);
+    Some((defaults, presets))
 }
 
 /// The identifiers, and where a missing one is missed.

@@ -36,6 +36,22 @@ fn what_is_not_there_names_the_binding_and_what_exists() {
     }
 }
 
+/// A document may have secrets for its keys.
+#[test]
+fn the_fields_of_what_may_be_a_secret_are_not_listed() {
+    let json = r#"{"tok-canary-1": {"tok-canary-2": 1}}"#;
+    for access in ["nokey", "*.nokey", "[\"tok-canary-1\"].nokey"] {
+        let dot = if access.starts_with('[') { "" } else { "." };
+        let ran = run(json, &format!("test -n @let.r{dot}{access}"));
+        ran.code(1).says("has no").hides("tok-canary-2");
+    }
+    run(json, "echo @let.r.nokey").code(1).says("are not listed").hides("tok-canary");
+    let task = "fun main() {\n    let.r = @shell(\"cat data.json\", json=true, public=true)\n    \
+                echo @let.r.nokey\n}\n";
+    let opal = Opal::machine(task).file("data.json", r#"{"name": 1}"#);
+    opal.args(["main"]).run().code(1).says("it has `name`");
+}
+
 #[test]
 fn what_is_not_exactly_json_fails_the_step_without_showing_it() {
     for (json, says) in [

@@ -84,11 +84,29 @@ const ASKING: &str = "\
 pub fn is_secret(name: &str) -> bool {
     let name = normal(tail(name.as_bytes()));
     let parts = parts(&name);
-    let asks = parts.len() > 1 && is_among(parts[0], ASKING);
+    !asks(&parts) && is_variable_of(&parts)
+}
+
+/// Whether a variable of this name is a secret, unless its first part asks for one: `USE_TOKEN` may
+/// be `yes`, and `NO_IP_PASSWORD` the password of a service. The value decides. Of several there is
+/// a number: `MAX_TOKENS`.
+#[must_use]
+pub fn asks_for_secret(name: &str) -> bool {
+    let is_of_several = is_of_several(name);
+    let name = normal(tail(name.as_bytes()));
+    let parts = parts(&name);
+    asks(&parts) && !is_of_several && is_variable_of(&parts)
+}
+
+fn asks(parts: &[&[u8]]) -> bool {
+    parts.len() > 1 && is_among(parts[0], ASKING)
+}
+
+fn is_variable_of(parts: &[&[u8]]) -> bool {
     let is_key = |pair: &[&[u8]]| pair[1] == b"key" && is_among(pair[0], KEYS_OF_THINGS);
     let says = |part: &&[u8]| is_among(part, VARIABLES);
     let is_hinted = parts.iter().any(says) && !parts.windows(2).any(is_key);
-    !asks && (is_field_of(&parts) || is_hinted && !describes_of(&parts))
+    is_field_of(parts) || is_hinted && !describes_of(parts)
 }
 
 /// Whether a key of a document says that a secret is below it: `password`, `HCLOUD_TOKEN`,

@@ -6,6 +6,7 @@ mod go;
 mod methods;
 mod names;
 mod sandbox;
+mod slices;
 mod words;
 
 use std::collections::BTreeMap;

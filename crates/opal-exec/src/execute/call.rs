@@ -153,7 +153,8 @@ impl<'p> Walk<'p> {
         };
         let Some(binding) = &step.binding else { return Ok(None) };
         let is_any = descriptor.any_with.is_some_and(|option| inputs.is_true(option));
-        let bound = Bound::new(descriptor, result, binding, is_any);
+        let is_public = inputs.is_true("public");
+        let bound = Bound::new(descriptor, result, binding, is_any, is_public);
         bound.map(Some).map_err(|trouble| failed(step, 1, trouble))
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::error::StepError;
+use crate::error::{Names, StepError};
 use opal_core::class::Flags;
 use opal_core::decorator::{Descriptor, Exposure};
 use opal_core::gather::Gather as _;
@@ -47,7 +47,8 @@ impl Lets {
         if handle.access.is_empty() {
             return Ok(bound.alone());
         }
-        access(&bound.data, &handle.name, &handle.access)
+        let names = if bound.is_shown || bound.is_command { Names::Said } else { Names::Hidden };
+        access(&bound.data, &handle.name, &handle.access, names)
     }
 }
 
@@ -65,16 +66,18 @@ impl Bound {
     }
 
     /// What a binding reaches in the result of a decorator; `is_any` where the result is not what
-    /// the decorator usually returns.
+    /// the decorator usually returns, `is_public` where everybody may see it.
     pub(super) fn new(
         descriptor: &Descriptor,
         result: Data,
         binding: &Binding,
         is_any: bool,
+        is_public: bool,
     ) -> Result<Self, Trouble> {
         let (name, parts) = (&binding.name, binding.access.as_slice());
         let is_command = parts.is_empty() && !is_any && gives_output(descriptor);
-        Ok(Self { data: access(&result, name, parts)?, is_command, is_shown: false })
+        let names = if is_any && !is_public { Names::Hidden } else { Names::Said };
+        Ok(Self { data: access(&result, name, parts, names)?, is_command, is_shown: false })
     }
 
     fn alone(&self) -> Data {
@@ -95,7 +98,7 @@ impl Bound {
         }
         // Alone it is its output, and what is not there fails the step that reads it.
         let read = read.filter(|parts| !parts.is_empty());
-        let parts = read.filter_map(|parts| access(&self.data, "", parts).ok());
+        let parts = read.filter_map(|parts| access(&self.data, "", parts, Names::Hidden).ok());
         Data::Array([self.alone()].into_iter().chain(parts).collect())
     }
 }
@@ -157,12 +160,12 @@ pub(super) fn written(name: &str, parts: &[Part]) -> String {
     text
 }
 
-fn access(data: &Data, name: &str, parts: &[Part]) -> Result<Data, Trouble> {
+fn access(data: &Data, name: &str, parts: &[Part], names: Names) -> Result<Data, Trouble> {
     let mut data = data.clone();
     for (done, part) in parts.iter().enumerate() {
         data = one(&data, part).ok_or_else(|| {
             let base = &written(name, &parts[..done]);
-            Trouble::from(StepError::Absent { part, data: &data, base })
+            Trouble::from(StepError::Absent { part, data: &data, base, names })
         })?;
     }
     Ok(data)

@@ -12,7 +12,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Va
 use opal_core::Data;
 use zeroize::Zeroizing;
 
-use super::{chains, go, methods, names, sandbox};
+use super::{chains, go, methods, names, sandbox, slices};
 use opal_core::wiped;
 
 /// Steps of the engine, about a second of them.
@@ -100,6 +100,13 @@ impl Template {
             let Ok(template) = self.environment.get_template(NAME) else { return BTreeSet::new() };
             let own: BTreeSet<&str> = self.environment.globals().map(|(name, _)| name).collect();
             let names = template.undeclared_variables(false).into_iter();
+            // Of what is sliced the engine does not tell the names.
+            let joined = slices::joined(&self.source);
+            let joined = joined.and_then(|source| {
+                let template = self.environment.template_from_named_str(NAME, &source).ok()?;
+                Some(template.undeclared_variables(false))
+            });
+            let names = names.chain(joined.into_iter().flatten());
             names.filter(|name| !own.contains(name.as_str())).collect()
         })
     }

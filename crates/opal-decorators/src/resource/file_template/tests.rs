@@ -188,7 +188,18 @@ fn only_names_without_a_value_are_asked_of_the_environment() {
     let (finding, asked) = environment("{{ HOME }}:{{ port }}");
     assert!(finding.unwrap().details.unwrap().report().contains("-/home/ann:8080\n"));
     assert_eq!(asked, [Asked::Env("HOME".into())]);
+    for (template, rendered) in [
+        ("{{ HOME[:5] }}", "-/home\n"),
+        ("{{ (HOME ~ 'x')[1:][0] }}", "-h\n"),
+        ("{% if 'abc'[HOME[:2]|length:] == 'c' %}yes{% endif %}", "-yes\n"),
+    ] {
+        let (finding, asked) = environment(template);
+        let details = finding.unwrap().details.unwrap().report();
+        assert!(details.contains(rendered), "{template}: {details}");
+        assert_eq!(asked, [Asked::Env("HOME".into())]);
+    }
     assert!(environment("{{ NOWHERE }}").0.is_err());
+    assert!(environment("{{ NOWHERE[:2] }}").0.is_err());
 
     let world = world("{{ HOME }}").env("HOME", "/home/ann");
     assert!(FileTemplate.verify(&inputs(&[]), &world).is_err(), "only where it is allowed");

@@ -140,7 +140,7 @@ fn what_is_not_there_is_named_with_what_is() {
         (
             "a @let.it.service.zzz",
             "FieldAccessError: `let.it.service` has no field `zzz`",
-            "it has `url`",
+            "its fields are not listed, because what a step prints is a secret; with `public=true` they are",
         ),
         (
             "a @let.it.pods[7].name",

@@ -43,7 +43,6 @@ fn a_typo_of_every_key_that_may_be_there_is_reported_and_is_not_an_error() {
                 ("metadata", "metdata"),
                 ("title", "tilte"),
                 ("description", "decription"),
-                ("presets", "prests"),
                 ("dependencies", "dependences"),
                 ("required", "requred"),
                 ("imports", "import"),
@@ -88,5 +87,14 @@ fn a_typo_of_a_key_that_must_be_there_is_one_error_and_other_keys_are_for_others
     }
     for others in ["owner: me\noutputs: {private: [a]}", "outputs: {publish: [a], publishs: [b]}"] {
         assert_eq!(reported(&OPEN.replace("outputs: {publish: [a]}", others)), []);
+    }
+}
+
+#[test]
+fn inputs_are_closed() {
+    for key in ["schema", "prests", "properties", "default"] {
+        let wrong = OPEN.replacen("presets:", &format!("{key}:"), 1);
+        let message = format!("unknown key `{key}` in `inputs`");
+        assert_eq!(reported(&wrong), [(Code::SpecLeak, message)]);
     }
 }
