@@ -165,10 +165,11 @@ impl Context {
     /// command. Of an unlisted program less is known than of another.
     #[must_use]
     pub fn read_by(self, reader: ReadBy) -> Self {
-        match self.reader() {
-            Some(_) if reader == ReadBy::UNLISTED => self,
-            _ => self.with_detail(Self::READER + u32::from(reader.number())),
+        let is_known = self.reader().is_some() || self.detail() == Self::SINGLE;
+        if reader == ReadBy::UNLISTED && is_known {
+            return self;
         }
+        self.with_detail(Self::READER + u32::from(reader.number()))
     }
 
     /// The value is what an option is given, so it is one word.

@@ -18,7 +18,9 @@
 //! lexer knows.
 
 mod admit;
+mod builtins;
 mod cases;
+mod instead;
 mod names;
 mod programs;
 mod proof;

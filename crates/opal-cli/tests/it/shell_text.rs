@@ -124,6 +124,54 @@ fn a_program_that_runs_its_option_is_warned_about() {
     assert_eq!(Opal::codes("git commit -m @env.X\n"), [""; 0]);
 }
 
+/// A program sees no code in a number, in a member of a closed set and in a plain word of the source.
+#[test]
+fn values_that_cannot_be_code_are_not_warned_about() {
+    for (params, line) in [
+        ("n: Int", "sed -n \"@var.n()p\" f"),
+        ("n: Int", "jq \".[@var.n]\" f"),
+        ("n: Bool", "make V=@var.n"),
+        ("n: \"a\" | \"b\"", "make @var.n"),
+        ("n: Duration", "make T=@var.n"),
+    ] {
+        let source = format!("/// A task.\nfun show({params}) {{\n    {line}\n}}\n");
+        assert_eq!(Opal::codes(&source), [""; 0], "{source}");
+    }
+    let codes = |source: &str| Opal::codes(source);
+    assert_eq!(codes("var n = \"a-1.2\"\nmake V=@var.n\n"), [""; 0]);
+    assert_eq!(codes("var n = \"$(shell id)\"\nmake V=@var.n\n"), ["W0706"]);
+    assert_eq!(codes("var n = \"a\"\nn = @env.X\nmake V=@var.n\n"), ["W0706"]);
+    assert_eq!(codes("/// A task.\nfun show(n: String) {\n    make V=@var.n\n}\n"), ["W0706"]);
+}
+
+/// What follows something that ends is an address; a path that exists is a reference all the same.
+#[test]
+fn an_at_after_brackets_and_quotes_is_text_unless_something_provides_its_path() {
+    for line in [
+        "git config user.email \"${ACTOR}@users.noreply.github.com\"",
+        "git config user.email \"github-actions[bot]@users.noreply.github.com\"",
+        "git clone \"https://oauth2:${TOKEN}@gitlab.example.com/a.git\"",
+        "ssh \"$USER\"@host.example.com ls",
+        "ssh 'user'@host.example.com ls",
+        "ssh $(whoami)@host.example.com ls",
+        "createdb \"postgres://@env.USER()@db.example.com/x\"",
+    ] {
+        let codes = Opal::codes(&format!("{line}\n"));
+        assert!(codes.iter().all(|code| code == "N0412"), "{line}: {codes:?}");
+    }
+    for line in [
+        "echo @foo.bar.baz",
+        "echo \"@foo.bar.baz\"",
+        "echo \"'@foo.bar.baz'\"",
+        "echo ${A}@foo.bar(1)",
+        "echo \"$A\"@vra.X",
+        "cat <<E\n\"@foo.bar.baz\"\nE",
+    ] {
+        assert_eq!(Opal::codes(&format!("{line}\n")), ["E0406"], "{line}");
+    }
+    assert_eq!(Opal::codes("echo \"${A}@env.HOME\" \"$A\"@env.HOME@env.HOME\n"), [""; 0]);
+}
+
 /// A value in a command's name is checked by what it is.
 #[test]
 fn a_value_that_names_a_shell_is_refused_where_values_follow() {
@@ -221,5 +269,27 @@ fn a_hash_after_a_parenthesis_is_a_comment_only_where_bash_reads_one() {
     ] {
         let opal = Opal::machine(&format!("fun t() {{\n    {text}\n}}\n"));
         opal.call(&["t", "-q"]).code(0).stdout(printed);
+    }
+}
+
+/// The help of a refusal is accepted.
+#[test]
+fn a_refusal_shows_how_the_value_is_passed_as_data_there() {
+    for (refused, help, accepted) in [
+        (
+            "ssh web1 \"deploy @env.X\"",
+            "printf '%s\\n' @var.NAME | ssh HOST 'read -r v; deploy \"$v\"'",
+            "printf '%s\\n' @env.X | ssh web1 'read -r v; deploy \"$v\"'",
+        ),
+        (
+            "trap \"rm -rf @env.X\" EXIT; make",
+            "d=@var.NAME; trap 'rm -rf \"$d\"' EXIT",
+            "d=@env.X; trap 'rm -rf \"$d\"' EXIT; make",
+        ),
+        ("watch \"ls @env.X\"", "watch -x PROGRAM @var.NAME", "watch -x ls @env.X"),
+    ] {
+        let opal = Opal::project(&format!("{refused}\n"));
+        opal.call(&["check"]).code(65).says(help);
+        assert_eq!(Opal::codes(&format!("{accepted}\n")), [""; 0], "{accepted}");
     }
 }

@@ -265,12 +265,7 @@ impl Refusal {
                 "use a constant name and choose with opal, in an `if` or a `when`".to_owned(),
                 raw(name),
             ],
-            Self::Evaluated(_) => vec![
-                "pass it as data: as an argument, `bash -c 'echo \"$1\"' _ @var.NAME`, or on \
-                 standard input, `printf %s @var.NAME | ssh HOST 'cat > file'`"
-                    .to_owned(),
-                raw(name),
-            ],
+            Self::Evaluated(case) => vec![case.instead().to_owned(), raw(name)],
             Self::Chosen(_) => vec![
                 "write options, settings and the name of the program in the text of the step, and \
                  only the data as values"

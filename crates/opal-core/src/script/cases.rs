@@ -38,6 +38,10 @@ pub enum At {
     Input,
     /// What it reads where no option gives it a text, and at most so many operands are there.
     Script(u8),
+    /// What it reads where one of these options is given `-` for a file.
+    File(&'static [&'static str]),
+    /// A path on another machine, where this letter is among the options.
+    Elsewhere(u8),
     /// The words after this one, from this operand on.
     Following(&'static str, u8),
     /// The value of a setting of git that is a command.
@@ -100,7 +104,10 @@ pub(super) const REMOTES: &[&str] =
 
 const NAMED: &str = "the shell evaluates the index in the name of a variable";
 
-use At::{After, Attribute, Following, From, Input, Operand, Option, Past, Script, Setting};
+use At::{
+    After, Attribute, Elsewhere, File, Following, From, Input, Operand, Option, Past, Script,
+    Setting,
+};
 use Role::{Code, Name, Sum, Warn};
 
 /// At most 255 rows: a place in shell text has eight bits for its row.
@@ -305,6 +312,14 @@ pub(super) const ROWS: &[Case] = &[
     case(&["sqlite3", "duckdb", "mongo", "mongosh"], Script(1), Warn, "the database runs what it reads", "sqlite3 f.db <<< @var.x"),
     case(&["ed", "ex", "dc"], Script(u8::MAX), Warn, "`!` in what it reads runs commands", "ed f <<< @var.x"),
     case(&["git"], Setting, Warn, "the setting is a command", "git config alias.x @var.x"),
+    case(&["make", "gmake", "bmake", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "psql"], File(&["f", "--file", "--makefile"]), Warn, "the program runs what it reads", "make -f - <<< @var.x"),
+    case(&["git"], After("-u"), Warn, "git runs the option's value", "git clone -u @var.x url"),
+    case(&["scp"], Elsewhere(b'O'), Warn, "a shell on the other machine expands the path", "scp -O host:@var.x ."),
+    // Programs that start a shell where they are given no command.
+    case(&["chroot", "unshare", "setarch", "linux32", "linux64", "i386", "i486", "i586", "i686", "x86_64", "uname26", "nsenter", "fakeroot", "firejail", "pkexec", "proot", "sudo", "doas"], Input, Code, "without a command it starts a shell, which runs what it reads", "chroot / <<< @var.x"),
+    case(&["script", "newgrp", "nix-shell"], Script(u8::MAX), Code, "without a command it starts a shell, which runs what it reads", "newgrp <<< @var.x"),
+    case(&["sg"], Script(1), Code, "without a command it starts a shell, which runs what it reads", "sg root <<< @var.x"),
+    case(&["sg"], From(1), Code, "a shell runs it", "sg root \"echo @var.x\""),
     case(&["screen"], After("stuff"), Warn, "screen types it into a shell", "screen -X stuff @var.x"),
 ];
 

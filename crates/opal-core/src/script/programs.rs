@@ -1,101 +1,13 @@
 //! How programs take their options, and which run another program.
 
-use super::cases::{At, CASES, Case, REMOTES, ROWS, Role, SHELLS};
+mod listed;
+
+use listed::PROGRAMS;
+use listed::Shape::{Declares, Remote, Shell, Wraps};
+pub(super) use listed::{Program, Shape};
+
+use super::cases::{At, CASES, Case, ROWS, Role};
 use super::words::Word;
-
-/// How a program reads its words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// Options end at the first operand.
-    Strict,
-    /// Options may follow operands.
-    Loose,
-    /// Another command follows the options and so many operands.
-    Wraps(u8),
-    Shell,
-    /// Options, a machine, and then text for its shell.
-    Remote,
-    /// Its words are printed and nothing else.
-    Prints,
-    /// `declare` and its relatives.
-    Declares,
-}
-
-#[derive(Debug)]
-pub(super) struct Program {
-    pub(super) names: &'static [&'static str],
-    pub(super) shape: Shape,
-    /// The letters of options that take a word.
-    pub(super) valued: &'static str,
-    /// Long options that take the next word.
-    pub(super) long: &'static [&'static str],
-}
-
-const fn program(names: &'static [&'static str], shape: Shape, valued: &'static str) -> Program {
-    Program { names, shape, valued, long: &[] }
-}
-
-use Shape::{Declares, Loose, Prints, Remote, Shell, Strict, Wraps};
-
-#[rustfmt::skip]
-const PROGRAMS: &[Program] = &[
-    program(&["echo"], Prints, ""),
-    program(&["printf"], Prints, ""),
-    program(&["eval", "alias", "trap", "let", "source", ".", "unset", "getopts", "hash", "history", "fc", "bind", "enable", "test", "["], Strict, ""),
-    program(&["read"], Strict, "dinNptu"),
-    program(&["mapfile", "readarray"], Strict, "cdnOsu"),
-    program(&["wait"], Strict, ""),
-    program(&["compgen", "complete"], Strict, "oAGPSX"),
-    program(&["declare", "typeset", "local", "readonly", "export"], Declares, ""),
-    program(&["cd", "pushd", "popd", "set", "shift", "true", "false", ":", "type", "kill", "umask", "ulimit"], Strict, ""),
-    Program { names: SHELLS, shape: Shell, valued: "oO", long: &["--rcfile", "--init-file", "--emulate", "--init-command", "--features", "--debug-output", "--profile"] },
-    program(REMOTES, Remote, "BbcDEeFIiJLlmOoPpQRSWw"),
-    Program { names: &["sudo"], shape: Wraps(0), valued: "ughpCTrtUDR", long: &["--user", "--group", "--host", "--prompt", "--chdir", "--role", "--type", "--other-user", "--close-from", "--chroot", "--command-timeout"] },
-    program(&["doas"], Wraps(0), "uC"),
-    Program { names: &["env"], shape: Wraps(0), valued: "uCa", long: &["--unset", "--chdir", "--argv0"] },
-    Program { names: &["xargs"], shape: Wraps(0), valued: "InPLdsaER", long: &["--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-lines", "--max-chars"] },
-    Program { names: &["timeout"], shape: Wraps(1), valued: "ks", long: &["--kill-after", "--signal"] },
-    Program { names: &["nice"], shape: Wraps(0), valued: "n", long: &["--adjustment"] },
-    program(&["ionice"], Wraps(0), "cnpPut"),
-    Program { names: &["stdbuf"], shape: Wraps(0), valued: "ioe", long: &["--input", "--output", "--error"] },
-    program(&["sshpass"], Wraps(0), "pfdP"),
-    program(&["nohup", "setsid", "chronic", "command", "builtin", "jobs", "busybox", "toybox", "eatmydata", "fakeroot", "unbuffer", "caffeinate", "winpty", "tini", "dumb-init", "torsocks", "proxychains", "proxychains4", "dbus-run-session", "catchsegv", "ltrace-run", "pkexec", "setpriv", "unshare", "firejail", "systemd-inhibit", "xvfb-run", "ssh-agent", "prlimit", "setarch", "numactl", "bwrap", "proot", "runcon"], Wraps(0), ""),
-    program(&["exec"], Wraps(0), "a"),
-    Program { names: &["time"], shape: Wraps(0), valued: "fo", long: &["--format", "--output"] },
-    program(&["strace", "ltrace"], Wraps(0), "abeEIoOpPsSuUXx"),
-    program(&["chroot", "chrt", "taskset", "gosu", "su-exec", "faketime"], Wraps(1), ""),
-    program(&["nsenter"], Wraps(0), "tSGrw"),
-    program(&["systemd-run"], Wraps(0), "pupMHE"),
-    Program { names: &["flock"], shape: Wraps(1), valued: "wE", long: &["--timeout", "--wait", "--conflict-exit-code"] },
-    program(&["su", "runuser"], Loose, "gGsTuw"),
-    program(&["script"], Loose, "EIoOBmT"),
-    program(&["watch"], Strict, "nq"),
-    program(&["parallel"], Strict, "jPnNLIaEd"),
-    program(&["at", "batch", "crontab"], Loose, "fqtu"),
-    program(&["entr", "nix-shell", "vagrant", "gcloud", "az", "colima", "tsh", "minikube", "fly", "flyctl", "npm", "npx", "pnpm", "sg", "capsh", "nodemon", "sops", "doppler", "heroku", "yarn"], Loose, ""),
-    Program { names: &["hyperfine"], shape: Loose, valued: "wmMrspcnLPSiu", long: &["--export-json", "--export-markdown", "--export-csv", "--export-asciidoc", "--export-orgmode", "--warmup", "--min-runs", "--max-runs", "--runs", "--command-name", "--parameter-list", "--shell", "--time-unit", "--style", "--sort", "--input", "--output"] },
-    program(&["concurrently"], Strict, "nclmpr"),
-    program(&["watchexec"], Strict, "weifosd"),
-    program(&["pdsh", "dsh"], Strict, "wxglRtufm"),
-    program(&["pssh", "parallel-ssh", "clush"], Strict, "hHlpoetOwgxXfR"),
-    program(&["scp", "sftp", "sshfs"], Strict, "cDFiJlPX"),
-    program(&["rsync", "tar", "find", "php", "lua", "osascript", "ansible", "split", "sort", "emacs", "gdb", "expect", "vim", "vi", "nvim", "ex", "view", "gvim", "ed", "erl", "deno", "mongo", "mongosh", "cqlsh", "duckdb", "usql", "lldb", "salt", "salt-call", "salt-ssh", "ansible-playbook", "ansible-pull", "fd", "fdfind", "rg", "fzf", "man", "cargo", "go", "helm", "apt", "apt-get", "aptitude", "hg", "svn", "wget", "nc", "ncat", "netcat", "tcpdump", "rpm", "rpmbuild", "rpmspec", "m4", "nginx", "xterm", "konsole", "alacritty", "screen", "guile", "sqlcmd", "snowsql", "clickhouse-client"], Loose, ""),
-    program(&["bun", "clojure", "elixir", "ghc", "gnuplot", "groovy", "julia", "ocaml", "R", "Rscript", "racket", "raku", "sbcl", "scala", "swift", "octave", "bpftrace", "stap", "dc"], Strict, ""),
-    Program { names: &["make", "gmake", "bmake"], shape: Loose, valued: "CfIjlo", long: &["--directory", "--file", "--makefile", "--include-dir"] },
-    Program { names: &["sed", "gsed"], shape: Loose, valued: "fl", long: &["--file", "--line-length"] },
-    Program { names: &["jq"], shape: Loose, valued: "fL", long: &["--arg", "--argjson", "--slurpfile", "--rawfile", "--from-file", "--indent"] },
-    Program { names: &["yq"], shape: Loose, valued: "opI", long: &["--output-format", "--input-format", "--indent", "--from-file"] },
-    program(&["sqlite3"], Loose, ""),
-    program(&["socat"], Strict, "dlL"),
-    program(&["git", "node", "nodejs", "tsx", "ts-node"], Strict, "Cr"),
-    program(&["python", "pypy", "ipython"], Strict, "WX"),
-    program(&["ruby", "tclsh"], Strict, "Ir"),
-    program(&["perl"], Strict, "I"),
-    program(&["awk", "gawk", "mawk", "nawk"], Strict, "Fvfl"),
-    program(&["psql"], Loose, "dfhopUvTFRL"),
-    program(&["mysql", "mariadb"], Loose, "DhPuS"),
-    program(&["tmux"], Loose, "LSfctsnxyF"),
-];
 
 /// A name of the table, with what the lexer asks for at every word.
 #[derive(Clone, Copy, Debug)]
@@ -256,6 +168,11 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
     true
 }
 
+/// Whether programs would take a name for the beginning of that of a long option.
+fn is_abbreviation(name: &[u8]) -> bool {
+    name.len() > 2 && name.starts_with(b"--")
+}
+
 /// A program by the name it is called by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Called {
@@ -326,13 +243,26 @@ impl Called {
     /// The row for the value of an option: a letter alone, or a long name with its dashes, which may
     /// be abbreviated.
     pub(super) fn option(self, name: &[u8]) -> Option<&'static Case> {
-        let is_long = name.len() > 3 && name.starts_with(b"--");
-        let is_it =
-            |known: &str| known.as_bytes() == name || is_long && known.as_bytes().starts_with(name);
+        let is_long = is_abbreviation(name);
         self.cases().find(|case| match case.at {
-            At::Option(names) => names.iter().any(|known| is_it(known)),
+            At::Option(names) => names.iter().any(|known| {
+                // The filters are options of a script, which takes none that is abbreviated.
+                let may_be_short = is_long && !(self.name == "git" && case.role == Role::Code);
+                known.as_bytes() == name || may_be_short && known.as_bytes().starts_with(name)
+            }),
             _ => false,
         })
+    }
+
+    /// Whether a long option, perhaps abbreviated, takes the next word.
+    pub(super) fn takes_word(self, name: &[u8]) -> bool {
+        let is_it = |known: &&str| {
+            known.as_bytes() == name
+                || is_abbreviation(name) && known.as_bytes().starts_with(name)
+                // bash takes its long options with one dash too.
+                || self.program.shape == Shell && known.as_bytes()[1..] == *name
+        };
+        self.program.long.iter().any(is_it)
     }
 
     /// Operands that do not count: `yq eval FILTER`, and `sed -i '' SCRIPT` of BSD.
@@ -342,6 +272,7 @@ impl Called {
             && match self.name {
                 "yq" => matches!(text, b"e" | b"ea" | b"eval" | b"eval-all"),
                 "sed" => text.is_empty(),
+                "sg" => text == b"-",
                 _ => false,
             }
     }

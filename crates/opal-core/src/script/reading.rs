@@ -1,7 +1,9 @@
 //! The words of one simple command, matched with the table.
 
 mod declarations;
+mod given;
 mod options;
+mod settings;
 mod shells;
 mod wrappers;
 
@@ -93,6 +95,17 @@ pub(super) fn read_values(
     reading.marks.into_iter().filter_map(case).collect()
 }
 
+/// `./bin/export`, `$DIR/test`: a file of that name, and not the shell's own command. Some systems have
+/// files in their folders of programs that give their words to a shell's command.
+fn is_in_folder(word: &Word<'_>) -> bool {
+    let text = word.text.as_ref();
+    let folder = text.iter().rposition(|byte| *byte == b'/').map(|at| &text[..at]);
+    match folder {
+        Some(folder) => !matches!(folder, b"/bin" | b"/usr/bin"),
+        None => !word.whole,
+    }
+}
+
 struct Reader<'w, 't> {
     words: &'w [Word<'t>],
     reading: &'w mut Reading,
@@ -156,8 +169,14 @@ impl Reader<'_, '_> {
         if let Some(name) = word.name() {
             self.reading.prints |= PRINTERS.iter().any(|known| known.as_bytes() == name);
             match find(name) {
+                Some(called) if called.is_builtin() && is_in_folder(word) => {
+                    return self.unlisted(rest);
+                }
                 Some(called) => return self.called(called, rest),
-                None => return self.unlisted(rest),
+                None => {
+                    let is_container = matches!(name, b"docker" | b"podman" | b"nerdctl");
+                    return self.among(rest, is_container);
+                }
             }
         }
         let prefix = word.text.as_ref();
@@ -191,6 +210,10 @@ impl Reader<'_, '_> {
             self.evaluated(rest);
         }
         match called.program.shape {
+            // `watch -x COMMAND` starts no shell.
+            Shape::Strict if called.name == "watch" && self.starts_itself(called, rest) => {
+                self.wraps(called, rest, 0);
+            }
             Shape::Strict => {
                 self.options(called, rest, false);
                 if called.cases().any(|case| case.role == Role::Warn) {
@@ -203,6 +226,9 @@ impl Reader<'_, '_> {
             }
             Shape::Loose => {
                 self.options(called, rest, true);
+                if called.name == "find" {
+                    self.found(rest);
+                }
                 // `find . -exec sh -c "…" \;`
                 self.unlisted(rest);
             }

@@ -37,6 +37,8 @@ pub(super) struct Var {
     used: bool,
     /// Its value comes from the world, so it must never become code.
     resolved: bool,
+    /// It is declared with a literal in which no program sees more than a word.
+    plain: bool,
     /// A function reads it.
     read_by: Option<Span>,
 }
@@ -85,6 +87,7 @@ impl Names {
             kind,
             used: false,
             resolved: false,
+            plain: false,
             read_by: None,
         });
         if let Some(scope) = self.scopes.last_mut() {
@@ -123,6 +126,23 @@ impl Names {
 
     pub(super) fn is_resolved(&self, name: &str) -> bool {
         self.visible(name).is_some_and(|index| self.vars[index].resolved)
+    }
+
+    /// Notes that `name` is declared with a plain word.
+    pub(super) fn note_plain(&mut self, name: &str) {
+        if let Some(index) = self.visible(name) {
+            self.vars[index].plain = true;
+        }
+    }
+
+    /// Whether the value of `name` is a plain word of the source, whatever happens before it is read.
+    pub(super) fn is_plain(&self, name: &str) -> bool {
+        let is_it = |index: usize| self.vars[index].plain && self.vars[index].ty == Type::String;
+        match (self.local(name), self.globals.get(name)) {
+            (Some(index), _) => is_it(index),
+            (None, Some(all)) => !self.script && all.iter().all(|index| is_it(*index)),
+            (None, None) => false,
+        }
     }
 
     /// Whether assignments anywhere make the type of `name` unsure.

@@ -88,7 +88,8 @@ impl Checker<'_> {
         if reference.path.text == "raw" {
             return;
         }
-        if let Some(case) = context.found().filter(|case| case.role == Role::Warn) {
+        let warned = context.found().filter(|case| case.role == Role::Warn);
+        if let Some(case) = warned.filter(|_| !self.is_plain_value(reference, &ty)) {
             let message = format!("`@{path}` can become code: {}", case.why);
             let help = "check the value first, or pass it in a way that the program treats as data";
             self.report(Diagnostic::new(Code::ValueInCode, reference.span, message).help(help));
@@ -102,6 +103,16 @@ impl Checker<'_> {
             }
             Ok(()) if matches!(ty, Type::Array(_)) => {}
             Ok(()) => self.not_a_collection(&ty, reference, "inside text"),
+        }
+    }
+
+    /// Whether no program sees code in it: numbers, members of a closed set, plain words of the source.
+    fn is_plain_value(&self, reference: &Reference, ty: &Type) -> bool {
+        match ty {
+            Type::Bool | Type::Int | Type::Float | Type::Duration | Type::OneOf(_) => true,
+            Type::String => matches!(reference.named(), Some(("var", name))
+                if reference.access.is_empty() && self.names.is_plain(name)),
+            _ => false,
         }
     }
 

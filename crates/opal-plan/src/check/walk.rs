@@ -110,6 +110,9 @@ impl Checker<'_> {
                 if self.is_resolved(value) {
                     self.names.resolve(&name.text);
                 }
+                if is_plain(value) {
+                    self.names.note_plain(&name.text);
+                }
             }
             StatementKind::Assign { name, op, value } => self.assign(name, *op, value.as_ref()),
             StatementKind::If(branches) => self.branches(branches, statement.span),
@@ -297,4 +300,10 @@ impl Checker<'_> {
         self.block(body, false);
         self.names.leave();
     }
+}
+
+/// A literal in which no program sees more than a word.
+fn is_plain(value: &Expr) -> bool {
+    let ExprKind::Literal(Value::String(text)) = &value.kind else { return false };
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:@%+,-".contains(&byte))
 }

@@ -76,7 +76,8 @@ impl Lexer<'_> {
         if after_word {
             return At::Literal;
         }
-        if !in_text || parts >= 3 || self.src.get(end) == Some(&b'(') {
+        let is_host = parts >= 3 && !(in_text && self.is_after_closing(at));
+        if !in_text || is_host || self.src.get(end) == Some(&b'(') {
             return At::Path { end, kind: None };
         }
         if self.src.get(end) == Some(&b'/') { At::Literal } else { At::Word { end } }
@@ -88,6 +89,21 @@ impl Lexer<'_> {
             Some(byte) if byte.is_ascii() => is_name_byte(byte),
             Some(_) => self.text[..at].chars().next_back().is_some_and(char::is_alphanumeric),
             None => false,
+        }
+    }
+
+    /// `"$USER"@a.example.com`, `${TOKEN}@a.example.com`: whether something ends before `at`, so that
+    /// what follows is rather an address. Where text is in quotes, a quote before it is a character
+    /// or their beginning.
+    fn is_after_closing(&self, at: usize) -> bool {
+        let in_quotes = || {
+            let is_quoted = |kind| matches!(kind, FrameKind::Quote | FrameKind::Heredoc);
+            self.frames.last().is_none_or(|top| is_quoted(top.kind) || top.heredoc)
+        };
+        match at.checked_sub(1).map(|before| self.src[before]) {
+            Some(b'}' | b']' | b')') => true,
+            Some(b'"' | b'\'') => self.depth == 0 && !in_quotes(),
+            _ => false,
         }
     }
 

@@ -3,6 +3,8 @@
 use super::super::cases::{At, Case, Role};
 use super::super::programs::{Called, Shape};
 use super::super::words::Word;
+use super::settings::{is_run, may_run};
+use super::shells::is_input;
 use super::{Mark, Reader};
 
 /// An option, and what it is given.
@@ -41,12 +43,11 @@ impl<'w> Reader<'w, '_> {
             *at += 1;
             next.unwrap_or(index)
         };
-        if text.starts_with(b"--") || called.option(text).is_some() {
+        if text.starts_with(b"--") || called.option(text).is_some() || called.takes_word(text) {
             let equals = text.iter().position(|byte| *byte == b'=');
             let name = &text[..equals.unwrap_or(text.len())];
-            let is_long = |known: &&str| known.as_bytes() == name;
-            let valued = called.program.long.iter().any(is_long) || called.option(name).is_some();
-            if TAKE_TWO.contains(&name) && called.program.long.iter().any(is_long) {
+            let valued = called.takes_word(name) || called.option(name).is_some();
+            if TAKE_TWO.contains(&name) && called.takes_word(name) {
                 next(at);
             }
             return match equals {
@@ -58,6 +59,9 @@ impl<'w> Reader<'w, '_> {
         }
         for (place, letter) in text.iter().enumerate().skip(1) {
             let name = &text[place..=place];
+            if called.program.attached.as_bytes().contains(letter) {
+                return Taken::Flags(index);
+            }
             let is_valued = called.program.valued.as_bytes().contains(letter);
             if is_valued || (called.option(name).is_some() && called.program.shape != Shape::Shell)
             {
@@ -102,7 +106,7 @@ impl<'w> Reader<'w, '_> {
         // A list before it may be empty, so that this is the first operand.
         let mut is_exposed = true;
         // A text that the program runs is among its words; `-` stands for its input.
-        let (mut has_text, mut reads_input) = (false, false);
+        let (mut has_text, mut reads_input, mut reads_file) = (false, false, None);
         let mut before = Before::default();
         while at < rest.len() {
             let index = rest[at];
@@ -133,10 +137,15 @@ impl<'w> Reader<'w, '_> {
                         operands = 1;
                     }
                     self.valued(called, name, value);
+                    reads_file = reads_file.or_else(|| self.reads_file(called, name, value));
+                    // The words of another machine's command are its own.
+                    if let Some(case) = before.past.filter(|_| before.is_within) {
+                        self.mark(value, case);
+                    }
                     before.word = Some(value);
                 }
                 Taken::Chosen(index) => self.chosen(called, index),
-                Taken::Flags(_) => {}
+                Taken::Flags(index) => self.note_elsewhere(called, &mut before, index),
                 Taken::Operand(index) if called.passes_over(&self.words[index]) => {}
                 Taken::Operand(index) => {
                     // GNU parallel quotes what follows `:::`.
@@ -148,7 +157,10 @@ impl<'w> Reader<'w, '_> {
                         return;
                     }
                     self.operand(called, operands, index);
-                    reads_input |= operands == 0 && self.is_word(index, b"-");
+                    if let Some(case) = before.elsewhere.filter(|_| self.is_elsewhere(index)) {
+                        self.mark(index, case);
+                    }
+                    reads_input |= operands == 0 && is_input(&self.words[index]);
                     operands = operands.saturating_add(1);
                     is_over |= !is_loose;
                     is_exposed &= is_loose || self.words[index].is_reference;
@@ -161,7 +173,53 @@ impl<'w> Reader<'w, '_> {
             At::Script(most) => !has_text && (operands <= most || reads_input),
             _ => false,
         };
-        self.reading.input = input.or_else(|| called.cases().find(is_script));
+        self.reading.input = input.or_else(|| called.cases().find(is_script)).or(reads_file);
+    }
+
+    fn note_elsewhere(&self, called: Called, before: &mut Before, option: usize) {
+        let letters = self.words[option].text.iter();
+        let found = letters.copied().find_map(|letter| called.case(At::Elsewhere(letter)));
+        before.elsewhere = before.elsewhere.or(found);
+    }
+
+    /// `HOST:PATH`
+    fn is_elsewhere(&self, index: usize) -> bool {
+        self.words[index].text.contains(&b':')
+    }
+
+    /// `make -f -`: the row for what is read then.
+    fn reads_file(&self, called: Called, name: &[u8], value: usize) -> Option<&'static Case> {
+        let is_it = |case: &&'static Case| match case.at {
+            At::File(names) => names.iter().any(|known| known.as_bytes() == name),
+            _ => false,
+        };
+        let text = self.words[value].text.as_ref();
+        let is_attached = text.len() > 1 && text.starts_with(b"-");
+        let is_input =
+            if is_attached { text.ends_with(b"-") } else { is_input(&self.words[value]) };
+        called.cases().find(is_it).filter(|_| is_input)
+    }
+
+    /// Whether `-x` or `--exec` is among the options before the first operand.
+    pub(super) fn starts_itself(&self, called: Called, rest: &[usize]) -> bool {
+        let mut at = 0;
+        while at < rest.len() {
+            let option = &self.words[rest[at]];
+            match self.take(called, rest, &mut at) {
+                Taken::Operand(_) => return false,
+                Taken::Chosen(_) => {}
+                Taken::Flags(_) | Taken::Valued(..) => {
+                    let text = option.text.as_ref();
+                    let is_long = text.len() > 2 && b"--exec".starts_with(text);
+                    let end = text.iter().position(|it| matches!(it, b'n' | b'q' | b'd'));
+                    let letters = &text[..end.unwrap_or(text.len())];
+                    if is_long || !text.starts_with(b"--") && letters.contains(&b'x') {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
     }
 
     fn is_word(&self, index: usize, text: &[u8]) -> bool {
@@ -183,9 +241,11 @@ impl<'w> Reader<'w, '_> {
             At::Past(word) => self.is_word(index, word.as_bytes()),
             _ => false,
         };
+        before.is_within |= before.past.is_some() && !self.words[index].is_option();
         before.past = before.past.or_else(|| called.cases().find(is_past));
         before.has_ssh |= self.is_word(index, b"ssh");
         before.has_config |= self.is_word(index, b"config");
+        before.has_clone |= self.is_word(index, b"clone");
         before.word = Some(index);
         if self.words[index].is_option() {
             return;
@@ -213,6 +273,9 @@ impl<'w> Reader<'w, '_> {
                 return following == *case && count >= from && !self.words[index].is_option();
             }
             let At::After(word) = case.at else { return false };
+            if word == "-u" && !before.has_clone {
+                return false;
+            }
             // `git submodule foreach --recursive COMMAND`
             let last = if word == "foreach" { before.operand } else { before.word };
             let Some(last) = last.map(|last| &self.words[last]) else { return false };
@@ -223,7 +286,16 @@ impl<'w> Reader<'w, '_> {
                 && (case.role == Role::Name || !last.text.is_empty());
             may_be || last.whole && last.text.as_ref() == word.as_bytes()
         };
-        let case = before.past.or_else(|| called.cases().find(is_after));
+        // `git clone -c NAME=VALUE`
+        if before.has_clone && before.word.is_some_and(|last| self.is_word(last, b"-c")) {
+            self.valued(called, b"c", index);
+        }
+        // `heroku run --app=NAME COMMAND`
+        let text = self.words[index].text.as_ref();
+        let name = text.split(|byte| *byte == b'=').next().unwrap_or_default();
+        let is_setting = !before.is_within && text.len() > name.len() && called.takes_word(name);
+        let past = before.past.filter(|_| !is_setting);
+        let case = past.or_else(|| called.cases().find(is_after));
         if let Some(case) = case {
             self.mark(index, case);
         }
@@ -253,74 +325,15 @@ struct Before {
     operand: Option<usize>,
     has_ssh: bool,
     has_config: bool,
+    has_clone: bool,
     /// The row for words further on, and how many operands were there since.
     following: Option<(&'static Case, u8)>,
     /// The row for all words from here on.
     past: Option<&'static Case>,
-}
-
-/// Settings of ssh that name a program, a library or another file of settings.
-const RUN_BY_SSH: [&[u8]; 8] = [
-    b"include",
-    b"knownhostscommand",
-    b"localcommand",
-    b"pkcs11provider",
-    b"proxycommand",
-    b"remotecommand",
-    b"securitykeyprovider",
-    b"xauthlocation",
-];
-
-/// `git -c user.name=…`, `ssh -o User=…`: most settings are not commands. One that is not
-/// known may be.
-fn may_run(called: Called, name: &[u8], text: &[u8]) -> bool {
-    let is_git = called.name == "git" && name == b"c";
-    let is_ssh =
-        name == b"o" && matches!(called.name, "ssh" | "autossh" | "scp" | "sftp" | "sshfs");
-    let text = if text.starts_with(b"-") { &text[2.min(text.len())..] } else { text };
-    let end = text.iter().position(|byte| matches!(byte, b'=' | b' '));
-    match end {
-        Some(end) if is_git => is_run(&text[..end]),
-        Some(end) if is_ssh => RUN_BY_SSH.contains(&text[..end].to_ascii_lowercase().as_slice()),
-        _ => true,
-    }
-}
-
-/// Whether a setting of git is a command.
-fn is_run(name: &[u8]) -> bool {
-    let text = name.to_ascii_lowercase();
-    let ends: [&[u8]; 10] = [
-        b".cmd",
-        b".command",
-        b".driver",
-        b".helper",
-        b".process",
-        b".program",
-        b".receivepack",
-        b".textconv",
-        b".update",
-        b".uploadpack",
-    ];
-    let starts: [&[u8]; 6] =
-        [b"alias.", b"difftool.", b"filter.", b"mergetool.", b"pager.", b"browser."];
-    let whole: [&[u8]; 13] = [
-        b"core.askpass",
-        b"core.editor",
-        b"core.fsmonitor",
-        b"core.gitproxy",
-        b"core.hookspath",
-        b"core.pager",
-        b"core.sshcommand",
-        b"diff.external",
-        b"include.path",
-        b"init.templatedir",
-        b"interactive.difffilter",
-        b"sequence.editor",
-        b"uploadpack.packobjectshook",
-    ];
-    ends.iter().any(|end| text.ends_with(end))
-        || starts.iter().any(|start| text.starts_with(start))
-        || whole.contains(&text.as_slice())
+    /// The row for paths on other machines.
+    elsewhere: Option<&'static Case>,
+    /// One of the words further on is there.
+    is_within: bool,
 }
 
 /// A file that is run: only what `<( … )` gives is text of this step.

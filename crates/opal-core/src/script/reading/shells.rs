@@ -1,10 +1,10 @@
 //! Shells, on this machine and on others: what they run, and whether they run their input.
 
-use super::super::cases::At;
+use super::super::cases::{At, Case, Role};
 use super::super::programs::{Called, Shape, find};
-use super::super::words::Word;
+use super::super::words::{Kind, Spare, Word, dequote};
 use super::options::Taken;
-use super::{Mark, Reader};
+use super::{Mark, Reader, Reading};
 
 impl Reader<'_, '_> {
     pub(super) fn shell(&mut self, called: Called, rest: &[usize]) {
@@ -65,9 +65,7 @@ impl Reader<'_, '_> {
         } else if let Some(index) = operand {
             self.process(called, index);
             let word = &self.words[index];
-            let text = word.text.as_ref();
-            reads_input |= !word.whole || text == b"-";
-            reads_input |= text.starts_with(b"/dev/") || text.starts_with(b"/proc/");
+            reads_input |= !word.whole || is_input(word);
         }
         if !runs_text && (operand.is_none() || reads_input) {
             self.reading.input = called.case(At::Input);
@@ -141,19 +139,120 @@ impl Reader<'_, '_> {
         if let Some(case) = code {
             text.iter().for_each(|index| self.mark(*index, case));
         }
-        // `ssh HOST bash -s` still runs its input; `ssh HOST 'cat > f'` does not.
-        let runs = text.iter().map(|index| self.words[*index].name());
-        let is_shell = |name: Option<&[u8]>| {
-            name.is_none_or(|name| {
-                name == b"sudo"
-                    || name.starts_with(b"-")
-                    || find(name).is_some_and(|it| it.program.shape == Shape::Shell)
-            })
-        };
-        if runs.into_iter().all(is_shell) {
-            self.reading.input = called.case(At::Input);
+        self.reading.input = self.read_there(called, &text);
+    }
+
+    /// `ssh HOST bash -s` still runs its input; `ssh HOST 'cat > f'` does not.
+    fn read_there(&self, called: Called, words: &[usize]) -> Option<&'static Case> {
+        let runs = called.case(At::Input);
+        let mut text = Vec::new();
+        for word in words.iter().map(|index| &self.words[*index]) {
+            text.extend_from_slice(&word.text);
+            if !word.whole {
+                // Of the rest no more is known than its end.
+                let Some(end) = word.ending else { return runs };
+                let is_shell = |it: Called| it.program.shape == Shape::Shell;
+                if find(end).is_some_and(is_shell) {
+                    return runs;
+                }
+                text.extend_from_slice(end);
+            }
+            text.push(b' ');
+        }
+        let commands = commands(&text);
+        if commands.iter().all(Vec::is_empty) {
+            return runs;
+        }
+        let inputs = commands.iter().filter_map(|command| self.input_of(command));
+        let strict = |case: &'static Case| if case.role == Role::Warn { Some(case) } else { runs };
+        inputs.filter_map(strict).max_by_key(|case| case.role != Role::Warn)
+    }
+
+    /// The row for what a command of text reads.
+    fn input_of(&self, words: &[Word<'_>]) -> Option<&'static Case> {
+        let mut reading = Reading::default();
+        let rest: Vec<usize> = (0..words.len()).collect();
+        Reader { words, reading: &mut reading, depth: self.depth }.command(&rest);
+        reading.input
+    }
+}
+
+/// Words after which a command may begin.
+const KEYWORDS: [&[u8]; 11] =
+    [b"!", b"do", b"elif", b"else", b"if", b"then", b"time", b"until", b"while", b"{", b"}"];
+
+/// The commands of a text: their words, without assignments before them and redirections.
+fn commands(text: &[u8]) -> Vec<Vec<Word<'_>>> {
+    let (mut all, mut words) = (Vec::new(), Vec::new());
+    let (mut at, mut is_target) = (0, false);
+    while at < text.len() {
+        let start = at;
+        match text[at] {
+            b' ' | b'\t' => at += 1,
+            b';' | b'&' | b'|' | b'\n' | b'(' | b')' | b'`' => {
+                at += 1;
+                is_target = false;
+                all.push(std::mem::take(&mut words));
+            }
+            b'<' | b'>' => {
+                at += 1;
+                is_target = true;
+                // `2>&1`
+                at += usize::from(text.get(at) == Some(&b'&'));
+            }
+            _ => {
+                at = word_end(text, at);
+                let word = dequote(&text[start..at], None, Kind::Plain, &mut Spare::default());
+                let is_number = || text[start..at].iter().all(u8::is_ascii_digit);
+                let is_descriptor = matches!(text.get(at), Some(b'<' | b'>')) && is_number();
+                let is_first = words.is_empty();
+                let is_before = is_first
+                    && (KEYWORDS.contains(&word.text.as_ref()) || is_assignment(&word.text));
+                if !std::mem::take(&mut is_target) && !is_descriptor && !is_before {
+                    words.push(word);
+                }
+            }
         }
     }
+    all.push(words);
+    all
+}
+
+/// Where the word that begins at `at` ends, with its quotes.
+fn word_end(text: &[u8], mut at: usize) -> usize {
+    let mut quote = None;
+    while let Some(&byte) = text.get(at) {
+        match (byte, quote) {
+            (b'\\', None | Some(b'"')) => at += 1,
+            (_, Some(open)) if byte == open => quote = None,
+            (_, Some(_)) => {}
+            (b'"' | b'\'', None) => quote = Some(byte),
+            (
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' | b'`',
+                None,
+            ) => {
+                return at;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    text.len()
+}
+
+fn is_assignment(text: &[u8]) -> bool {
+    let name = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
+    let length = name.count();
+    length > 0 && text.get(length) == Some(&b'=')
+}
+
+/// Whether the file of that name may be the input: `-`, `//dev/stdin`, `fd/0` in `/dev`.
+pub(super) fn is_input(word: &Word<'_>) -> bool {
+    let text = word.text.as_ref();
+    let holds = |part: &[u8]| text.windows(part.len()).any(|it| it == part);
+    text == b"-"
+        || text.ends_with(b"stdin")
+        || [&b"dev/"[..], b"proc/", b"fd/"].into_iter().any(holds)
 }
 
 /// Long options of shells that are given nothing.

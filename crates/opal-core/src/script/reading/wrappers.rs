@@ -2,7 +2,9 @@
 
 use super::super::cases::{At, Case, Role};
 use super::super::names::may_be_interpreted;
-use super::super::programs::{Called, ReadBy, Shape, evaluates, find};
+use super::super::programs::{Called, ReadBy, Shape, find};
+use super::super::words::Word;
+use super::given::Given;
 use super::options::Taken;
 use super::{MAX_DEPTH, Reader};
 
@@ -10,10 +12,14 @@ use super::{MAX_DEPTH, Reader};
 const STARTS: [&[u8]; 8] =
     [b"--", b"exec", b"-exec", b"-execdir", b"-ok", b"-okdir", b"-x", b"--exec"];
 
+/// Options of find that a command follows.
+const FOUND: [&[u8]; 4] = [b"-exec", b"-execdir", b"-ok", b"-okdir"];
+
 impl Reader<'_, '_> {
     pub(super) fn wraps(&mut self, called: Called, rest: &[usize], operands: u8) {
         let (mut at, mut left) = (0, operands);
         let (mut is_for_shell, mut is_open) = (false, false);
+        let mut given = Given::Added;
         while at < rest.len() {
             let start = at;
             let index = rest[at];
@@ -28,10 +34,14 @@ impl Reader<'_, '_> {
                 at += 1;
                 continue;
             }
-            is_for_shell |= called.name == "sudo" && starts_shell(called, &word.text);
+            is_for_shell |=
+                called.sets() && called.name != "env" && starts_shell(called, &word.text);
             match self.take(called, rest, &mut at) {
                 Taken::Valued(name, index) => {
                     self.valued(called, name, index);
+                    if let Some(option) = replaces(called, name) {
+                        given = Given::by_option(&self.words[index], option);
+                    }
                     // `env -S "bash -c" WORD`: the text and the words after it are one command.
                     if let Some(case) = called.option(name).filter(|it| it.role == Role::Code) {
                         rest[at.min(rest.len())..].iter().for_each(|it| self.mark(*it, case));
@@ -40,6 +50,9 @@ impl Reader<'_, '_> {
                 Taken::Flags(index) => {
                     // A long option that the table does not name may be given the next word.
                     let text = self.words[index].text.as_ref();
+                    if called.name == "xargs" && matches!(text, b"-i" | b"--replace") {
+                        given = Given::by_option(&self.words[index], text);
+                    }
                     is_open = text.starts_with(b"--") && !text.contains(&b'=');
                     continue;
                 }
@@ -55,10 +68,10 @@ impl Reader<'_, '_> {
                     }
                     let input = self.reading.input;
                     self.command(command);
-                    if called.name == "xargs" {
-                        self.added(command);
-                    }
                     self.reading.input = self.reading.input.or(input);
+                    if called.name == "xargs" {
+                        self.reading.input = self.given(command, &given).or(self.reading.input);
+                    }
                     // A list may be empty, or an option: then the command comes after it.
                     if self.words[index].is_reference || is_open && self.words[index].whole {
                         self.depth += 1;
@@ -72,6 +85,11 @@ impl Reader<'_, '_> {
             }
             is_open = false;
         }
+        // It has started no command.
+        let starts_shell = !matches!(called.name, "sudo" | "doas") || is_for_shell;
+        if let Some(case) = called.case(At::Input).filter(|_| starts_shell) {
+            self.reading.input = Some(case);
+        }
     }
 
     /// `env @var.k=@var.v`, `env LD_@var.x=y`: a value may name a variable that is interpreted.
@@ -84,24 +102,21 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What xargs reads becomes words of the command.
-    fn added(&mut self, command: &[usize]) {
-        let Some(&first) = command.first() else { return };
-        let word = &self.words[first];
-        match word.name() {
-            Some(name) if !evaluates(name) => {}
-            None if !word.is_reference => self.reading.input = Some(Case::UNKNOWN),
-            _ => self.reading.input = Some(Case::PRINTED),
-        }
-    }
-
     /// A program that the table does not name may start one that it names: `docker exec app sh -c
     /// "…"`.
     pub(super) fn unlisted(&mut self, rest: &[usize]) {
+        self.among(rest, false);
+    }
+
+    /// The same for `docker` and its relatives, which `run` starts a command too.
+    pub(super) fn among(&mut self, rest: &[usize], is_container: bool) {
         let (mut has_started, mut has_options) = (false, false);
         for (at, index) in rest.iter().enumerate() {
             let word = &self.words[*index];
             let after = &rest[at + 1..];
+            if let Some(shell) = entrypoint(word, after.first().map(|next| &self.words[*next])) {
+                return self.entry(shell, after);
+            }
             if word.is_reference {
                 self.expose(*index, ReadBy::UNLISTED);
             }
@@ -109,7 +124,8 @@ impl Reader<'_, '_> {
             let starts = has_started
                 || at > 0 && self.is_start(rest[at - 1])
                 || at == 0 && word.whole && word.has_references;
-            has_started |= word.whole && word.text.as_ref() == b"exec";
+            let text = word.text.as_ref();
+            has_started |= word.whole && (text == b"exec" || is_container && text == b"run");
             let Some(called) = word.name().and_then(find) else { continue };
             match (called.program.shape, called.name) {
                 (Shape::Shell, _) => return self.shell(called, after),
@@ -129,10 +145,74 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// `docker run --entrypoint sh IMAGE -c "…"`: which of the words is the image is not known.
+    fn entry(&mut self, shell: Called, rest: &[usize]) {
+        let mut runs_text = false;
+        for (at, index) in rest.iter().enumerate() {
+            self.expose(*index, shell.reader);
+            let text = self.words[*index].text.as_ref();
+            if text.starts_with(b"-") && !text.starts_with(b"--") && text.contains(&b'c') {
+                runs_text = true;
+                self.shell(shell, &rest[at..]);
+            }
+        }
+        if !runs_text {
+            self.reading.input = shell.case(At::Input);
+        }
+    }
+
+    /// The commands of `find`, and what the paths are for them.
+    pub(super) fn found(&mut self, rest: &[usize]) {
+        let is = |reader: &Self, index: usize, texts: &[&[u8]]| {
+            let word = &reader.words[index];
+            word.whole && texts.contains(&word.text.as_ref())
+        };
+        let mut run = None;
+        for at in 1..=rest.len() {
+            if !is(self, rest[at - 1], &FOUND) {
+                continue;
+            }
+            let length = rest[at..].iter().position(|index| is(self, *index, &[b";", b"+"]));
+            let command = &rest[at..length.map_or(rest.len(), |length| at + length)];
+            let input = self.reading.input;
+            self.command(command);
+            self.reading.input = self.reading.input.or(input);
+            let given = self.given(command, &Given::Replaced(b"{}".to_vec()));
+            run = run.or(given.filter(|case| case.role != Role::Warn));
+        }
+        let is_path = |index: &&usize| !self.words[**index].text.starts_with(b"-");
+        let paths: Vec<usize> = rest.iter().take_while(is_path).copied().collect();
+        if let Some(case) = run {
+            paths.iter().for_each(|index| self.mark(*index, case));
+        }
+    }
+
     fn is_start(&self, index: usize) -> bool {
         let word = &self.words[index];
         word.whole && STARTS.contains(&word.text.as_ref())
     }
+}
+
+/// The option of xargs that names what is replaced.
+fn replaces(called: Called, name: &[u8]) -> Option<&'static [u8]> {
+    match name {
+        _ if called.name != "xargs" => None,
+        b"I" => Some(b"-I"),
+        b"J" => Some(b"-J"),
+        b"--replace" => Some(b"--replace="),
+        _ => None,
+    }
+}
+
+/// The shell that `--entrypoint` names, in this word or in the next.
+fn entrypoint(word: &Word<'_>, next: Option<&Word<'_>>) -> Option<Called> {
+    let text = word.text.as_ref().strip_prefix(b"--entrypoint")?;
+    let name = match text.strip_prefix(b"=") {
+        Some(path) if word.whole => path.rsplit(|byte| *byte == b'/').next()?,
+        None if text.is_empty() && word.whole => next?.name()?,
+        _ => return None,
+    };
+    find(name).filter(|called| called.program.shape == Shape::Shell)
 }
 
 /// `sudo -i` and `sudo -s` put the words of the command together for a shell.

@@ -175,6 +175,34 @@ const REFUSED: &[&str] = &[
     "[[ a == b || eval @var.x ]]", "X=@var.x; exec > >(bash); echo \"$X\"",
     "parallel ::: \"@var.x\"", "exec <<< @var.x; bash", "$(f() { eval \"$1\"; }; f @var.x)", "command_not_found_handle() { eval \"$2\"; }; nosuch @var.x",
     "echo @var.x >(bash)", "echo @var.x | tee >(cat | bash)",
+    // Shells in the text for another machine.
+    "ssh host \"bash -s\" <<< @var.x", "ssh host \"cd /tmp && bash\" <<< @var.x", "ssh host 'exec sh' <<< @var.x", "ssh host env A=b bash <<< @var.x",
+    "ssh host timeout 5 bash <<< @var.x", "ssh host \"bash /dev/stdin\" <<< @var.x", "echo @var.x | ssh host \"A=b sudo -n bash\"",
+    "ssh host \"if true; then bash; fi\" <<< @var.x", "ssh host \"cat $F; bash\" <<< @var.x", "ssh a ssh b <<< @var.x",
+    "ssh host \"docker exec -i app sh\" <<< @var.x",
+    // Containers.
+    "docker run --rm --entrypoint sh alpine -c \"echo @var.x\"", "docker run --entrypoint=sh alpine -ec \"echo @var.x\"",
+    "docker run --entrypoint /bin/sh alpine -c @var.x", "docker run -i --entrypoint sh alpine <<< @var.x", "docker run alpine ssh host \"rm @var.x\"",
+    "podman run --rm img timeout 5 ssh host \"rm @var.x\"", "nerdctl run img env -S @var.x",
+    // Groups.
+    "sg root @var.x", "sg - root @var.x", "sg root <<< @var.x", "newgrp <<< @var.x", "sg root -c @var.x",
+    // Long options, however short or written.
+    "su --c \"echo @var.x\"", "env --s=@var.x", "script -q --c @var.x log", "flock --wai 5 f -c @var.x", "bash -rcfile x -c @var.x",
+    "bash -init-file x -c @var.x",
+    // Programs that start a shell where no command is given.
+    "script <<< @var.x", "script log <<< @var.x", "chroot / <<< @var.x", "unshare <<< @var.x", "unshare -r <<< @var.x", "setarch x86_64 <<< @var.x",
+    "linux64 <<< @var.x", "linux32 <<< @var.x", "i386 <<< @var.x", "x86_64 -R <<< @var.x", "nsenter -t 1 <<< @var.x", "sudo -i <<< @var.x",
+    "sudo -s <<< @var.x", "find . -maxdepth 0 -exec bash \\; <<< @var.x", "find . -maxdepth 0 -exec sudo bash \";\" <<< @var.x",
+    // Words that xargs and find put into a command.
+    "echo @var.x | xargs -I% find . -maxdepth 0 -exec sh -c 'echo %' \\;", "find @var.x -exec sh -c \"echo {}\" \\;",
+    "find . @var.x -execdir bash -c \"cat {}\" +", "echo @var.x | xargs sh", "echo @var.x | xargs bash -c", "echo @var.x | xargs sudo bash",
+    "echo @var.x | xargs timeout 5", "echo @var.x | xargs nice env", "echo @var.x | xargs sudo ssh", "echo @var.x | xargs docker exec app",
+    "echo @var.x | xargs -I{} sh -c 'echo {}'", "echo @var.x | xargs -i sh -c 'echo {}'", "echo @var.x | xargs -I '{}' sudo sh -c 'echo {}'",
+    "echo @var.x | xargs -I{a} sh -c 'echo {a}'", "echo @var.x | xargs --replace=% sh -c 'echo %'", "echo @var.x | xargs git",
+    "echo @var.x | xargs git submodule foreach", "echo @var.x | xargs npm exec",
+    // The input by other names.
+    "bash //dev/stdin <<< @var.x", "bash /./dev/stdin <<< @var.x", "cd /dev && bash stdin <<< @var.x", "cd /dev; sh fd/0 <<< @var.x",
+    "bash /proc/self/fd/0 <<< @var.x",
 ];
 
 /// Places that are data, whatever is in them. Each works in both shells, except those with `# bash`.
@@ -209,6 +237,12 @@ const ALLOWED: &[&str] = &[
     "exec > >(cat); echo @var.x # bash", "echo @var.x | tee >(cat) # bash", "tag=@var.x; echo \"a:$tag\" && printf '%s\\n' \"$tag\"", "x=@var.x; [ \"$x\" = a ] || echo \"$x\"", "d=@var.x; trap 'echo \"$d\"' EXIT",
     "eval \"$(echo true)\"; echo @var.x", "x=$(printf %s @var.x); echo \"$x\"", "for f in @var.x; do echo \"$f\"; done; n=0; n=$((n+1))", "cd . && echo \"$PWD\" @var.x && echo $((1))",
     "while read -r l; do echo \"$l\"; done <<< @var.x # bash", "shopt -s nullglob; echo @var.x # bash", "pushd . ; echo @var.x # bash",
+    "./eval @var.x", "./read @var.x", "script/test @var.x @env.Y", "./bin/export --to @var.x", "$PWD/trap @var.x",
+    "printf %s @var.x | xargs -0 printf %s # any", "printf %s @var.x | xargs -0 -I{} sh -c 'echo \"$1\"' _ {}",
+    "printf %s @var.x | xargs -0 -n1 sh -c 'echo \"$1\"' _", "printf %s @var.x | xargs -0 timeout 5 echo",
+    "printf %s @var.x | xargs -0 nice env A=b echo", "printf '%s\\n' @var.x | ssh host 'read -r v; deploy \"$v\"'",
+    "printf %s @var.x | ssh host \"cat > $DIR/f\"", "printf %s @var.x | ssh host 'cd /tmp && cat > bash.txt'",
+    "printf %s @var.x | ssh host \"bash deploy.sh\"", "d=@var.x; trap 'echo \"$d\"' EXIT",
 ];
 
 /// Spellings of rows that are warned about, and places beside them.
@@ -219,6 +253,9 @@ const WARNED: &[&str] = &[
     "tclsh <<< @var.x", "ex -c @var.x f", "ipython -c @var.x", "tsx -e @var.x", "git config core.pager @var.x",
     "git config --global alias.co @var.x", "git config set core.sshCommand @var.x", "export PERL5OPT=@var.x",
     "env NODE_OPTIONS=@var.x node app.js", "RSYNC_RSH=@var.x rsync -a b host:b", "LESSOPEN=@var.x less f",
+    "git clone -u @var.x url", "git clone -q -c core.sshCommand=@var.x url", "make -f - <<< @var.x", "make -f- <<< @var.x", "sed -f - <<< @var.x",
+    "awk -f - <<< @var.x f", "sed --file=- f <<< @var.x", "psql -f - <<< @var.x", "scp -O host:@var.x .", "scp -rO a host:@var.x",
+    "python3 /dev/stdin <<< @var.x", "echo @var.x | xargs make",
 ];
 
 #[rustfmt::skip]
@@ -243,6 +280,18 @@ const NOT_WARNED: &[&str] = &[
     "hyperfine ls --export-json \"@var.x\"", "tmux kill-session -t @var.x", "tmux new-session -d -s \"@var.x\"", "git -c user.name=\"@var.x\" commit",
     "ssh -o \"User=@var.x\" host uptime", "ssh -oUser=@var.x host uptime", "python3 -I script.py @var.x",
     "pwsh -File a.ps1 @var.x", "pwsh a.ps1 @var.x", "KUBECONFIG=@var.x kubectl get pods",
+    "mysql -p\"@var.x\"", "mysql -u root -p@var.x db", "wget -O\"@var.x\" url", "wget -qO\"@var.x\" url", "wget -P@var.x url", "tar -xf@var.x",
+    "tar -C@var.x -xf a.tar", "tar -czf@var.x a", "sed -i\"@var.x\" s/a/b/ f", "ansible-playbook -e @@var.x site.yml",
+    "echo @var.x | xargs sudo rm -f", "echo @var.x | xargs sudo apt-get install -y", "echo @var.x | xargs timeout 5 curl",
+    "echo @var.x | xargs nice cp -t /tmp", "echo @var.x | xargs git checkout", "echo @var.x | xargs npm install",
+    "echo @var.x | xargs kubectl delete pod --", "echo @var.x | xargs docker exec app rm -f", "heroku run -a @var.x rake db:migrate",
+    "heroku run --app=@var.x rake db:migrate", "heroku run --app @var.x rake", "watch -x kubectl get pods -n @var.x", "watch -n 5 -x ls @var.x",
+    "watch --exec ls @var.x", "parallel --jobs \"@var.x\" echo ::: a", "git apply --index @var.x", "git push -u origin @var.x", "git clone @var.x",
+    "git clone -b @var.x url", "scp -O @var.x host:b", "scp host:@var.x .", "make -f @var.x all", "find @var.x -exec cat {} +",
+    "find @var.x -exec sh -c 'cat \"$1\"' _ {} \\;", "find . -name @var.x -exec bash f.sh {} \\;",
+    "docker run --entrypoint sh -e A=@var.x img -c \"echo hi\"", "docker run --entrypoint sh img -c 'echo \"$1\"' _ @var.x",
+    "docker run --rm img time @var.x", "sg @var.x \"ls\"", "ssh host \"cat > f\" <<< @var.x", "sudo ls <<< @var.x", "chroot / cat <<< @var.x",
+    "script -c cat <<< @var.x",
 ];
 
 /// The parts of a command in which every reference is this value.
@@ -395,15 +444,11 @@ fn programs_that_run_an_option_are_warned_about_and_only_there() {
     let warned = |line: &str| {
         contexts(line).iter().any(|it| it.found().is_some_and(|it| it.role == Role::Warn))
     };
-    for case in CASES.iter().filter(|case| case.role == Role::Warn) {
-        assert!(warned(case.example), "{}", case.example);
-    }
-    for line in WARNED {
-        assert!(warned(line), "{line}");
-    }
-    for line in NOT_WARNED {
-        assert!(contexts(line).iter().all(|it| it.found().is_none()), "{line}");
-    }
+    let rows = CASES.iter().filter(|case| case.role == Role::Warn).map(|case| case.example);
+    let lost: Vec<&str> = rows.chain(WARNED.iter().copied()).filter(|line| !warned(line)).collect();
+    let is_found = |line: &&&str| contexts(line).iter().any(|it| it.found().is_some());
+    let found: Vec<&&str> = NOT_WARNED.iter().filter(is_found).collect();
+    assert!(lost.is_empty() && found.is_empty(), "lost: {lost:#?}, found: {found:#?}");
 }
 
 /// The beginning of a word counts as the shell puts it together.

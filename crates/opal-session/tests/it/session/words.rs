@@ -170,6 +170,8 @@ const CODE: &[(&[&str], &[&[&str]])] = &[
     (&["hash @var.x ls"], &[&["-p", "./evil"]]),
     (&["sudo @var.x echo @var.y"], &[&["-s"], &["-i"], &["-iu"]]),
     (&["env -u @var.x bash -c true", "ssh -p @var.x host"], &[&["A", "BASH_ENV=./evil"]]),
+    (&["su -g @var.x root", "su -g @var.x"], &[&["root", "-c", "touch pwned"]]),
+    (&["git -C @var.x"], &[&[".", "-c", "alias.x=!touch pwned", "x"]]),
 ];
 
 /// Words of a user's shell, settings, and options whose value is code.
