@@ -50,6 +50,8 @@ pub enum Group {
     Config,
     /// 11.
     Module,
+    /// Several functions, files and languages together: 12.
+    Tasks,
 }
 
 impl Group {
@@ -250,6 +252,10 @@ codes! {
     "W1112" SpecLacking Warning "missing profile, pack, driver or dependency";
     "E1113" SpecConstraint Error "invalid constraint in a module spec";
     "E1114" SpecProbe Error "invalid probe in a module spec";
+
+    [Tasks]
+    "E1201" LateDependency Error "dependency after another step";
+    "E1202" MisplacedDependency Error "dependency not allowed here";
 }
 
 impl Code {

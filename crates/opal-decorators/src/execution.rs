@@ -7,6 +7,7 @@ pub(super) mod fail;
 pub(super) mod file_write;
 pub(super) mod limits;
 pub(super) mod log;
+pub(super) mod needs;
 pub(super) mod parallel;
 pub(super) mod print;
 pub(super) mod rethrow;

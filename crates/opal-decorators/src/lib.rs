@@ -57,6 +57,7 @@ pub static BUILT_IN: &[&Descriptor] = &[
     &value::os_hostname::DESCRIPTOR,
     &execution::shell::DESCRIPTOR,
     &execution::cmd::DESCRIPTOR,
+    &execution::needs::DESCRIPTOR,
     &execution::retry::DESCRIPTOR,
     &execution::timeout::DESCRIPTOR,
     &execution::limits::DESCRIPTOR,

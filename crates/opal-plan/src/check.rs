@@ -12,6 +12,7 @@
 //! | references inside expressions and text | `references`, `text` |
 //! | types, where they are known | `types`, `operators` |
 //! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `run_time_values` |
+//! | `@needs`: before the steps, and in nothing that runs | `dependencies` |
 //! | files with a million mistakes | `found` |
 //! | what concerns one target, and what does not | `reach` |
 //! | what Make, just and bash would do with a line, and opal does not | `habits`, `commands`, `foreign` |
@@ -25,6 +26,7 @@ mod calls;
 mod checker;
 mod commands;
 mod cycles;
+mod dependencies;
 mod foreign;
 mod found;
 mod functions;

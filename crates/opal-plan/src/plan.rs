@@ -11,9 +11,9 @@
 //! |---|---|---|
 //! | – | what is planned and what comes of it; what the stages share | `request`, `planner`, `demand` |
 //! | scope | names to slots, paths to descriptors, arguments to parameters | `scope`, form in `scoped` |
-//! | graph | expressions to nodes; constants are computed at once | `eval`, `graph`, `operate`, `call` |
+//! | graph | expressions to nodes; constants are computed at once | `eval`, `graph`, `operate`, `call`, `identity` |
 //! | waves | asks decorators, the expensive ones in parallel | `waves` |
-//! | expand | control flow to steps; values are asked for where they decide | `expand` |
+//! | expand | control flow to steps; values are asked for where they decide | `expand`, `dependencies`, `place` |
 //! | settle | open ends to constants, keys and placeholders | `settle` |
 //! | showing | who may see which value, and what replaces a secret | `showing` |
 //! | draw | random values, once the structure is known | `draw` |
@@ -25,12 +25,15 @@
 mod call;
 mod datum;
 mod demand;
+mod dependencies;
 mod draw;
 mod eval;
 mod expand;
 mod graph;
+mod identity;
 mod operate;
 mod parameters;
+mod place;
 mod planner;
 mod request;
 mod resources;

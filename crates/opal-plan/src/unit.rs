@@ -19,7 +19,7 @@ pub(crate) use expr::no_field;
 pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
 pub use mentions::Mention;
 pub(crate) use names::FunctionNames;
-pub use step::{Call, Operand, Piece, Redirect, ShellText, Step, Target, Work};
+pub use step::{Call, CallKind, Operand, Piece, Redirect, ShellText, Step, Target, Work};
 pub(crate) use types::{conversion, literal_type, result};
 
 /// A name and where it is.

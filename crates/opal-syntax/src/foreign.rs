@@ -30,18 +30,18 @@ impl Foreign {
         let (file, help) = match self {
             Self::Make => (
                 "a Makefile",
-                "write each rule as `fun NAME() { … }`, each prerequisite as a call `@cmd.NAME()`, \
+                "write each rule as `fun NAME() { … }`, each prerequisite as `@needs.NAME()`, \
                  and `$(VAR)` as `@var.VAR`",
             ),
             Self::Just => (
                 "a justfile",
-                "write each recipe as `fun NAME(PARAMETERS) { … }`, each dependency as a call \
-                 `@cmd.NAME()`, and `{{x}}` as `@var.x`",
+                "write each recipe as `fun NAME(PARAMETERS) { … }`, each dependency as \
+                 `@needs.NAME()`, and `{{x}}` as `@var.x`",
             ),
             Self::Task => (
                 "a Taskfile",
                 "write each task as `fun NAME() { … }` with one command a line, each dependency as \
-                 a call `@cmd.NAME()`, and `{{.X}}` as `@var.X`",
+                 `@needs.NAME()`, and `{{.X}}` as `@var.X`",
             ),
             Self::PackageJson => (
                 "a package.json",

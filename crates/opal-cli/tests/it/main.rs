@@ -11,6 +11,7 @@ mod configs;
 mod configs_program;
 mod contract;
 mod convert;
+mod dependencies;
 mod documents;
 mod drift;
 mod ends;

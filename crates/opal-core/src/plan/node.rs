@@ -14,6 +14,7 @@ use std::fmt;
 /// | `iteration` | `value`, and `key` for maps, where they are constants | the body |
 /// | `try` | – | the body, then `catch` and `finally` where they are |
 /// | `catch`, `finally`, `block` | – | their steps |
+/// | `needs` | – | one `@needs` for each dependency; first in its plan |
 /// | `chain` | `operators`: an Array of `&&`, `\|\|`, `\|` and `;` | the operands |
 /// | `require` | `value` | – |
 /// | `branch` | `condition` or `pattern` | one of the ways that a quick plan left open |
@@ -35,10 +36,14 @@ pub enum Node {
     Chain,
     Require,
     Branch,
+    Needs,
     /// `@shell`.
     Shell,
     /// `@cmd`: a call of a function of the file.
     Call,
+    /// `@needs`: a function of the file that runs before the target. `needed_by` names the functions
+    /// that say so.
+    Dependency,
     /// Any other decorator, with its `@`.
     Decorator(Cow<'static, str>),
 }
@@ -50,6 +55,7 @@ impl Node {
         match path {
             "shell" => Self::Shell,
             "cmd" => Self::Call,
+            "needs" => Self::Dependency,
             path => Self::Decorator(format!("@{path}").into()),
         }
     }
@@ -70,6 +76,7 @@ impl Node {
             "chain" => Self::Chain,
             "require" => Self::Require,
             "branch" => Self::Branch,
+            "needs" => Self::Needs,
             name => Self::decorator(name.strip_prefix('@')?),
         })
     }
@@ -90,8 +97,10 @@ impl Node {
             Self::Chain => "chain",
             Self::Require => "require",
             Self::Branch => "branch",
+            Self::Needs => "needs",
             Self::Shell => "@shell",
             Self::Call => "@cmd",
+            Self::Dependency => "@needs",
             Self::Decorator(name) => name,
         }
     }
@@ -100,7 +109,9 @@ impl Node {
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
-            Self::Shell | Self::Call | Self::Decorator(_) => self.name().strip_prefix('@'),
+            Self::Shell | Self::Call | Self::Dependency | Self::Decorator(_) => {
+                self.name().strip_prefix('@')
+            }
             _ => None,
         }
     }
@@ -108,6 +119,12 @@ impl Node {
     #[must_use]
     pub fn is_construct(&self) -> bool {
         self.path().is_none()
+    }
+
+    /// Whether its block is the body of a function of the file.
+    #[must_use]
+    pub fn is_function(&self) -> bool {
+        matches!(self, Self::Call | Self::Dependency)
     }
 
     /// Whether it is the decorator of this path.
@@ -143,7 +160,9 @@ mod tests {
             "require",
             "branch",
             "@shell",
+            "needs",
             "@cmd",
+            "@needs",
             "@retry",
             "@file.write",
         ] {

@@ -2,6 +2,7 @@
 
 use super::{Arg, Node, Piece, Step, is_cut, joined, one_line};
 use crate::text::Span;
+use crate::value::Value;
 
 /// Steps at all depths, each before what is in it.
 pub fn all(steps: &[Step]) -> impl Iterator<Item = &Step> {
@@ -62,8 +63,8 @@ impl Step {
     /// the steps of its block are there.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
-        let explains =
-            matches!(self.node, Node::If | Node::When | Node::For | Node::While | Node::Call);
+        let explains = self.node.is_function()
+            || matches!(self.node, Node::If | Node::When | Node::For | Node::While);
         one_line(&self.note.as_ref().filter(|_| explains)?.written())
     }
 
@@ -79,6 +80,22 @@ impl Step {
     pub fn went_to_else(&self) -> bool {
         let note = self.note.as_ref().filter(|note| note.went_to_else);
         note.is_some_and(|note| !is_cut(&joined(&note.written())))
+    }
+
+    /// The functions that need a dependency.
+    #[must_use]
+    pub fn dependents(&self) -> Vec<&str> {
+        let Some(Arg::Const(Value::Array(names))) = self.arg("needed_by") else {
+            return Vec::new();
+        };
+        if self.node != Node::Dependency {
+            return Vec::new();
+        }
+        let texts = names.iter().filter_map(|name| match name {
+            Value::String(text) => Some(text.as_ref()),
+            _ => None,
+        });
+        texts.collect()
     }
 
     /// The command of a shell step.

@@ -14,9 +14,7 @@ use super::ink::{Ink, Style};
 use super::shell_places::Around;
 use super::{PlanView, Visible, quote};
 use crate::context::Context;
-use crate::plan::{
-    Arg, Binding, Handle, Key, Node, Part, Piece, Plan, PlanValue, RedirectTarget, Step,
-};
+use crate::plan::{Arg, Binding, Handle, Key, Part, Piece, Plan, PlanValue, RedirectTarget, Step};
 use crate::registry::Registry;
 use crate::value::Value;
 
@@ -125,7 +123,7 @@ impl<'a> Words<'a> {
                 self.shell(command, ink);
             }
             _ if step.is_construct() => self.construct(step, ink),
-            _ if step.node == Node::Call => Self::function(step, ink),
+            _ if step.node.is_function() => Self::function(step, ink),
             _ => self.call(step, ink),
         }
         for redirect in &step.redirects {
@@ -137,15 +135,19 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// `@cmd.build("release")` as it was called, or `@cmd.build`.
+    /// `@cmd.build("release")` as it was called, or `@cmd.build`; of a dependency who needs it.
     fn function(step: &Step, ink: &mut Ink) {
         let name = match step.arg("function") {
-            Some(Arg::Const(name)) => format!("@cmd.{}", quote::plain(name)),
+            Some(Arg::Const(name)) => format!("{}.{}", step.node, quote::plain(name)),
             _ => step.node.to_string(),
         };
         let call = step.reason().unwrap_or_default();
         ink.styled(Style::Bold, &name);
         ink.write(call.strip_prefix(&*name).unwrap_or_default());
+        let dependents = step.dependents();
+        if !dependents.is_empty() {
+            ink.styled(Style::Dim, &format!("  (needed by {})", dependents.join(", ")));
+        }
     }
 
     /// `@retry(attempts=3, delay=2s)`.

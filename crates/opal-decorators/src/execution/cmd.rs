@@ -33,7 +33,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
 };
 
 #[derive(Debug)]
-struct Cmd;
+pub(super) struct Cmd;
 
 impl Action for Cmd {
     fn act(&self, _: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {

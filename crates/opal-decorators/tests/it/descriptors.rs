@@ -36,6 +36,7 @@ const ROLES: &[(&str, &[Role])] = &[
     ("let", &[Role::Value]),
     ("limits", &[Role::Wrapper]),
     ("log", &[]),
+    ("needs", &[]),
     ("os.arch", &[Role::Value]),
     ("os.hostname", &[Role::Value]),
     ("os.name", &[Role::Value]),

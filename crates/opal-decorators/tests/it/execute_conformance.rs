@@ -31,6 +31,7 @@ fn the_built_in_decorators_obey_the_laws() {
             "fail",
             "limits",
             "log",
+            "needs",
             "parallel",
             "print",
             "rethrow",

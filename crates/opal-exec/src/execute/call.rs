@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use opal_core::action::{Failure, Halt, Limits, Why};
 use opal_core::decorator::{Block, Descriptor};
-use opal_core::plan::{Node, Step};
+use opal_core::plan::Step;
 use opal_core::resource;
 use opal_core::stream::Stream;
 use opal_vault::event::{End, Finished, Kind, Started};
@@ -61,7 +61,7 @@ impl<'p> Walk<'p> {
     ) -> Result<Begun<'p>, Halt> {
         let is_block = !step.block.is_empty()
             || descriptor.block == Block::Required
-            || step.node == Node::Call;
+            || step.node.is_function();
         let begun = Begun {
             step,
             descriptor,

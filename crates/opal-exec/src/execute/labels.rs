@@ -52,7 +52,7 @@ fn name(plan: &Plan, step: &Step) -> Option<String> {
     }
     let named = match step.node {
         Node::Iteration => constant(step, "key").or_else(|| constant(step, "value")),
-        Node::Call => constant(step, "function"),
+        Node::Call | Node::Dependency => constant(step, "function"),
         _ => step.command().and_then(words),
     };
     let inside = || step.block.iter().find_map(|inner| name(plan, inner));

@@ -54,14 +54,20 @@ impl<'p> Walk<'p> {
             return self.pass_over(step, here);
         }
         match &step.node {
-            Node::If | Node::When | Node::For | Node::While | Node::Iteration | Node::Block => {
-                self.block(&step.block, here.clone())
-            }
+            Node::If
+            | Node::When
+            | Node::For
+            | Node::While
+            | Node::Iteration
+            | Node::Block
+            | Node::Needs => self.block(&step.block, here.clone()),
             Node::Try => self.try_(step, here),
             Node::Chain => self.chain(step, here),
             // Checked while planning.
             Node::Require => Ok(()),
-            Node::Shell | Node::Call | Node::Decorator(_) => self.call(step, here),
+            Node::Shell | Node::Call | Node::Dependency | Node::Decorator(_) => {
+                self.call(step, here)
+            }
             node @ (Node::Catch | Node::Finally | Node::Branch) => {
                 Err(bug(step, Bug::NotRunnable(node.name())))
             }

@@ -80,7 +80,9 @@ impl<'p> Rehearsal<'p> {
         match step.node {
             Node::Chain => self.chain(step, here),
             Node::Try => self.r#try(step, here),
-            Node::Shell | Node::Call | Node::Decorator(_) => self.call(step, here),
+            Node::Shell | Node::Call | Node::Dependency | Node::Decorator(_) => {
+                self.call(step, here);
+            }
             _ if step.is_left_open() => self.lost(&step.block, here, UNDECIDED.into()),
             _ => self.block(&step.block, here.clone()),
         }

@@ -5,7 +5,7 @@ use opal_core::parameter::{BindError, Binding, Known, Mismatch, Origin, Paramete
 use opal_core::shell::Language;
 use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
-use crate::unit::{self, Argument, Expr, ExprKind};
+use crate::unit::{self, Argument, CallKind, Expr, ExprKind};
 
 impl Parameter for unit::Param {
     fn name(&self) -> &str {
@@ -129,6 +129,7 @@ pub(crate) fn decorator_error(
 
 /// Why an argument of a function of the file is for none of its parameters.
 pub(crate) fn function_error(
+    kind: CallKind,
     function: &unit::Function,
     arg: &Argument,
     error: BindError<Span>,
@@ -144,11 +145,12 @@ pub(crate) fn function_error(
             let message = format!("`{path}` has no parameter `{}`", name.text);
             Diagnostic::new(Code::UnknownArgument, name.span, message)
                 .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-                .help(signature(function))
+                .help(signature(kind, function))
         }
         _ => {
-            let message = format!("too many arguments for `@cmd.{path}`");
-            Diagnostic::new(Code::TooManyArguments, arg.span, message).help(signature(function))
+            let message = format!("too many arguments for `@{}.{path}`", kind.decorator());
+            let help = signature(kind, function);
+            Diagnostic::new(Code::TooManyArguments, arg.span, message).help(help)
         }
     }
 }
@@ -177,7 +179,7 @@ pub(crate) fn form(descriptor: &Descriptor) -> String {
 }
 
 /// How a function of the file is called.
-pub(crate) fn signature(function: &unit::Function) -> String {
+pub(crate) fn signature(kind: CallKind, function: &unit::Function) -> String {
     let params: Vec<String> = function
         .params
         .iter()
@@ -188,7 +190,8 @@ pub(crate) fn signature(function: &unit::Function) -> String {
             (None, _) => param.name.text.clone(),
         })
         .collect();
-    format!("call it as `@cmd.{}({})`", function.name.text, params.join(", "))
+    let (space, name) = (kind.decorator(), &function.name.text);
+    format!("call it as `@{space}.{name}({})`", params.join(", "))
 }
 
 /// An expression as far as the source text tells: its type, and the value of a literal.

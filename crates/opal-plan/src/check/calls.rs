@@ -8,11 +8,16 @@ use super::binding::shell_of;
 use super::checker::Checker;
 use super::lets::Site;
 use crate::unit::{
-    Access, Argument, Call, ExprKind, Name, Operand, Piece, Redirect, ShellText, Step, Target, Work,
+    Access, Argument, Call, CallKind, ExprKind, Name, Operand, Piece, Redirect, ShellText, Step,
+    Target, Work,
 };
 
 impl Checker<'_> {
-    pub(super) fn step(&mut self, step: &Step) {
+    pub(super) fn step(&mut self, step: &Step, span: Span) {
+        if let Some(call) = step.dependency() {
+            return self.dependency(call, true);
+        }
+        self.note_step(span);
         self.operand(&step.first);
         for (_, operand) in &step.rest {
             self.operand(operand);
@@ -71,7 +76,10 @@ impl Checker<'_> {
             Target::Text(text) => return self.redirection_text(text),
             Target::Decorator(call) => call,
         };
-        let path = if call.function().is_some() { "cmd" } else { call.path.text.as_str() };
+        let path = match call.function() {
+            Some((kind, _)) => kind.decorator(),
+            None => call.path.text.as_str(),
+        };
         let Some((descriptor, named)) = self.descriptor(path) else {
             self.unknown_path(&call.path, call.span, true);
             return;
@@ -95,9 +103,13 @@ impl Checker<'_> {
     /// A decorator as a command; says what it returns.
     fn call(&mut self, call: &Call) -> Option<&'static Descriptor> {
         let descriptor = match call.function() {
-            Some(function) => {
-                self.function_call_site(function, call);
-                self.registry.get("cmd")
+            Some((CallKind::First, _)) => {
+                self.dependency(call, false);
+                return None;
+            }
+            Some((kind, function)) => {
+                self.function_call_site(kind, function, call);
+                self.registry.get(kind.decorator())
             }
             None => self.descriptor(&call.path.text).map(|(descriptor, _)| descriptor),
         };
@@ -112,9 +124,10 @@ impl Checker<'_> {
         };
         if matches!(call.path.text.as_str(), "var" | "env" | "let") {
             self.nameless(&call.path.text, span, &call.args);
-        } else if call.path.text == "cmd" {
-            let help = "name the function: `@cmd.NAME()`";
-            self.error(Code::UnknownFunction, span, "`@cmd` needs the name of a function", help);
+        } else if let path @ ("cmd" | "needs") = call.path.text.as_str() {
+            let message = format!("`@{path}` needs the name of a function");
+            let help = format!("name the function: `@{path}.NAME()`");
+            self.error(Code::UnknownFunction, span, message, help);
         } else if call.function().is_none() {
             // Every question is asked before the first step, so it cannot hold what a step gave.
             let site = if descriptor.path == "confirm" { Site::Question } else { Site::Run };
@@ -171,7 +184,7 @@ impl Checker<'_> {
         self.unknown_path(path, span, true);
     }
 
-    fn block_policy(&mut self, descriptor: &Descriptor, call: &Call, span: Span) {
+    pub(super) fn block_policy(&mut self, descriptor: &Descriptor, call: &Call, span: Span) {
         let path = descriptor.path;
         match (&call.block, descriptor.block) {
             (None, BlockPolicy::Required) => self.error(
@@ -189,7 +202,9 @@ impl Checker<'_> {
             _ => {}
         }
         if let Some(block) = &call.block {
-            self.block(block, path == "parallel");
+            self.at_run_time(&format!("@{path}"), |checker| {
+                checker.block(block, path == "parallel");
+            });
         }
     }
 
@@ -244,7 +259,7 @@ impl Checker<'_> {
     }
 
     /// Says that no function has this name.
-    pub(super) fn unknown_function_call(&mut self, function: &str, span: Span) {
+    pub(super) fn unknown_function_call(&mut self, kind: CallKind, function: &str, span: Span) {
         let near = if self.may_suggest(self.unit.functions.len()) {
             suggest::nearest(function, self.functions.names()).map(str::to_owned)
         } else {
@@ -253,11 +268,11 @@ impl Checker<'_> {
         let mut error =
             Diagnostic::new(Code::UnknownFunction, span, format!("unknown function `{function}`"));
         error = match near {
-            Some(near) => error.help(format!("did you mean `@cmd.{near}`?")).fix(
-                format!("write `@cmd.{near}`"),
-                span,
-                format!("@cmd.{near}"),
-            ),
+            Some(near) => {
+                let call = format!("@{}.{near}", kind.decorator());
+                let error = error.help(format!("did you mean `{call}`?"));
+                error.fix(format!("write `{call}`"), span, call)
+            }
             None => error.help(format!("declare it at the top level: `fun {function}() {{ … }}`")),
         };
         self.report(error);

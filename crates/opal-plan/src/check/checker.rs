@@ -6,6 +6,7 @@ use opal_core::resolver::ScriptPart;
 use opal_core::{Code, Diagnostic, LineIndex, Registry, Span};
 use opal_syntax::Parse;
 
+use super::dependencies::Dependencies;
 use super::found::Found;
 use super::functions::Functions;
 use super::lets::Lets;
@@ -35,6 +36,7 @@ pub(super) struct Checker<'a> {
     pub(super) depth: u32,
     /// `catch` clauses that are open.
     pub(super) catches: u32,
+    pub(super) dependencies: Dependencies,
     /// Made when a line is named: mostly never.
     pub(super) lines: OnceCell<LineIndex>,
     /// So many names may still be compared with a wrong one.
@@ -67,6 +69,7 @@ impl<'a> Checker<'a> {
             function: None,
             depth: 0,
             catches: 0,
+            dependencies: Dependencies::default(),
             lines: OnceCell::new(),
             comparisons: MAX_COMPARISONS,
             collects: false,

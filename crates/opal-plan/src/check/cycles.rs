@@ -14,7 +14,7 @@ impl Checker<'_> {
         for cycle in cycles(&edges) {
             let path = cycle.path(|index| self.unit.functions[index].name.text.as_str());
             let message = format!("recursive function call: {path}");
-            let help = "calls are expanded before anything runs: break the cycle";
+            let help = "calls and dependencies are expanded before anything runs: break the cycle";
             self.error(Code::CallCycle, cycle.closed_by, message, help);
         }
     }

@@ -10,8 +10,8 @@ use super::checker::Checker;
 use super::commands::commands;
 use super::lets::Site;
 use crate::unit::{
-    Argument, Call, Expr, ExprKind, Function, FunctionNames, Param, Reference, StatementKind,
-    StrPiece, Unit, Work,
+    Argument, Call, CallKind, Expr, ExprKind, Function, FunctionNames, Param, Reference,
+    StatementKind, StrPiece, Unit, Work,
 };
 
 #[derive(Debug)]
@@ -161,21 +161,25 @@ impl Checker<'_> {
         let name = &function.name.text;
         let words: Vec<&str> = commands(text).into_iter().flatten().collect();
         if words.iter().all(|word| self.functions.find(word).is_some()) {
-            let calls: Vec<String> = words.iter().map(|word| format!("@cmd.{word}()")).collect();
+            let calls: Vec<String> = words.iter().map(|word| format!("@needs.{word}()")).collect();
             let message =
                 format!("`{text}` would run as a command, but consists of function names");
-            let help =
-                format!("call them, one on each line: `fun {name}() {{ {} }}`", calls.join(" ⏎ "));
+            let calls = calls.join(" ⏎ ");
+            let help = format!("for dependencies, write `fun {name}() {{ {calls} }}`, one a line");
             self.error(Code::LabelWithoutBody, statement.span, message, help);
         }
     }
 
-    /// `@cmd.NAME(…)` against the function's parameters.
-    pub(super) fn function_call_site(&mut self, name: &str, call: &Call) {
+    /// `@cmd.NAME(…)` or `@needs.NAME(…)` against the function's parameters.
+    pub(super) fn function_call_site(&mut self, kind: CallKind, name: &str, call: &Call) {
+        let site = match kind {
+            CallKind::Here => Site::Run,
+            CallKind::First => Site::Dependency,
+        };
         let span = Span::new(call.path.span.start.saturating_sub(1), call.path.span.end);
         let Some(callee) = self.functions.find(name) else {
-            self.unknown_function_call(name, span);
-            self.argument_values(&call.args, Site::Run);
+            self.unknown_function_call(kind, name, span);
+            self.argument_values(&call.args, site);
             return;
         };
         match self.function {
@@ -199,24 +203,24 @@ impl Checker<'_> {
             let index = match bound {
                 Ok(index) => index,
                 Err(error) => {
-                    self.report(function_error(function, arg, error));
+                    self.report(function_error(kind, function, arg, error));
                     let BindError::Repeated { index, .. } = error else {
-                        self.expression(&arg.value, Site::Run);
+                        self.expression(&arg.value, site);
                         lost = true;
                         continue;
                     };
                     index
                 }
             };
-            self.callee_argument(callee, index, arg);
+            self.callee_argument(callee, index, arg, site);
         }
         let missing: Vec<&Param> = binding.missing().collect();
         if let (Some(first), false) = (missing.first(), lost) {
             let names = missing.iter().map(|param| param.name.text.as_str());
-            let message = format!("`@cmd.{name}` needs {}", listed(names));
+            let message = format!("`@{}.{name}` needs {}", kind.decorator(), listed(names));
             let error = Diagnostic::new(Code::MissingArgument, call.span, message)
                 .also(first.name.span, "declared here")
-                .help(signature(function));
+                .help(signature(kind, function));
             self.report(error);
         }
     }
@@ -229,13 +233,13 @@ impl Checker<'_> {
         }
     }
 
-    fn callee_argument(&mut self, callee: usize, index: usize, arg: &Argument) {
+    fn callee_argument(&mut self, callee: usize, index: usize, arg: &Argument, site: Site) {
         let param = &self.unit.functions[callee].params[index];
         let wanted = param.declared_type();
         if self.unquoted_choice(&wanted, &arg.value) {
             return;
         }
-        let given = self.expression(&arg.value, Site::Run);
+        let given = self.expression(&arg.value, site);
         if param.rest {
             return;
         }

@@ -54,6 +54,8 @@ pub(super) enum Site {
     ValueArgument,
     /// What is asked before the first step.
     Question,
+    /// An argument of a function that runs before the first step.
+    Dependency,
     /// An operand, or an argument of a function: computed before anything runs.
     Computed,
     /// An argument of something that runs, or shell text: the one place for run-time values.
@@ -76,6 +78,7 @@ impl Site {
             Self::Var => "a variable",
             Self::ValueArgument => "an argument of a value decorator",
             Self::Question => "a question",
+            Self::Dependency => "an argument of `@needs`",
             Self::Computed => "a computation",
             Self::Run => "a step",
         }

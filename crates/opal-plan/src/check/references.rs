@@ -7,7 +7,7 @@ use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
 use super::checker::Checker;
 use super::lets::Site;
-use crate::unit::{Access, Argument, ExprKind, Name, Reference, no_field};
+use crate::unit::{Access, Argument, CallKind, ExprKind, Name, Reference, no_field};
 
 impl Checker<'_> {
     /// Checks a reference where a value is expected, and returns its type.
@@ -59,13 +59,18 @@ impl Checker<'_> {
 
     /// A registered path; none where the accesses are still to be followed from Any.
     fn value_decorator(&mut self, reference: &Reference, span: Span, site: Site) -> Option<Type> {
-        if let Some(function) = reference.path.text.strip_prefix("cmd.") {
-            let message = format!("`@cmd.{function}` runs a function and has no value");
-            let help = if site == Site::Run {
-                "put it on its own line, or make it an operand of its own; for plain text, write \
-                 `\\@cmd`"
-            } else {
-                "for the output of a command, use `@shell.output(\"…\")`"
+        if let Some((kind, function)) = CallKind::of(&reference.path.text) {
+            let space = kind.decorator();
+            let message = format!("`@{space}.{function}` runs a function and has no value");
+            let help = match (site, kind) {
+                (Site::Run, CallKind::Here) => {
+                    "put it on its own line, or make it an operand of its own; for plain text, \
+                     write `\\@cmd`"
+                }
+                (Site::Run, CallKind::First) => {
+                    "put it on its own line, before the steps; for plain text, write `\\@needs`"
+                }
+                _ => "for the output of a command, use `@shell.output(\"…\")`",
             };
             self.error(Code::NotAValue, span, message, help);
             self.argument_values(&reference.args, Site::Run);
@@ -137,7 +142,7 @@ impl Checker<'_> {
     pub(super) fn unknown_path(&mut self, path: &Name, span: Span, is_reference: bool) {
         let given = path.text.as_str();
         let first = given.split('.').next().unwrap_or(given);
-        let spaces = ["var", "env", "let", "cmd"];
+        let spaces = ["var", "env", "let", "cmd", "needs"];
         let space = spaces.into_iter().find(|space| {
             given.contains('.') && first != *space && suggest::distance(first, space) == 1
         });

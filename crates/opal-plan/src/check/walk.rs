@@ -6,6 +6,7 @@ use opal_core::types::TypeRef;
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
 use super::checker::Checker;
+use super::dependencies::Dependencies;
 use super::lets::Site;
 use super::names::VarKind;
 use crate::unit::{
@@ -63,6 +64,7 @@ impl Checker<'_> {
         self.function = function;
         self.depth = 0;
         self.catches = 0;
+        self.dependencies = Dependencies::default();
         let mut declared = Vec::new();
         declarations(block, &mut declared);
         self.names.begin(function.is_none(), declared);
@@ -120,7 +122,7 @@ impl Checker<'_> {
             StatementKind::For { names, over, body } => self.r#for(names, over, body),
             StatementKind::While { condition, body } => {
                 self.condition(condition);
-                self.block(body, false);
+                self.at_run_time("while", |checker| checker.block(body, false));
             }
             StatementKind::Try { body, catch, finally } => {
                 let words = ["try", "catch", "finally"];
@@ -129,17 +131,24 @@ impl Checker<'_> {
                     if let Some(block) = block {
                         let is_catch = u32::from(word == "catch");
                         self.catches += is_catch;
-                        self.conditional(word, statement.span, block);
+                        self.at_run_time(word, |checker| {
+                            checker.conditional(word, statement.span, block);
+                        });
                         self.catches -= is_catch;
                     }
                 }
             }
-            StatementKind::Block(block) => self.block(block, false),
-            StatementKind::Let { name, source, access } => self.r#let(name, source, access),
+            StatementKind::Block(block) => {
+                self.at_run_time("{ … }", |checker| checker.block(block, false));
+            }
+            StatementKind::Let { name, source, access } => {
+                self.note_step(statement.span);
+                self.r#let(name, source, access);
+            }
             StatementKind::Require(reference) => {
                 self.reference(reference, Site::Var);
             }
-            StatementKind::Step(step) => self.step(step),
+            StatementKind::Step(step) => self.step(step, statement.span),
         }
     }
 

@@ -7,9 +7,9 @@
 mod arguments;
 mod calls;
 mod control;
+mod dependencies;
 mod look_ahead;
 mod loops;
-mod place;
 mod steps;
 mod variables;
 
@@ -22,10 +22,10 @@ use opal_core::plan::{Arg, MAX_STEPS, Node, Step};
 use opal_core::{Code, Diagnostic, Span, Value};
 
 use self::arguments::Given;
-use self::place::Place;
 use super::datum::{Datum, Open, Plain};
 use super::demand::{Purpose, Stop};
 use super::graph::{Cell, diagnostic};
+use super::place::Place;
 use super::planner::Planner;
 use super::scope::Entry;
 use super::scoped::{Block, Function, Program, Slot, Statement, StatementKind};
@@ -45,7 +45,6 @@ impl<'a> Planner<'a> {
             Entry::Function(index) => program.functions[index].as_deref(),
         };
         let Some(function) = function else { return Ok(Vec::new()) };
-        let mut place = Place::new(&*function.name);
         if entry != Entry::Script {
             // Declared before any function changes one of them.
             let all: Vec<u32> = (0..self.program.globals.len() as u32).collect();
@@ -53,7 +52,9 @@ impl<'a> Planner<'a> {
         }
         self.enter_target(function)?;
         let mut out = Vec::new();
-        self.block(&function.body, &mut place, &mut out)?;
+        self.with_dependencies(&function.name, &mut out, |planner, place, out| {
+            planner.within(&function.name, |planner| planner.block(&function.body, place, out))
+        })?;
         Ok(out)
     }
 
@@ -101,7 +102,7 @@ impl<'a> Planner<'a> {
                 };
                 if !known {
                     let value = self.eval(value);
-                    self.set(*slot, value);
+                    self.declare(*slot, value);
                 }
             }
             StatementKind::Assign { slot, op, value } => {
@@ -138,6 +139,7 @@ impl<'a> Planner<'a> {
                 step.args.push(("value".into(), arg));
                 out.push(step);
             }
+            StatementKind::Needs(call) => self.dependency(call)?,
             StatementKind::Step(step) => self.step(step, span, place, out)?,
         }
         Ok(())

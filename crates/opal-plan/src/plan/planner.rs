@@ -7,6 +7,7 @@ use opal_core::{Diagnostic, Span, Value};
 
 use super::datum::{Datum, Taint};
 use super::demand::Demand;
+use super::dependencies::Dependencies;
 use super::expand::{Ahead, Change};
 use super::graph::{Cell, Graph};
 use super::request::{Purpose, Request};
@@ -21,6 +22,9 @@ pub(crate) struct Planner<'a> {
     /// `@args`.
     pub(super) args: Datum,
     pub(super) globals: Vec<Option<Cell>>,
+    /// What they are declared as, whatever has been assigned since.
+    pub(super) declared: Vec<Option<Cell>>,
+    pub(super) dependencies: Dependencies,
     pub(super) frames: Vec<Vec<Option<Cell>>>,
     /// Old values of variables that were set where assignments stay inside.
     pub(super) journal: Vec<Change>,
@@ -63,6 +67,8 @@ impl<'a> Planner<'a> {
             graph: Graph::new(request.purpose == Purpose::Quick),
             args,
             globals: vec![None; program.globals.len()],
+            declared: vec![None; program.globals.len()],
+            dependencies: Dependencies::default(),
             frames: Vec::new(),
             journal: Vec::new(),
             copies: 0,

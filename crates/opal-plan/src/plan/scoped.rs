@@ -61,16 +61,45 @@ pub(crate) struct Statement {
 
 #[derive(Debug)]
 pub(crate) enum StatementKind {
-    Var { slot: Slot, value: Rc<Expr> },
-    Assign { slot: Slot, op: Option<BinaryOp>, value: Expr },
+    Var {
+        slot: Slot,
+        value: Rc<Expr>,
+    },
+    Assign {
+        slot: Slot,
+        op: Option<BinaryOp>,
+        value: Expr,
+    },
     If(Vec<Branch>),
-    When { subject: Expr, arms: Vec<Arm> },
-    For { slots: Vec<Slot>, name: Rc<str>, over: Expr, body: Block },
-    While { condition: Expr, body: Block },
-    Try { body: Block, catch: Option<Block>, finally: Option<Block> },
+    When {
+        subject: Expr,
+        arms: Vec<Arm>,
+    },
+    For {
+        slots: Vec<Slot>,
+        name: Rc<str>,
+        over: Expr,
+        body: Block,
+    },
+    While {
+        condition: Expr,
+        body: Block,
+    },
+    Try {
+        body: Block,
+        catch: Option<Block>,
+        finally: Option<Block>,
+    },
     Block(Block),
-    Let { slot: Slot, name: Rc<str>, source: Call, access: Vec<Access> },
+    Let {
+        slot: Slot,
+        name: Rc<str>,
+        source: Call,
+        access: Vec<Access>,
+    },
     Require(Expr),
+    /// `@needs.NAME(…)`.
+    Needs(Call),
     Step(Step),
 }
 

@@ -14,6 +14,16 @@ pub struct Step {
     pub rest: Vec<(ChainOperator, Operand)>,
 }
 
+impl Step {
+    /// The call, where the step is nothing but `@needs.NAME(…)`.
+    #[must_use]
+    pub fn dependency(&self) -> Option<&Call> {
+        let Work::Call(call) = &self.first.work else { return None };
+        let is_alone = self.rest.is_empty() && self.first.redirects.is_empty();
+        call.function().filter(|(kind, _)| is_alone && *kind == CallKind::First).map(|_| call)
+    }
+}
+
 #[derive(Debug)]
 pub struct Operand {
     pub work: Work,
@@ -116,9 +126,38 @@ pub struct Call {
 }
 
 impl Call {
-    /// The function called, where this is `@cmd.NAME`.
+    /// The function of the file, where this is `@cmd.NAME` or `@needs.NAME`.
     #[must_use]
-    pub fn function(&self) -> Option<&str> {
-        self.path.text.strip_prefix("cmd.")
+    pub fn function(&self) -> Option<(CallKind, &str)> {
+        CallKind::of(&self.path.text)
+    }
+}
+
+/// How a function of the file gets to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallKind {
+    /// `@cmd`: where the call is, every time.
+    Here,
+    /// `@needs`: before the target's first step, once.
+    First,
+}
+
+impl CallKind {
+    const ALL: [Self; 2] = [Self::Here, Self::First];
+
+    /// The decorator that says so.
+    #[must_use]
+    pub const fn decorator(self) -> &'static str {
+        match self {
+            Self::Here => "cmd",
+            Self::First => "needs",
+        }
+    }
+
+    /// What a path calls, and the name of the function.
+    #[must_use]
+    pub fn of(path: &str) -> Option<(Self, &str)> {
+        let (space, name) = path.split_once('.')?;
+        Self::ALL.into_iter().find(|kind| kind.decorator() == space).map(|kind| (kind, name))
     }
 }

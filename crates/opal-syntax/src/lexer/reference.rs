@@ -1,7 +1,7 @@
 //! Is this `@` a reference?
 //!
 //! Text is full of `@`: addresses, npm scopes, `curl -d @file.json`, image digests. A reference is
-//! `@var.`, `@env.`, `@let.` or `@cmd.` with a name, or a path that is registered. Anything else is
+//! `@var.`, `@env.`, `@let.`, `@cmd.` or `@needs.` with a name, or a path that is registered. Anything else is
 //! either plainly text or so close to a reference that silence would be worse than an error; which
 //! of the two, the name resolution decides, because only it knows what is close.
 
@@ -40,7 +40,7 @@ impl Lexer<'_> {
             b"var" | b"env" | b"let" if named => {
                 return At::Path { end: self.name_end(first + 1, false), kind: Some(VALUE) };
             }
-            b"cmd" if named && !after_word => {
+            b"cmd" | b"needs" if named && !after_word => {
                 return At::Path { end: self.name_end(first + 1, true), kind: Some(ACTION) };
             }
             _ => {}

@@ -13,7 +13,7 @@ impl Vocabulary for Words {
             "args" | "raw" | "git.commit" | "git.branch" | "shell.output" | "secret.env"
             | "os.name" => kind(true, false, false),
             "file.read" => kind(true, false, true),
-            "retry" | "timeout" | "parallel" | "shell" | "log" | "cmd" | "workdir" => {
+            "retry" | "timeout" | "parallel" | "shell" | "log" | "cmd" | "needs" | "workdir" => {
                 kind(false, true, false)
             }
             "file.write" | "to.display" => kind(false, true, true),

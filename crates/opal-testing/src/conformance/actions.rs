@@ -154,7 +154,7 @@ fn plan(descriptor: &Descriptor, given: &[(&'static str, Value)]) -> Plan {
         };
         step.args.push((param.name.into(), arg));
     }
-    if descriptor.block != Block::Forbidden || descriptor.path == "cmd" {
+    if descriptor.block != Block::Forbidden || step.node.is_function() {
         step.block.push(command(INNER, "trial.it.inner"));
     }
     plan_of(vec![step, command("after", "trial.after")])

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use opal_core::gather::Gather as _;
-use opal_core::plan::{Arg, Node, Plan, Step};
+use opal_core::plan::{Arg, Plan, Step};
 use opal_core::stream::{Closed, Stream};
 use opal_core::{Registry, Value, resource};
 use opal_ops::planning::record_name;
@@ -72,7 +72,7 @@ impl<'a> RunAudience<'a> {
 }
 
 fn calls(plan: &Plan) -> BTreeMap<&str, &str> {
-    let calls = plan.all_steps().filter(|step| step.node == Node::Call);
+    let calls = plan.all_steps().filter(|step| step.node.is_function());
     let called = |step| match Step::arg(step, "function") {
         Some(Arg::Const(Value::String(name))) => Some((&*step.path, &**name)),
         _ => None,

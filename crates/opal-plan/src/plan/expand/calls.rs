@@ -8,10 +8,10 @@ use opal_core::plan::{Arg, Binding, Handle, Node, Note, Part, Step};
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
 use super::arguments::Given;
-use super::place::Place;
 use crate::plan::datum::{Datum, Plain};
 use crate::plan::demand::{Purpose, Stop};
 use crate::plan::graph::{Cell, Op};
+use crate::plan::place::Place;
 use crate::plan::planner::Planner;
 use crate::plan::scoped::{
     Access, ArgName, ArgValue, BoundArg, Call, CallArg, Callee, FieldName, Function, Program, Slot,
@@ -115,7 +115,9 @@ impl<'a> Planner<'a> {
         let given = self.given(function, args, &mut step)?;
         self.enter(function, given, true, span)?;
         let mut inner = Place::new(&*step.path);
-        self.block(&function.body, &mut inner, &mut step.block)?;
+        self.within(&function.name, |planner| {
+            planner.block(&function.body, &mut inner, &mut step.block)
+        })?;
         self.frames.pop();
         Ok(step)
     }

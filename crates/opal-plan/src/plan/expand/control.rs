@@ -3,12 +3,12 @@
 use opal_core::plan::{Arg, Node, Note, Step};
 use opal_core::{Code, Diagnostic, Span, Value};
 
-use super::place::Place;
 use super::steered;
 use crate::plan::datum::{Datum, Open, Plain, inherit};
 use crate::plan::demand::Stop;
 use crate::plan::graph::{Cell, diagnostic};
 use crate::plan::operate;
+use crate::plan::place::Place;
 use crate::plan::planner::Planner;
 use crate::plan::scoped::{Arm, Block, Branch, Expr, Pattern, PatternKind, Slot};
 use crate::plan::warn::Unmatched;
@@ -103,9 +103,11 @@ impl<'a> Planner<'a> {
         for (shown, body) in ways {
             let mut way = self.node(Node::Branch, place.next("branch"), step.span)?;
             way.args.push((name.into(), Arg::Const(Value::String(shown.into()))));
-            let mut inner = Place::new(&*way.path);
-            let (slots, problem) =
-                self.perhaps(|this| this.block(body, &mut inner, &mut way.block))?;
+            let (slots, problem) = self.perhaps(|this| {
+                this.with_dependencies(&way.path, &mut way.block, |this, place, out| {
+                    this.block(body, place, out)
+                })
+            })?;
             changed.extend(slots);
             unplanned(&mut way, problem);
             step.block.push(way);

@@ -83,6 +83,8 @@ fn heads_of<'a>(statement: &'a Statement, into: &mut Vec<&'a Expr>) {
         StatementKind::Let { source, .. } => call(source, into),
         StatementKind::Var { .. }
         | StatementKind::Assign { .. }
+        // Those of a function may never be used.
+        | StatementKind::Needs(_)
         | StatementKind::Try { .. }
         | StatementKind::Block(_) => {}
     }
@@ -188,7 +190,7 @@ impl Spoiled {
             }
             StatementKind::While { body, .. } | StatementKind::Block(body) => self.block(body),
             // Assignments stay inside, but what is bound is not.
-            StatementKind::Try { .. } | StatementKind::Require(_) => {}
+            StatementKind::Try { .. } | StatementKind::Require(_) | StatementKind::Needs(_) => {}
             StatementKind::Let { slot, source, .. } => {
                 self.slots.insert(*slot);
                 self.called(source);

@@ -6,11 +6,11 @@ use opal_core::plan::{Arg, Node, Step};
 use opal_core::{Code, Diagnostic, Span, Value};
 
 use super::control::unplanned;
-use super::place::Place;
 use super::steered;
 use crate::plan::datum::{Datum, Open, Plain, inherit};
 use crate::plan::demand::Stop;
 use crate::plan::graph::{Cell, Op};
+use crate::plan::place::Place;
 use crate::plan::planner::Planner;
 use crate::plan::scoped::{Block, Expr, Slot};
 
@@ -135,7 +135,6 @@ impl<'a> Planner<'a> {
         self.leave_undecided(&mut step, over);
         let mut place = Place::new(&*step.path);
         let mut round = self.node(Node::Iteration, place.next(name.to_owned()), step.span)?;
-        let mut inner = Place::new(&*round.path);
         let symbol = || format!("{}[…]", over.symbol());
         let taint = inherit(&[over], symbol);
         let (changed, problem) = self.perhaps(|this| {
@@ -143,7 +142,9 @@ impl<'a> Planner<'a> {
                 let open = Plain::Open(Open::Deferred);
                 this.set(*slot, Cell::Known(Datum::new(open, taint.clone())));
             }
-            this.block(body, &mut inner, &mut round.block)
+            this.with_dependencies(&round.path, &mut round.block, |this, place, out| {
+                this.block(body, place, out)
+            })
         })?;
         unplanned(&mut round, problem);
         self.open_slots(changed, over);

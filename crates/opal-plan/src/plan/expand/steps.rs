@@ -5,10 +5,10 @@ use std::rc::Rc;
 use opal_core::plan::{Arg, ChainOperator, Node, Piece, Redirect, RedirectTarget, Step};
 use opal_core::{Code, Diagnostic, Span};
 
-use super::place::Place;
 use crate::plan::datum::Plain;
 use crate::plan::demand::{Demand, Purpose, Stop, fits};
 use crate::plan::graph::Cell;
+use crate::plan::place::Place;
 use crate::plan::planner::Planner;
 use crate::plan::scoped::{self, Expr, ExprKind, Operand, Target, Work};
 use crate::plan::settle::plain_arg;

@@ -36,6 +36,14 @@ impl Planner<'_> {
         }
     }
 
+    /// The same for a declaration.
+    pub(super) fn declare(&mut self, slot: Slot, value: Cell) {
+        if let Slot::Global(index) = slot {
+            self.declared[index as usize] = Some(value.clone());
+        }
+        self.set(slot, value);
+    }
+
     /// Gives top-level variables the values of their declarations, where they have none yet. That
     /// is not an assignment: it holds outside of the block in which it was first needed.
     pub(super) fn declare_globals(&mut self, wanted: &[u32]) {
@@ -44,7 +52,9 @@ impl Planner<'_> {
             if self.globals[at].is_none()
                 && let Some(value) = self.program.globals[at].clone()
             {
-                self.globals[at] = Some(self.eval(&value));
+                let value = self.eval(&value);
+                self.declared[at] = Some(value.clone());
+                self.globals[at] = Some(value);
             }
         }
     }

@@ -86,7 +86,10 @@ impl<'s> Scoper<'s> {
             unit::StatementKind::Require(reference) => {
                 StatementKind::Require(self.reference(reference))
             }
-            unit::StatementKind::Step(step) => StatementKind::Step(self.step(step)?),
+            unit::StatementKind::Step(step) => match step.dependency() {
+                Some(call) => StatementKind::Needs(self.dependency(call)?),
+                None => StatementKind::Step(self.step(step)?),
+            },
         })
     }
 

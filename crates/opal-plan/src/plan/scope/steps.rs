@@ -7,7 +7,7 @@ use opal_core::parameter::BindError;
 use super::Scoper;
 use crate::check::function_error;
 use crate::plan::scoped::{Call, CallArg, Callee, Operand, Piece, Redirect, Step, Target, Work};
-use crate::unit::{self, FunctionNames};
+use crate::unit::{self, CallKind, FunctionNames};
 
 impl<'s> Scoper<'s> {
     pub(super) fn step(&mut self, step: &'s unit::Step) -> Option<Step> {
@@ -38,7 +38,9 @@ impl<'s> Scoper<'s> {
 
     pub(super) fn call(&mut self, call: &'s unit::Call) -> Option<Call> {
         let callee = match call.function() {
-            Some(name) => self.function_call(name, call)?,
+            Some((CallKind::Here, _)) => self.function_call(call)?,
+            // It is a statement of its own.
+            Some((CallKind::First, _)) => return None,
             None => {
                 let (descriptor, subject) = self.descriptor(&call.path.text)?;
                 let args = self.bind(descriptor, &call.args, subject.is_some());
@@ -49,7 +51,13 @@ impl<'s> Scoper<'s> {
         Some(Call { callee, block, span: call.span })
     }
 
-    fn function_call(&mut self, name: &'s str, call: &'s unit::Call) -> Option<Callee> {
+    pub(super) fn dependency(&mut self, call: &'s unit::Call) -> Option<Call> {
+        let callee = self.function_call(call)?;
+        Some(Call { callee, block: None, span: call.span })
+    }
+
+    fn function_call(&mut self, call: &'s unit::Call) -> Option<Callee> {
+        let (kind, name) = call.function()?;
         let functions = &self.source.unit.functions;
         let index = self.by_name.get_or_init(|| FunctionNames::new(functions)).find(name)?;
         self.wanted.push(index);
@@ -60,7 +68,7 @@ impl<'s> Scoper<'s> {
                 |name: &unit::Name| function.params.iter().position(|p| p.name.text == name.text);
             let param = match arg.name.as_ref().map(named) {
                 Some(None) => {
-                    self.lost.push(function_error(function, arg, BindError::Unknown));
+                    self.lost.push(function_error(kind, function, arg, BindError::Unknown));
                     continue;
                 }
                 Some(found) => found,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// A block of the plan being written: its path, and how many of each kind it has.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     path: String,
     counts: BTreeMap<Cow<'static, str>, u32>,
 }
