@@ -87,6 +87,24 @@ pub(crate) fn read(path: &Path) -> Result<SourceFile, Failure> {
     Ok(SourceFile { name: path.display().to_string(), text: source::decode(bytes) })
 }
 
+/// A file of another tool, and the name that messages use. It may contain what a source may not.
+pub(crate) fn read_foreign(path: &Path) -> Result<(String, String), Failure> {
+    let (name, bytes) = if path == Path::new("-") {
+        let bytes = read_bytes(&mut io::stdin().lock())
+            .map_err(|error| Failure::unreadable(Path::new("standard input"), &error))?;
+        ("<stdin>".to_owned(), bytes)
+    } else {
+        let bytes = regular::open_given(path)
+            .and_then(|mut file| read_bytes(&mut file))
+            .map_err(|error| Failure::unreadable(path, &error))?;
+        (path.display().to_string(), bytes)
+    };
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Failure::usage(format!("`{name}` is not a text in UTF-8"), "convert a text file")
+    })?;
+    Ok((name, text))
+}
+
 fn read_bytes(from: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(MAX_SOURCE_BYTES as u64 + 1).read_to_end(&mut bytes)?;

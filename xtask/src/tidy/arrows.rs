@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -15,6 +15,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("opal-session", &["opal-core", "opal-files"]),
     ("opal-exec", &["opal-core", "opal-session", "opal-vault"]),
     ("opal-config", &["opal-core", "opal-syntax", "opal-plan"]),
+    ("opal-convert", &["opal-config", "opal-core", "opal-syntax", "opal-plan"]),
     (
         "opal-modules",
         &[
@@ -49,6 +50,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
         "opal-cli",
         &[
             "opal-config",
+            "opal-convert",
             "opal-core",
             "opal-decorators",
             "opal-exec",

@@ -1,5 +1,6 @@
 //! `opal verify`, `opal apply` and `opal convert`.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, ValueHint};
 
 use super::shared::{arguments, flag, source};
@@ -42,15 +43,15 @@ pub(super) fn apply() -> Command {
 
 pub(super) fn convert() -> Command {
     Command::new("convert")
-        .about("Print a configuration as a program, or a Go template as a Jinja template")
+        .about("Convert tasks of other tools, configurations and Go templates")
         .args([
-            config()
-                .value_name("FILE")
-                .help("A configuration (.yaml), or a Go template (.tmpl, .gotmpl, .tpl)"),
+            config().value_name("FILE").help(
+                "A justfile, a configuration (.yaml), or a Go template (.tmpl, .gotmpl, .tpl)",
+            ),
             Arg::new("from")
                 .long("from")
                 .value_name("FORMAT")
-                .value_parser(["go-template"])
+                .value_parser(formats())
                 .help("The format of FILE, regardless of its name"),
             Arg::new("out")
                 .short('o')
@@ -61,11 +62,19 @@ pub(super) fn convert() -> Command {
                 .help("Write to FILE, which must not exist; by default to standard output"),
             Arg::new("output").long("output").hide(true),
             flag("force", "Overwrite an existing FILE").requires("out"),
+            flag("json", "Print the result and the report as JSON"),
         ])
         .after_help(
-            "Examples:\n  opal convert server.yaml\n  opal convert server.yaml -o server.opl\n  \
+            "Exit codes: 0 everything was converted, 1 something was omitted, 2 FILE cannot be read.\n\n\
+             Examples:\n  opal convert justfile -o commands.opl\n  opal convert server.yaml -o server.opl\n  \
              opal convert app.conf.tmpl -o app.conf.j2",
         )
+}
+
+/// What `--from` takes.
+fn formats() -> PossibleValuesParser {
+    let tasks = opal_convert::Format::ALL.into_iter().map(opal_convert::Format::name);
+    tasks.chain(["go-template"]).collect::<Vec<_>>().into()
 }
 
 fn config() -> Arg {

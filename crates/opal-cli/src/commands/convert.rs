@@ -1,8 +1,10 @@
-//! `opal convert`: a configuration as source of the language, a Go template as a Jinja template.
+//! `opal convert`: a configuration or the tasks of another tool as source of the language, a Go
+//! template as a Jinja template.
 
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use opal_convert::{Format, Grade};
 use opal_ops::source::Form;
 
 use super::config_file;
@@ -11,7 +13,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::branch_output;
 use crate::source::NotLoaded;
-use crate::{project, source, view};
+use crate::{builtins, project, source, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     config_file::exit_of(convert(context, matches))
@@ -23,6 +25,15 @@ fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure>
         return Err(Failure::usage(
             "`--output` applies to a run, but `opal convert` runs nothing",
             "omit it; to write a file: `-o FILE`",
+        ));
+    }
+    if let Some((path, format)) = tasks(matches) {
+        return convert_tasks(context, matches, path, format);
+    }
+    if matches.get_flag("json") {
+        return Err(Failure::usage(
+            "`--json` applies to task files of other tools",
+            "omit it for a configuration or a template",
         ));
     }
     if let Some(path) = template(matches) {
@@ -54,13 +65,49 @@ fn out(matches: &ArgMatches, path: &Path, text: &str) -> Result<Exit, Failure> {
     }
 }
 
+/// The file and its format, where it has tasks of another tool.
+fn tasks(matches: &ArgMatches) -> Option<(&Path, Format)> {
+    let path = matches.get_one::<PathBuf>("config")?;
+    let format = match matches.get_one::<String>("from") {
+        Some(name) => Format::named(name)?,
+        None => Format::of_file(path.file_name()?.to_str()?)?,
+    };
+    Some((path, format))
+}
+
+fn convert_tasks(
+    context: &Context<'_>,
+    matches: &ArgMatches,
+    path: &Path,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let (name, text) = project::read_foreign(path)?;
+    let options =
+        opal_convert::Options { registry: &context.registry, is_reserved: builtins::is_reserved };
+    let converted = opal_convert::convert(&text, format, options).map_err(|found| {
+        let message = format!("{name}:{}: {}", found.line, found.message);
+        Failure::usage(message, "nothing was converted; `--from` names another format")
+    })?;
+    let is_json = matches.get_flag("json");
+    if is_json {
+        view::convert::json(&name, format, &converted)?;
+    }
+    let is_file = matches.get_one::<PathBuf>("out").is_some_and(|it| it != Path::new("-"));
+    if is_file || !is_json {
+        out(matches, path, &converted.source)?;
+    }
+    view::convert::report(&name, &converted);
+    Ok(if converted.count(Grade::Omitted) > 0 { Exit::Differs } else { Exit::Done })
+}
+
 /// The file, where it is a template: by its name, or because `--from` says so.
 fn template(matches: &ArgMatches) -> Option<&Path> {
     let path = matches.get_one::<PathBuf>("config")?;
     let is_named = |name: &str| path.extension().is_some_and(|it| it == name);
-    // The command line knows only one format.
-    let is_template =
-        matches.contains_id("from") || ["tmpl", "gotmpl", "tpl"].into_iter().any(is_named);
+    let is_template = match matches.get_one::<String>("from") {
+        Some(format) => format == "go-template",
+        None => ["tmpl", "gotmpl", "tpl"].into_iter().any(is_named),
+    };
     is_template.then_some(path)
 }
 

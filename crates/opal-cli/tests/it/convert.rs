@@ -1,5 +1,7 @@
 //! `opal convert`: a configuration as source of the language.
 
+use std::os::unix::fs::PermissionsExt;
+
 use crate::support::Opal;
 
 const CONFIG: &str = "\
@@ -84,4 +86,66 @@ fn a_template_that_cannot_be_converted_is_left_alone() {
         .says("error: a.tmpl:2: `with` of Go templates cannot be converted; write it as Jinja")
         .stdout("");
     assert!(!opal.path().join("b.j2").exists());
+}
+
+const JUSTFILE: &str = "\
+level := 'a b'
+build kind='debug' *args:
+    make {{kind}} {{args}} {{level}}
+    cd sub && make
+    make \"{{kind}}@var.kind\" '{{kind}}'
+all: (build 'x')
+    make last
+fmt:
+    make fmt
+";
+
+/// What `make` was called with, and where.
+const RECORDER: &str =
+    "#!/bin/sh\nprintf '%s|' \"${PWD##*/}\" \"$@\" >> \"$LOG\"\nprintf '\\n' >> \"$LOG\"\n";
+
+#[test]
+fn a_converted_justfile_starts_the_same_programs() {
+    let opal =
+        Opal::machine("").file("justfile", JUSTFILE).file("bin/make", RECORDER).file("sub/x", "");
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(opal.path().join("bin/make"), executable).unwrap();
+    let ran = opal.call(&["convert", "justfile", "-o", "converted.opl"]);
+    ran.code(0).says("exact   justfile:2: build").says("2 exact").says("opal run fmt");
+    opal.call(&["check", "converted.opl"]).code(0);
+    opal.call(&["fmt", "--check", "converted.opl"]).code(0);
+    let path = format!("{}:/usr/bin:/bin", opal.path().join("bin").display());
+    let log = opal.path().join("log");
+    let env = [("PATH", path.as_str()), ("LOG", log.to_str().unwrap())];
+    opal.call_with(&env, &["-f", "converted.opl", "all"]).code(0);
+    let here = opal.path().file_name().unwrap().to_str().unwrap().to_owned();
+    assert_eq!(
+        opal.read("log"),
+        format!("{here}|x|a|b|\nsub|\n{here}|x@var.kind|x|\n{here}|last|\n")
+    );
+}
+
+#[test]
+fn an_omitted_task_is_exit_1_and_is_in_the_report_of_json() {
+    let opal = Opal::machine("").file("x.txt", "a:\n    echo {{sha1('x')}}\nb:\n    echo b\n");
+    let ran = opal.call(&["convert", "--from", "justfile", "x.txt", "--json"]);
+    let document = ran.code(1).json();
+    assert_eq!(document["summary"], serde_json::json!({"exact": 1, "adapted": 0, "omitted": 1}));
+    assert_eq!(document["tasks"][0]["outcome"], "omitted");
+    assert!(document["source"].as_str().unwrap().contains("fun b() {\n    echo b\n}"));
+    opal.call(&["convert", "--json", "commands.yaml"]).code(2).says("--json");
+}
+
+#[test]
+fn files_that_are_not_what_they_seem_are_refused_and_nothing_runs() {
+    let opal = Opal::machine("").file("bad/justfile", "\u{7f}ELF\0\0").file(
+        "justfile",
+        "x := `touch pwned`\na:\n    touch pwned\r@secret.env.X \"\"\"\n    echo \u{2028}\n",
+    );
+    opal.call(&["convert", "bad/justfile"]).code(2).says("NUL").stdout("");
+    let ran = opal.call(&["convert", "justfile", "-o", "a.opl"]);
+    ran.code(1);
+    opal.call(&["check", "a.opl"]).code(0);
+    assert!(!opal.path().join("pwned").exists());
+    assert!(!opal.read("a.opl").contains(['\r', '\u{2028}']));
 }

@@ -9,10 +9,18 @@ use tempfile::TempDir;
 use super::block::{blocks, pages};
 use crate::support::binary;
 
+/// Blocks of other tools, and their files.
+const FOREIGN: [(&str, &str); 4] = [
+    ("just", "justfile"),
+    ("make", "Makefile"),
+    ("taskfile", "Taskfile.yml"),
+    ("json", "package.json"),
+];
+
 /// Runs the commands behind `$ ` and holds what they print against the other lines.
 ///
-/// The blocks of a section share a directory, with the `opl` block above as `commands.opl` and the
-/// `yaml` block as `config.yaml`.
+/// The blocks of a section share a directory, with the `opl` block above as `commands.opl`, the
+/// `yaml` block as `config.yaml`, and blocks of other tools under the names of their files.
 pub(super) fn shell_blocks(folder: &str) {
     let mut count = 0;
     for page in pages(folder) {
@@ -32,6 +40,9 @@ pub(super) fn shell_blocks(folder: &str) {
             }
             if block.is_config() {
                 machine.write_config(&block.text);
+            }
+            if let Some((_, name)) = FOREIGN.iter().find(|(info, _)| *info == block.info) {
+                fs::write(machine.folder.path().join("shop").join(name), &block.text).unwrap();
             }
             if block.info != "sh" {
                 continue;

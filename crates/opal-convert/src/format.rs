@@ -1,0 +1,58 @@
+//! The formats, and what a conversion needs to know.
+
+use opal_core::Registry;
+
+/// A format that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Just,
+    Task,
+}
+
+impl Format {
+    pub const ALL: [Self; 2] = [Self::Just, Self::Task];
+
+    /// As `--from` writes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Just => "justfile",
+            Self::Task => "taskfile",
+        }
+    }
+
+    /// The program that runs such files.
+    pub(crate) const fn tool(self) -> &'static str {
+        match self {
+            Self::Just => "just",
+            Self::Task => "task",
+        }
+    }
+
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    /// By the name of a file, without its directory.
+    #[must_use]
+    pub fn of_file(name: &str) -> Option<Self> {
+        let lower = name.to_ascii_lowercase();
+        match lower.as_str() {
+            "justfile" | ".justfile" => Some(Self::Just),
+            "taskfile.yml" | "taskfile.yaml" | "taskfile.dist.yml" | "taskfile.dist.yaml" => {
+                Some(Self::Task)
+            }
+            _ if lower.ends_with(".just") => Some(Self::Just),
+            _ => None,
+        }
+    }
+}
+
+/// What a conversion depends on besides the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'o> {
+    pub registry: &'o Registry,
+    /// Whether `opal NAME` means opal, and never a function.
+    pub is_reserved: fn(&str) -> bool,
+}

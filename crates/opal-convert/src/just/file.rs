@@ -1,0 +1,42 @@
+//! A justfile as it is written.
+
+use super::expr::Fault;
+use super::settings::{Attribute, Settings};
+use crate::form::{Expr, Leftover, Param, Variable};
+
+#[derive(Debug, Default)]
+pub(super) struct Justfile {
+    pub(super) settings: Settings,
+    pub(super) variables: Vec<Variable>,
+    pub(super) exported: Vec<String>,
+    pub(super) aliases: Vec<(usize, String, String)>,
+    pub(super) recipes: Vec<Recipe>,
+    pub(super) leftovers: Vec<Leftover>,
+}
+
+#[derive(Debug)]
+pub(super) struct Recipe {
+    pub(super) line: usize,
+    pub(super) name: String,
+    pub(super) source: String,
+    pub(super) docs: Vec<String>,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) header: Result<Header, Fault>,
+    pub(super) body: Vec<String>,
+}
+
+/// `name params: before && after`.
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    pub(super) params: Vec<RecipeParam>,
+    pub(super) before: Vec<(String, Vec<Expr>)>,
+    pub(super) after: Vec<(String, Vec<Expr>)>,
+}
+
+#[derive(Debug)]
+pub(super) struct RecipeParam {
+    pub(super) param: Param,
+    /// `+name`: at least one.
+    pub(super) is_required_rest: bool,
+    pub(super) is_exported: bool,
+}

@@ -1,0 +1,146 @@
+//! Settings of a justfile and attributes of a recipe.
+
+use super::expr::{Cursor, Fault};
+use crate::form::Expr;
+
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    pub(super) shell: Vec<String>,
+    pub(super) interpreter: Vec<String>,
+    pub(super) export: bool,
+    pub(super) positional: bool,
+    pub(super) dotenv: bool,
+    pub(super) scripts: bool,
+    pub(super) directory: Option<Expr>,
+}
+
+/// `[name]`, `[name('a', b="c")]`, `[name: 'a']`.
+#[derive(Debug)]
+pub(super) struct Attribute {
+    pub(super) name: String,
+    pub(super) args: Vec<(Option<String>, Expr)>,
+}
+
+/// What follows `set`.
+pub(super) fn setting(cursor: &mut Cursor<'_>, settings: &mut Settings) -> Result<(), Fault> {
+    let name = cursor.name().ok_or("`set` without a name")?;
+    let value = if cursor.eat(":=") { Some(value(cursor)?) } else { None };
+    let is_on = !matches!(&value, Some(Value::Word(word)) if word == "false");
+    let list = |value: Option<Value>| match value {
+        Some(Value::List(list)) => list,
+        _ => Vec::new(),
+    };
+    match name {
+        "shell" => settings.shell = list(value),
+        "script-interpreter" => settings.interpreter = list(value),
+        "export" => settings.export = is_on,
+        "positional-arguments" => settings.positional = is_on,
+        "dotenv-load" | "dotenv-required" => settings.dotenv |= is_on,
+        "dotenv-filename" | "dotenv-path" => settings.dotenv = true,
+        "default-script" => settings.scripts = is_on,
+        "working-directory" => {
+            if let Some(Value::Expr(directory)) = value {
+                settings.directory = Some(directory);
+            }
+        }
+        // What just prints, accepts or looks for; the programs that run are the same.
+        _ => {}
+    }
+    Ok(())
+}
+
+enum Value {
+    Word(String),
+    List(Vec<String>),
+    Expr(Expr),
+}
+
+fn value(cursor: &mut Cursor<'_>) -> Result<Value, Fault> {
+    if cursor.eat("[") {
+        let mut list = Vec::new();
+        while !cursor.eat("]") {
+            skip_lines(cursor);
+            if cursor.eat("]") {
+                break;
+            }
+            match cursor.expression()? {
+                Expr::Text(text) => list.push(text),
+                _ => return Err("a setting that is computed".to_owned()),
+            }
+            skip_lines(cursor);
+            if !cursor.eat(",") {
+                skip_lines(cursor);
+                cursor.expect("]")?;
+                break;
+            }
+        }
+        return Ok(Value::List(list));
+    }
+    let mark = cursor.at;
+    match cursor.name() {
+        Some(word @ ("true" | "false")) => Ok(Value::Word(word.to_owned())),
+        _ => {
+            cursor.at = mark;
+            cursor.blanks();
+            Ok(Value::Expr(cursor.expression()?))
+        }
+    }
+}
+
+fn skip_lines(cursor: &mut Cursor<'_>) {
+    loop {
+        cursor.blanks();
+        if !cursor.rest().starts_with(['\n', '\r']) {
+            return;
+        }
+        cursor.at += 1;
+    }
+}
+
+/// What follows `[`, up to and with `]`.
+pub(super) fn attributes(cursor: &mut Cursor<'_>) -> Result<Vec<Attribute>, Fault> {
+    let mut attributes = Vec::new();
+    loop {
+        skip_lines(cursor);
+        let name = cursor.name().ok_or("an attribute without a name")?.to_owned();
+        let mut args = Vec::new();
+        if cursor.eat("(") {
+            skip_lines(cursor);
+            while !cursor.eat(")") {
+                args.push(argument(cursor)?);
+                skip_lines(cursor);
+                if !cursor.eat(",") {
+                    cursor.expect(")")?;
+                    break;
+                }
+                skip_lines(cursor);
+            }
+        } else if cursor.eat(":") {
+            args.push(argument(cursor)?);
+        }
+        attributes.push(Attribute { name, args });
+        skip_lines(cursor);
+        if cursor.eat("]") {
+            return Ok(attributes);
+        }
+        cursor.expect(",")?;
+    }
+}
+
+fn argument(cursor: &mut Cursor<'_>) -> Result<(Option<String>, Expr), Fault> {
+    cursor.blanks();
+    let mark = cursor.at;
+    if let Some(name) = cursor.name() {
+        if cursor.eat("=") {
+            cursor.blanks();
+            return Ok((Some(name.to_owned()), cursor.expression()?));
+        }
+        // `short` without a value.
+        cursor.blanks();
+        if cursor.rest().starts_with([',', ')']) {
+            return Ok((Some(name.to_owned()), Expr::text("")));
+        }
+    }
+    cursor.at = mark;
+    Ok((None, cursor.expression()?))
+}

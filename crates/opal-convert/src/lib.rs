@@ -1,0 +1,71 @@
+//! Task files of other tools as programs of the language: `opal convert`.
+//!
+//! ```text
+//! justfile ─┐
+//! Makefile ─┤
+//! Taskfile ─┼─read──▶ Sheet ──emit──▶ text ──prove──▶ text, and an outcome for each task
+//! npm      ─┘
+//! ```
+//!
+//! | stage | what it does | where |
+//! |---|---|---|
+//! | read | one reader for each format; nothing is executed | [`Format`], `just`, `taskfile` |
+//! | – | the form that every reader produces | `form` |
+//! | names | names of the language for names of the other tool | `names` |
+//! | emit | the form as source text | `emit` |
+//! | prove | the text is parsed and checked; what does not hold is written in another way, or omitted | `prove` |
+//!
+//! Text of the input appears in the result in three ways only: as a literal whose value is the input
+//! byte for byte, as the text of a shell step, or as a comment in which characters that cannot be seen
+//! are escaped. Every shell step and every text of a script is parsed again, and must contain exactly
+//! the references that the reader put there.
+//!
+//! Deliberately not here: files, processes and the environment. A reader that cannot start a program
+//! cannot run the file that it reads.
+
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests read fixtures and start programs")
+)]
+
+mod comment;
+mod emit;
+mod form;
+mod format;
+mod just;
+mod limits;
+mod names;
+mod outcome;
+mod prove;
+mod taskfile;
+
+use limits::MAX_TASKS;
+use opal_core::text::MAX_SOURCE_BYTES;
+
+pub use format::{Format, Options};
+pub use outcome::{Conversion, Grade, Outcome, Unreadable};
+
+/// The tasks of a file as a program.
+///
+/// # Errors
+///
+/// A file that cannot be read as this format at all.
+pub fn convert(text: &str, format: Format, options: Options<'_>) -> Result<Conversion, Unreadable> {
+    let text = &text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    if text.len() > MAX_SOURCE_BYTES {
+        return Err(Unreadable::new(1, "the file is larger than 16 MiB"));
+    }
+    if let Some(line) = text.split('\n').position(|line| line.contains('\0')) {
+        return Err(Unreadable::new(line + 1, "the file contains a NUL byte, so it is not text"));
+    }
+    let mut sheet = match format {
+        Format::Just => just::read(text)?,
+        Format::Task => taskfile::read(text)?,
+    };
+    if sheet.tasks.len() > MAX_TASKS || sheet.variables.len() > MAX_TASKS {
+        let message = format!("the file has more than {MAX_TASKS} tasks or variables");
+        return Err(Unreadable::new(1, &message));
+    }
+    sheet.complete(format.tool());
+    Ok(prove::prove(&sheet, format, options))
+}

@@ -1,0 +1,66 @@
+//! Taskfiles.
+
+use opal_convert::{Format, Grade};
+
+use crate::{assert_result, converted, reasons};
+
+fn assert_task(text: &str, expected: &str, grades: &str) {
+    assert_result(Format::Task, text, expected, grades);
+}
+
+#[test]
+fn tasks_are_functions() {
+    assert_task(
+        "version: '3'\nvars:\n  BIN: app\n  COMMIT: {sh: git rev-parse HEAD}\ntasks:\n  \
+         tf:init:\n    desc: Prepare.\n    dir: infra\n    cmds:\n      - terraform init {{.CLI_ARGS}}\n  \
+         build:\n    deps: [tf:init]\n    cmds:\n      - go build -o {{.BIN}}\n      - task: pack\n        \
+         vars: {KIND: zip}\n  pack:\n    cmds: [\"tar {{.KIND}} {{.COMMIT}}\"]\n",
+        "var BIN = \"app\"\nvar COMMIT = @shell.output(\"git rev-parse HEAD\")\n\n\
+         # Prepare.\nfun tf-init(cli_args...) {\n    @workdir(\"infra\") {\n        \
+         terraform init @var.cli_args\n    }\n}\n\n\
+         fun build() {\n    @needs.tf-init()\n    go build -o @var.BIN\n    @cmd.pack(KIND=\"zip\")\n}\n\n\
+         fun pack(KIND: String = @env.KIND(default=\"\")) {\n    tar @raw(KIND) @var.COMMIT\n}\n",
+        "exact exact adapted",
+    );
+}
+
+#[test]
+fn required_variables_are_parameters_and_defaults_are_defaults() {
+    assert_task(
+        "version: '3'\ntasks:\n  deploy:\n    requires: {vars: [ENV]}\n    prompt: Deploy?\n    vars:\n      \
+         TAG: '{{.TAG | default \"latest\"}}'\n      IMAGE: app:{{.TAG}}\n    cmds:\n      \
+         - docker push {{.IMAGE}} {{.ENV}}\n",
+        "fun deploy(ENV: String, TAG: String = \"latest\") {\n    var IMAGE = \"app:\" + TAG\n    \
+         @confirm(\"Deploy?\")\n    docker push @var.IMAGE @var.ENV\n}\n",
+        "exact",
+    );
+}
+
+#[test]
+fn loops_platforms_errors_and_deferred_commands() {
+    assert_task(
+        "version: '3'\ntasks:\n  a:\n    cmds:\n      - for: [x, y]\n        cmd: echo {{.ITEM}}\n      \
+         - cmd: open\n        platforms: [darwin]\n      - cmd: start\n        platforms: [windows]\n      \
+         - cmd: false\n        ignore_error: true\n      - defer: rm -f tmp\n      - |\n        cd x\n        make\n",
+        "fun a() {\n    try {\n        echo x\n        echo y\n        if @os.name == \"macos\" {\n            \
+         open\n        }\n        false || true\n        ( cd x\nmake )\n    } finally {\n        \
+         rm -f tmp || true\n    }\n}\n",
+        "adapted",
+    );
+}
+
+#[test]
+fn caches_and_tasks_elsewhere_are_reported() {
+    let text = "version: '3'\nincludes: {docs: ./docs}\ntasks:\n  a:\n    deps: [docs:build]\n    \
+                sources: ['*.go']\n    generates: [app]\n    cmds: [go build]\n";
+    let converted = converted(Format::Task, text);
+    let (grade, why) = reasons(&converted, "a");
+    assert_eq!(grade, Grade::Adapted);
+    assert!(why.contains("the task always runs") && why.contains("it still calls `task`"), "{why}");
+    assert!(
+        converted.source.contains("    task docs:build\n    go build\n"),
+        "{}",
+        converted.source
+    );
+    assert_eq!(reasons(&converted, "includes: docs").0, Grade::Omitted);
+}
