@@ -2,6 +2,8 @@
 
 use opal_core::{Diagnostic, Severity};
 use opal_modules::lint::Linted;
+use opal_ops::source::Loaded;
+use opal_ops::source::files::FileFindings;
 
 use crate::failure::Failure;
 
@@ -16,6 +18,15 @@ pub(crate) struct CheckedFile {
 }
 
 impl CheckedFile {
+    /// The files of a source, each with what was found in it.
+    pub(crate) fn of(loaded: &Loaded, diagnostics: Vec<Diagnostic>) -> Vec<Self> {
+        let of = |findings: FileFindings<'_>| {
+            let FileFindings { file, diagnostics } = findings;
+            Self::new(file.name.to_owned(), file.text.to_owned(), diagnostics)
+        };
+        loaded.sorted(diagnostics).into_iter().map(of).collect()
+    }
+
     /// One that could be read.
     pub(crate) fn new(name: String, text: String, diagnostics: Vec<Diagnostic>) -> Self {
         Self { name, text, diagnostics, failure: None }

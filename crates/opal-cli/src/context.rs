@@ -14,6 +14,7 @@ use opal_vault::root::{ELSEWHERE, Root};
 use crate::ambient::Ambient;
 use crate::arguments::Typed;
 use crate::failure::{Exit, Failure};
+use crate::project::Chosen;
 use crate::source::NotLoaded;
 use crate::stages::Stages;
 use crate::view::ink::{Ink, Inks};
@@ -73,14 +74,14 @@ impl Context<'_> {
 
     /// The project's source; none where there is no file.
     pub(crate) fn project(&self) -> Result<Option<Loaded>, NotLoaded> {
-        let path = match &self.typed.file {
-            Some(path) => path.clone(),
+        let chosen = match &self.typed.file {
+            Some(path) => Chosen::named(path),
             None => match project::find().map_err(NotLoaded::Failure)? {
-                Some(path) => path,
+                Some(chosen) => chosen,
                 None => return Ok(None),
             },
         };
-        source::read(&path, &self.registry).map(Some)
+        source::read(&chosen, &self.registry).map(Some)
     }
 
     /// The environment of plans and steps, with what the files say. They are read once: a pipe has

@@ -18,9 +18,9 @@ use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::source::NotLoaded;
 use crate::task_words::variable_before;
-use crate::tasks::{self, Task, quoted};
+use crate::tasks::{Task, quoted};
 use crate::verb::Verb;
-use crate::{builtins, commands, project, view};
+use crate::{builtins, commands, project, source, view};
 
 /// `hyops`: the commands for modules and blueprints at the top.
 pub(crate) fn hyops(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
@@ -66,14 +66,18 @@ fn word(context: &Context<'_>, word: &str) -> Result<Exit, Failure> {
         let path = Path::new(word);
         return commands::task::script(context, path, &context.typed.rest, before, Verb::Run);
     }
-    let project = match context.project() {
+    let mut project = match context.project() {
         // The process ends soon after; taking a large file apart again would only take time.
         Ok(project) => project.map(ManuallyDrop::new),
         Err(not_loaded) => {
             return not_loaded.show(context.err(), asks_for_json(&context.typed.rest));
         }
     };
-    let task = project.as_ref().and_then(|loaded| tasks::find(loaded, word));
+    let task = match &mut project {
+        Some(loaded) => source::task(loaded, word, &context.registry)
+            .map_err(|failure| failure.in_json(asks_for_json(&context.typed.rest)))?,
+        None => None,
+    };
     if let (Some(loaded), Some(task)) = (&project, task) {
         let before = Asked::before(&context.typed.before)?;
         let rest = &context.typed.rest;
@@ -86,7 +90,8 @@ fn word(context: &Context<'_>, word: &str) -> Result<Exit, Failure> {
         view::check::advice(loaded, vec![foreign], context.err());
         return Ok(Exit::Source);
     }
-    let failure = unknown(context, word, project.map(|loaded| tasks::of(&loaded)).as_deref());
+    let tasks = project.as_deref_mut().map(|loaded| source::all_tasks(loaded, &context.registry));
+    let failure = unknown(context, word, tasks.transpose()?.as_deref());
     Err(failure.in_json(asks_for_json(&context.typed.rest)))
 }
 
@@ -168,8 +173,9 @@ fn help(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     if builtins::is_reserved(name) {
         return builtin(context, name, &["--help".into()]);
     }
-    let project = context.project().map_err(NotLoaded::into_failure)?;
-    match project.and_then(|loaded| tasks::find(&loaded, name)) {
+    let mut project = context.project().map_err(NotLoaded::into_failure)?;
+    let task = project.as_mut().map(|loaded| source::task(loaded, name, &context.registry));
+    match task.transpose()?.flatten() {
         Some(task) => commands::help::task(&task, context, Verb::Run),
         None => builtin(context, name, &["--help".into()]),
     }

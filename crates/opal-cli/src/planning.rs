@@ -13,7 +13,6 @@ use opal_core::view::{Facts, PlanView};
 use opal_core::{Code, Diagnostic};
 use opal_ops::planning::{Aim, Program, Subject};
 use opal_ops::resources::Place;
-use opal_ops::source::Loaded;
 use opal_plan::plan::{Purpose, Resolved, Unplanned};
 use opal_session::world::{OsWorld, Surroundings};
 use opal_session::{LocalSession, Setup};
@@ -125,18 +124,13 @@ pub(crate) fn report(
     context: &Context<'_>,
     json: bool,
 ) -> Result<(), Failure> {
-    let file = found(subject.loaded, diagnostics);
+    let files = CheckedFile::of(subject.loaded, diagnostics);
     if json {
-        view::check::show(std::slice::from_ref(&file), "json", context.inks())?;
+        view::check::show(&files, "json", context.inks())?;
     } else {
-        view::check::to_stderr(&file, context.err())?;
+        view::check::to_stderr(&files, context.err())?;
     }
     Ok(())
-}
-
-/// The source with what was found in it.
-pub(crate) fn found(loaded: &Loaded, diagnostics: Vec<Diagnostic>) -> CheckedFile {
-    CheckedFile::new(loaded.name.clone(), loaded.text.clone(), diagnostics)
 }
 
 /// The machine, seen from where the steps start.

@@ -22,9 +22,24 @@ pub(crate) struct SourceFile {
     pub(crate) text: Result<String, Box<NoText>>,
 }
 
+/// A source, and how it was chosen.
+#[derive(Clone, Debug)]
+pub(crate) struct Chosen {
+    pub(crate) path: PathBuf,
+    /// Found in a parent directory.
+    pub(crate) is_above: bool,
+}
+
+impl Chosen {
+    /// By its name, or by going to its directory.
+    pub(crate) fn named(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), is_above: false }
+    }
+}
+
 /// `commands.opl` here or in a parent. One in a parent was not chosen by going there, so it is used
 /// only where nobody else can have written it.
-pub(crate) fn find() -> Result<Option<PathBuf>, Failure> {
+pub(crate) fn find() -> Result<Option<Chosen>, Failure> {
     let Ok(here) = std::env::current_dir() else { return Ok(None) };
     // A link that leads nowhere, or something else that cannot be read, is reported and not passed
     // over: further up there may be another file.
@@ -33,10 +48,10 @@ pub(crate) fn find() -> Result<Option<PathBuf>, Failure> {
     let Some(found) = all.find(is_there) else { return Ok(None) };
     // In the working directory, the short name is the one to show.
     if let Ok(short) = found.strip_prefix(&here) {
-        return Ok(Some(short.to_path_buf()));
+        return Ok(Some(Chosen::named(short)));
     }
     trusted::check(&found).map_err(|why| untrusted(&found, &why))?;
-    Ok(Some(found))
+    Ok(Some(Chosen { path: found, is_above: true }))
 }
 
 fn untrusted(found: &Path, why: &Untrusted) -> Failure {
@@ -58,13 +73,13 @@ pub(crate) fn is_config(path: &Path) -> bool {
 
 /// Whether it is the file that is found without being named.
 pub(crate) fn is_default(path: &Path) -> bool {
-    let found = find().ok().flatten().and_then(|found| found.canonicalize().ok());
+    let found = find().ok().flatten().and_then(|found| found.path.canonicalize().ok());
     found.is_some() && found == path.canonicalize().ok()
 }
 
 /// The file named with `-f`, or the project's.
-pub(crate) fn file_or_project(file: Option<&PathBuf>) -> Result<PathBuf, Failure> {
-    let found = file.cloned().map_or_else(find, |file| Ok(Some(file)))?;
+pub(crate) fn file_or_project(file: Option<&PathBuf>) -> Result<Chosen, Failure> {
+    let found = file.map_or_else(find, |file| Ok(Some(Chosen::named(file))))?;
     found.ok_or_else(|| {
         Failure::new(
             Exit::NoFile,

@@ -1,12 +1,13 @@
 //! Sources from files.
 
-use std::path::Path;
-
 use opal_core::Registry;
 use opal_ops::source::Loaded;
+use opal_ops::source::imports::{How, Wanted};
 use opal_syntax::source::NoText;
 
 use crate::failure::{Exit, Failure};
+use crate::project::Chosen;
+use crate::tasks::{self, Task};
 use crate::view::ink::Ink;
 use crate::{project, view};
 
@@ -21,8 +22,9 @@ pub(crate) enum NotLoaded {
     },
 }
 
-/// Reads a source and parses it.
-pub(crate) fn read(path: &Path, registry: &Registry) -> Result<Loaded, NotLoaded> {
+/// Reads a source and parses it, without its imports.
+pub(crate) fn read(chosen: &Chosen, registry: &Registry) -> Result<Loaded, NotLoaded> {
+    let path = &chosen.path;
     let source = project::read(path).map_err(NotLoaded::Failure)?;
     let text = match source.text {
         Ok(text) => text,
@@ -30,7 +32,52 @@ pub(crate) fn read(path: &Path, registry: &Registry) -> Result<Loaded, NotLoaded
     };
     let is_config = project::is_config(path);
     let load = if is_config { Loaded::configuration } else { Loaded::language };
-    Ok(load(path.to_owned(), source.name, text, registry))
+    let loaded = load(path.clone(), source.name, text, registry);
+    Ok(Loaded { is_above: chosen.is_above, ..loaded })
+}
+
+/// Reads what is wanted of the files that a source imports.
+pub(crate) fn import(
+    loaded: &mut Loaded,
+    wanted: Wanted<'_>,
+    registry: &Registry,
+) -> Result<(), Failure> {
+    let how = How { registry, here: &|| std::env::current_dir().unwrap_or_default() };
+    loaded.import(wanted, &how).map_err(|why| {
+        Failure::new(
+            Exit::NotTrusted,
+            format!("`{}` imports a file that is not used: {why}", loaded.name),
+            "read it, and if you trust it, make it yours with `chown` and `chmod go-w`",
+        )
+    })
+}
+
+/// The task called `name`, with the files that it uses.
+pub(crate) fn task(
+    loaded: &mut Loaded,
+    name: &str,
+    registry: &Registry,
+) -> Result<Option<Task>, Failure> {
+    if let Some((namespace, _)) = name.split_once('.') {
+        import(loaded, Wanted::Namespace(namespace), registry)?;
+    }
+    let found = tasks::find(loaded, name);
+    if found.is_none() && tasks::is_private_elsewhere(loaded, name) {
+        return Err(Failure::usage(
+            format!("`{name}` is private to its file"),
+            "list the tasks with `opal`; a name without `_` can be called from outside",
+        ));
+    }
+    if let Some(task) = &found {
+        import(loaded, Wanted::Target(Some(&task.name)), registry)?;
+    }
+    Ok(found)
+}
+
+/// All tasks, those of all imported files too.
+pub(crate) fn all_tasks(loaded: &mut Loaded, registry: &Registry) -> Result<Vec<Task>, Failure> {
+    import(loaded, Wanted::Everything, registry)?;
+    Ok(tasks::of(loaded))
 }
 
 impl NotLoaded {

@@ -1,21 +1,27 @@
 //! The tasks of a file: what `list`, help and completion know about them.
 
+mod finding;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use opal_core::{Diagnostic, Type, Value};
-use opal_ops::source::Loaded;
-use opal_plan::unit::{Function, Param, Unit};
-use opal_plan::{check, lower};
+use opal_core::{Type, Value};
+use opal_plan::unit::{Function, Param};
 
 use crate::arguments;
 use crate::builtins;
 use crate::path_completion as paths;
 use crate::view::diagnostics::visible;
 
+#[cfg(test)]
+pub(crate) use finding::all;
+pub(crate) use finding::{duplicates, find, is_private_elsewhere, of};
+
 #[derive(Debug)]
 pub(crate) struct Task {
+    /// With the namespace of its import.
     pub(crate) name: String,
+    pub(crate) namespace: Option<String>,
     pub(crate) docs: String,
     pub(crate) params: Vec<TaskParam>,
     /// Where its name stands.
@@ -35,28 +41,6 @@ pub(crate) struct TaskParam {
     pub(crate) default: Option<String>,
     pub(crate) rest: bool,
     pub(crate) is_bool: bool,
-}
-
-/// The tasks of a source, in its order; a name that is there twice counts once.
-pub(crate) fn of(loaded: &Loaded) -> Vec<Task> {
-    let Some(parse) = loaded.parse() else { return Vec::new() };
-    all(&lower::outline(parse, &loaded.text), &loaded.text)
-}
-
-/// Functions that are defined twice.
-pub(crate) fn duplicates(loaded: &Loaded) -> Vec<Diagnostic> {
-    let outline = loaded.parse().map(|parse| lower::outline(parse, &loaded.text));
-    outline.map(|unit| check::duplicates(&unit)).unwrap_or_default()
-}
-
-/// The task called `name`; `-` and `_` are equal where no task has exactly this name.
-pub(crate) fn find(loaded: &Loaded, name: &str) -> Option<Task> {
-    let parse = loaded.parse()?;
-    let find = |wanted: &dyn Fn(&str) -> bool| lower::find(parse, &loaded.text, wanted);
-    let loose = name.replace('-', "_");
-    let found =
-        find(&|known| known == name).or_else(|| find(&|known| known.replace('-', "_") == loose))?;
-    Some(task(&found, &loaded.text))
 }
 
 impl Task {
@@ -127,9 +111,12 @@ impl Task {
         !self.has_flag("json") && arguments::asks_for_json(words)
     }
 
-    /// The part of the name before its first `-`, which related tasks share.
+    /// The namespace, or the part of the name before its first `-`, which related tasks share.
     pub(crate) fn prefix(&self) -> &str {
-        self.name.split('-').next().unwrap_or(&self.name)
+        match &self.namespace {
+            Some(namespace) => namespace,
+            None => self.name.split('-').next().unwrap_or(&self.name),
+        }
     }
 }
 
@@ -159,26 +146,6 @@ impl TaskParam {
     }
 }
 
-/// The tasks of a file, in source order; a name that stands twice counts once.
-pub(crate) fn all(unit: &Unit, text: &str) -> Vec<Task> {
-    let mut tasks: Vec<Task> = Vec::new();
-    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-    for function in &unit.functions {
-        match known.get(function.name.text.as_str()) {
-            // Neither of the two can be called.
-            Some(&first) => {
-                tasks[first].docs = "defined twice: see `opal check`".to_owned();
-                tasks[first].params.clear();
-            }
-            None => {
-                known.insert(&function.name.text, tasks.len());
-                tasks.push(task(function, text));
-            }
-        }
-    }
-    tasks
-}
-
 /// What the command line knows of a function.
 pub(crate) fn task(function: &Function, text: &str) -> Task {
     // A list that cannot work has its error in `check`; what is shown must be possible all the same.
@@ -191,6 +158,7 @@ pub(crate) fn task(function: &Function, text: &str) -> Task {
     mark_apart(&mut params);
     Task {
         name: function.name.text.clone(),
+        namespace: None,
         docs: function.docs.clone(),
         params,
         offset: function.name.span.start,

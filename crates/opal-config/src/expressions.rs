@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str, registry: &Registry, span: Span) -> Result<Expr,
     if let Some(error) = parse.errors.first() {
         return Err(error.message.clone());
     }
-    let Unit { functions, script } = lower::unit(&parse, &source);
+    let Unit { functions, script, .. } = lower::unit(&parse, &source);
     let mut statements = script.statements.into_iter().map(|it| it.kind);
     match (statements.next(), statements.next()) {
         (Some(StatementKind::Var { value: mut expr, .. }), None) if functions.is_empty() => {

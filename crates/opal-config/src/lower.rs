@@ -39,7 +39,7 @@ pub fn lower(config: &Config, registry: &Registry) -> Unit {
         let text = ShellText { pieces, span: validation.span };
         statements.push(statement(Work::Shell(text), validation.span));
     }
-    Unit { functions: Vec::new(), script: Block { statements, span: Span::at(0) } }
+    Unit { script: Block { statements, span: Span::at(0) }, ..Unit::default() }
 }
 
 fn variable(variable: &Variable) -> Statement {

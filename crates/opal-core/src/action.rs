@@ -97,6 +97,9 @@ pub trait Stage {
 pub struct Conditions {
     /// Where it starts: relative to where the step is.
     pub directory: Option<Directory>,
+    /// The directory of an imported project, seen from that of the source: it starts there, and
+    /// relative paths of its resources begin there.
+    pub project: Option<String>,
     /// Variables of the environment that are set, or set again.
     pub environment: BTreeMap<String, Secret>,
     pub limit: Option<Limit>,

@@ -256,6 +256,14 @@ codes! {
     [Tasks]
     "E1201" LateDependency Error "dependency after another step";
     "E1202" MisplacedDependency Error "dependency not allowed here";
+    "E1203" ImportNotFound Error "imported file not found";
+    "E1204" ImportCycle Error "import cycle";
+    "E1205" ImportOutside Error "import outside the project";
+    "E1206" ImportTooLate Error "import not at the top of the file";
+    "E1207" ImportPath Error "invalid import";
+    "E1208" DuplicateNamespace Error "duplicate namespace";
+    "E1209" ImportedStep Error "top-level step in an imported file";
+    "E1210" PrivateFunction Error "private function of another file";
 }
 
 impl Code {

@@ -63,6 +63,16 @@ impl Diagnostic {
         }
     }
 
+    /// The same with other places: those that `place` gives.
+    #[must_use]
+    pub fn placed(mut self, place: impl Fn(Span) -> Span) -> Self {
+        self.primary.span = place(self.primary.span);
+        self.secondary.iter_mut().for_each(|label| label.span = place(label.span));
+        let edits = self.fix.iter_mut().flat_map(|fix| &mut fix.edits);
+        edits.for_each(|edit| edit.span = place(edit.span));
+        self
+    }
+
     /// Words under the primary place.
     #[must_use]
     pub fn label(mut self, text: impl Into<String>) -> Self {

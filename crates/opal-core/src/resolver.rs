@@ -136,6 +136,9 @@ pub trait Probe: Sync {
     /// Runs a command that only looks, to its end, whatever its exit code. Trouble of the kind
     /// `Missing` says that there is no such program.
     fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble>;
+
+    /// The same world, seen from a directory: relative paths begin there, and commands run there.
+    fn within(&self, directory: &str) -> Box<dyn Probe + '_>;
 }
 
 impl<P: Probe + ?Sized> Probe for &P {
@@ -189,6 +192,10 @@ impl<P: Probe + ?Sized> Probe for &P {
 
     fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
         (**self).ask(ask)
+    }
+
+    fn within(&self, directory: &str) -> Box<dyn Probe + '_> {
+        (**self).within(directory)
     }
 }
 

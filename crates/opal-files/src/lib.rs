@@ -3,6 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | opening what must be a regular file | [`regular`] |
+//! | opening a file below a directory, whoever changes symlinks meanwhile | [`beneath`] |
 //! | opening what somebody named as the place to write to | [`outgoing`] |
 //! | files that get their name when they are complete | [`atomic`] |
 //! | where programs are | [`program`] |
@@ -13,6 +14,7 @@
 //! and both write files. Deliberately not here: which files these are.
 
 pub mod atomic;
+pub mod beneath;
 mod error;
 pub mod outgoing;
 pub mod program;

@@ -13,7 +13,7 @@ use rustix::fs::{FileType, OFlags};
 use crate::error::FileError;
 
 /// Between two looks another process may have put a pipe there.
-const GENTLY: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
+pub(crate) const GENTLY: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
 /// Opens a regular file; links are followed.
 pub fn open(path: &Path) -> io::Result<File> {
@@ -90,7 +90,7 @@ fn gently(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(GENTLY.bits().cast_signed()).open(path)
 }
 
-fn check(mode: u32) -> io::Result<()> {
+pub(crate) fn check(mode: u32) -> io::Result<()> {
     let what = match FileType::from_raw_mode(mode) {
         FileType::RegularFile => return Ok(()),
         FileType::Directory => return Err(io::ErrorKind::IsADirectory.into()),

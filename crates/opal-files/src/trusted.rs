@@ -4,11 +4,13 @@
 //! user: a umask of 002 lets it write, and nobody else is in it.
 
 use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::process::geteuid;
 
+use crate::beneath::Opened;
 pub use crate::error::Untrusted;
 
 /// Holds where `path` and its directory belong to this user or root and nobody else may write to
@@ -27,6 +29,66 @@ pub fn check(path: &Path) -> Result<(), Untrusted> {
     alone(directory(path))
 }
 
+/// Who may have written the files that a source names, such as those it imports.
+#[derive(Clone, Copy, Debug)]
+pub struct Trust {
+    /// Beside this user and root.
+    owner: Option<u32>,
+    /// The permissions of others that are accepted, for files and for directories.
+    loose: [u32; 2],
+}
+
+/// The permissions of others to write.
+const BY_OTHERS: u32 = 0o022;
+
+impl Trust {
+    /// Only this user and root.
+    pub const STRICT: Self = Self { owner: None, loose: [0, 0] };
+
+    /// Whoever may have written `source` itself, which somebody has chosen: by its name, or by going
+    /// to its directory.
+    #[must_use]
+    pub fn like(source: &Path) -> Self {
+        let mode = |path: &Path| fs::metadata(path).map_or(0, |found| found.mode() & BY_OTHERS);
+        let owner = fs::metadata(source).ok().map(|found| found.uid());
+        Self { owner, loose: [mode(source), mode(directory(source))] }
+    }
+
+    /// Whether an opened file and its directory, at `path`, may be used.
+    pub fn check(&self, path: &Path, opened: &Opened) -> Result<(), Untrusted> {
+        let unknown = |error: io::Error| Untrusted::Unknown(path.to_owned(), error);
+        let file = opened.file.metadata().map_err(unknown)?;
+        self.accepts(path, file.uid(), file.gid(), file.mode(), self.loose[0])?;
+        let folder = rustix::fs::fstat(&opened.directory).map_err(|it| unknown(it.into()))?;
+        let above = directory(path);
+        self.accepts(above, folder.st_uid, folder.st_gid, folder.st_mode, self.loose[1])
+    }
+
+    fn accepts(
+        &self,
+        path: &Path,
+        uid: u32,
+        gid: u32,
+        mode: u32,
+        loose: u32,
+    ) -> Result<(), Untrusted> {
+        if uid != 0 && uid != geteuid().as_raw() && Some(uid) != self.owner {
+            return Err(Untrusted::Foreign(path.to_owned(), uid));
+        }
+        writable_by(path, gid, mode, loose)
+    }
+}
+
+/// Refuses what others than its owner and `loose` may write to.
+fn writable_by(path: &Path, gid: u32, mode: u32, loose: u32) -> Result<(), Untrusted> {
+    let excess = mode & BY_OTHERS & !loose;
+    let by_group = excess & 0o020 != 0 && !is_private(gid, &Accounts::read());
+    match by_group || excess & 0o002 != 0 {
+        true => Err(Untrusted::Writable(path.to_owned(), mode & 0o7777)),
+        false => Ok(()),
+    }
+}
+
 fn directory(path: &Path) -> &Path {
     path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -35,12 +97,7 @@ fn directory(path: &Path) -> &Path {
 fn alone(path: &Path) -> Result<(), Untrusted> {
     let found = fs::metadata(path).map_err(|error| Untrusted::Unknown(path.to_owned(), error))?;
     owned(path, &found)?;
-    let mode = found.mode() & 0o7777;
-    let by_group = mode & 0o020 != 0 && !is_private(found.gid(), &Accounts::read());
-    if by_group || mode & 0o002 != 0 {
-        return Err(Untrusted::Writable(path.to_owned(), mode));
-    }
-    Ok(())
+    writable_by(path, found.gid(), found.mode(), 0)
 }
 
 fn owned(path: &Path, found: &Metadata) -> Result<(), Untrusted> {

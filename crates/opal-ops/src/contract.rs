@@ -21,7 +21,7 @@ use opal_core::resolver::{Probe, Trouble};
 use opal_core::selection::Selection;
 use opal_core::{Code, Diagnostic, Registry};
 use opal_exec::verify::Report;
-use opal_plan::plan::{Purpose, Resolved, Unplanned, source_hash};
+use opal_plan::plan::{Purpose, Resolved, Unplanned};
 use opal_session::stop::Stop;
 use opal_trust::contracts::{self, Opened};
 use opal_trust::keys::{PublicKey, Runner};
@@ -253,7 +253,7 @@ fn plan_again(
 ) -> Result<Resolved, Stopped> {
     let planned = opened.contract.plan();
     let subject = Subject::of_plan(now.source, planned);
-    let moved = source_hash(planned.algorithm, &now.source.text) != planned.source_hash;
+    let moved = now.source.source_hash(planned.algorithm) != planned.source_hash;
     let is_older = opened.contract.is_older();
     let purpose = if is_older { Purpose::OldContract } else { Purpose::Contract };
     let aim = Aim { algorithm: planned.algorithm, purpose, selection: Selection::default() };

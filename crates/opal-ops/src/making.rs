@@ -10,7 +10,7 @@ use opal_core::hash::Algorithm;
 use opal_core::keys::{KeyError, Keys as _};
 use opal_core::resolver::Trouble;
 use opal_core::{Duration, Registry};
-use opal_plan::plan::{Resolved, source_hash};
+use opal_plan::plan::Resolved;
 use opal_session::stop::Stop;
 use opal_trust::contracts::{self, Making, OwnKeys, Unmade};
 use opal_trust::keys::{Recipient, Runner, SigningKey};
@@ -18,7 +18,7 @@ use opal_trust::keys::{Recipient, Runner, SigningKey};
 use crate::module::arguments;
 use crate::planning::Subject;
 use crate::resources::{self, Place};
-use crate::source::Form;
+use crate::source::{Form, seen_from};
 use opal_core::gather::Gather as _;
 
 /// A contract that is to be made.
@@ -146,8 +146,11 @@ impl Request<'_> {
     /// Every source file that was read: of a module also its profile and the files of its pack.
     fn sources(&self, algorithm: Algorithm) -> Result<Vec<SourceFile>, NotMade> {
         let loaded = self.subject.loaded;
-        let digest = source_hash(algorithm, &loaded.text);
-        let mut sources = vec![SourceFile { path: self.relative(&loaded.path), digest }];
+        let digests = loaded.digests(algorithm);
+        let mut sources: Vec<SourceFile> = digests
+            .map(|(file, digest)| SourceFile { path: self.relative(file.path), digest })
+            .collect();
+        sources.sort_by(|a, b| a.path.cmp(&b.path));
         let Form::Module(run) = &loaded.form else { return Ok(sources) };
         for file in run.prepared.files.iter().skip(1) {
             let digest = file.digest_with(algorithm).map_err(NotMade::Source)?;
@@ -198,14 +201,7 @@ impl Request<'_> {
         if path.is_relative() {
             return path.display().to_string();
         }
-        let mut up = PathBuf::new();
-        for above in self.here.ancestors() {
-            if let Ok(below) = path.strip_prefix(above) {
-                return up.join(below).display().to_string();
-            }
-            up.push("..");
-        }
-        path.display().to_string()
+        seen_from(self.here, path).display().to_string()
     }
 }
 

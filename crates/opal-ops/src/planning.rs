@@ -8,10 +8,10 @@ use opal_core::keys::Keys;
 use opal_core::plan::{Plan, Target};
 use opal_core::resolver::Probe;
 use opal_core::selection::Selection;
-use opal_core::{Diagnostic, Registry, Value};
+use opal_core::{Diagnostic, Registry, Value, diagnostic};
 use opal_modules::run as module;
 use opal_plan::check::{self, Checked};
-use opal_plan::plan::{Purpose, Request, Resolved, Unplanned, plan, source_hash};
+use opal_plan::plan::{Purpose, Request, Resolved, Unplanned, plan};
 use opal_plan::unit::Unit;
 
 use crate::module::arguments;
@@ -87,9 +87,12 @@ impl<'s> Subject<'s> {
             Form::Module(run) => return lowered(module::lower(&run.prepared)),
             Form::Config(Err(errors)) => return Err(errors.clone()),
         };
-        let checked = check::check_parsed(parse, &loaded.text, registry);
-        let findings = checked.findings(self.function.as_deref());
+        let links = &loaded.imports.links;
+        let checked = check::check_linked(parse, &loaded.text, links, registry);
+        let mut findings = checked.findings(self.function.as_deref());
+        findings.errors.extend(loaded.imports.errors.iter().cloned());
         if !findings.errors.is_empty() {
+            diagnostic::sort(&mut findings.errors);
             return Err(findings.errors);
         }
         let elsewhere = findings.warnings.iter().filter(|found| found.is_error());
@@ -117,9 +120,9 @@ impl<'s> Subject<'s> {
             selection,
         };
         let mut resolved = plan(&request, probe, keys)?;
-        if self.loaded.parse().is_none() {
-            // Its unit was planned without the text beside it.
-            resolved.plan.source_hash = source_hash(algorithm, &self.loaded.text);
+        // A unit may have been planned without the text beside it, or be of several files.
+        if self.loaded.parse().is_none() || !self.loaded.imports.files.is_empty() {
+            resolved.plan.source_hash = self.loaded.source_hash(algorithm);
         }
         Ok(resolved)
     }

@@ -1,4 +1,16 @@
 //! A source that has been read and parsed, once for everything that is done with it.
+//!
+//! | what | where |
+//! |---|---|
+//! | reading the files that it imports | [`imports`] |
+//! | opening them, below the directory of the project | `project` |
+//! | which of them a target uses | `reach` |
+//! | which file a place is in, and the digests of all of them | [`files`] |
+
+pub mod files;
+pub mod imports;
+mod project;
+mod reach;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,13 +21,21 @@ use opal_modules::run::Run;
 use opal_plan::{Words, check, lower};
 use opal_syntax::{Foreign, Parse};
 
+use self::imports::Imports;
+pub use self::project::seen_from;
+
 #[derive(Debug)]
 pub struct Loaded {
     pub path: PathBuf,
     /// As the user knows it.
     pub name: String,
+    /// Of the source, and after it of each file that it imports.
     pub text: String,
     pub form: Form,
+    /// Found in a parent directory, and neither named nor in the directory that somebody went to.
+    pub is_above: bool,
+    /// What has been read of its imports.
+    pub imports: Imports,
 }
 
 /// What a text was read as.
@@ -33,29 +53,34 @@ impl Loaded {
     #[must_use]
     pub fn language(path: PathBuf, name: String, text: String, registry: &Registry) -> Self {
         let form = Form::Language(opal_syntax::parse(&text, &Words(registry)));
-        Self { path, name, text, form }
+        Self { path, name, text, form, is_above: false, imports: Imports::default() }
     }
 
     /// A declarative configuration.
     #[must_use]
     pub fn configuration(path: PathBuf, name: String, text: String, registry: &Registry) -> Self {
         let form = Form::Config(opal_config::read(&text, registry).map(Box::new));
-        Self { path, name, text, form }
+        Self { path, name, text, form, is_above: false, imports: Imports::default() }
     }
 
     /// A module that is to be run.
     #[must_use]
     pub fn module(run: Arc<Run>) -> Self {
         let (path, text) = (run.prepared.spec_path.clone(), run.prepared.spec_text.clone());
-        Self { name: path.display().to_string(), path, text, form: Form::Module(run) }
+        let (name, imports) = (path.display().to_string(), Imports::default());
+        Self { name, path, text, form: Form::Module(run), is_above: false, imports }
     }
 
-    /// Every file that it is made of: of a module also its schema, its profile and the files of its pack.
+    /// Every file that it is made of: its imports; of a module its schema, its profile and the files of
+    /// its pack.
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
+        let imported = self.imports.files.iter().map(|file| file.path.clone());
         match &self.form {
             Form::Module(run) => run.prepared.files.iter().map(|file| file.path.clone()).collect(),
-            Form::Language(_) | Form::Config(_) => vec![self.path.clone()],
+            Form::Language(_) | Form::Config(_) => {
+                std::iter::once(self.path.clone()).chain(imported).collect()
+            }
         }
     }
 
@@ -95,7 +120,8 @@ impl Loaded {
     pub fn foreign(&self, registry: &Registry) -> Option<Diagnostic> {
         // A file of ours is not checked for this.
         let parse = self.parse().filter(|_| Foreign::of(&self.text).is_some())?;
-        let found = check::check_parsed(parse, &self.text, registry).diagnostics;
+        let found = check::check_linked(parse, &self.text, &self.imports.links, registry);
+        let found = found.diagnostics;
         found.into_iter().find(|found| found.code == Code::ForeignFile)
     }
 

@@ -11,6 +11,7 @@
 //! | decorator calls and their arguments, against the registry | `calls`, `arguments`, `binding` |
 //! | references inside expressions and text | `references`, `text` |
 //! | types, where they are known | `types`, `operators` |
+//! | imports: paths, namespaces, what an imported file may hold | `imports` |
 //! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `run_time_values` |
 //! | `@needs`: before the steps, and in nothing that runs | `dependencies` |
 //! | files with a million mistakes | `found` |
@@ -31,6 +32,7 @@ mod foreign;
 mod found;
 mod functions;
 mod habits;
+mod imports;
 mod lets;
 mod lowered;
 mod names;
@@ -48,7 +50,7 @@ use opal_core::{Code, Diagnostic, LineIndex, Registry, Span, diagnostic};
 use opal_syntax::{Foreign, Parse, SyntaxKind};
 
 use crate::lower;
-use crate::unit::{FunctionNames, Unit};
+use crate::unit::{FunctionNames, Links, Unit};
 use crate::words::Words;
 use checker::Checker;
 
@@ -81,19 +83,26 @@ pub fn check(text: &str, registry: &Registry) -> Checked {
 
 /// The same, and collects every command text on the way, for the shell's parser.
 #[must_use]
-pub fn check_with_texts(parse: &Parse, text: &str, registry: &Registry) -> Checked {
-    run(parse, text, registry, true)
+pub fn check_with_texts(parse: &Parse, text: &str, links: &Links, registry: &Registry) -> Checked {
+    run(parse, text, links, registry, true)
 }
 
 /// Checks `text`, which has been parsed.
 #[must_use]
 pub fn check_parsed(parse: &Parse, text: &str, registry: &Registry) -> Checked {
-    run(parse, text, registry, false)
+    run(parse, text, &Links::default(), registry, false)
 }
 
-fn run(parse: &Parse, text: &str, registry: &Registry, collects: bool) -> Checked {
-    let unit = lower::unit(parse, text);
-    let names = FunctionNames::new(&unit.functions);
+/// The same for a text with the files that it imports.
+#[must_use]
+pub fn check_linked(parse: &Parse, text: &str, links: &Links, registry: &Registry) -> Checked {
+    run(parse, text, links, registry, false)
+}
+
+fn run(parse: &Parse, text: &str, links: &Links, registry: &Registry, collects: bool) -> Checked {
+    let mut unit = lower::unit(parse, text);
+    unit.link(links);
+    let names = FunctionNames::new(&unit);
     let mut checker = Checker::new(text, registry, parse, &unit, &names);
     checker.collects = collects;
     let (found, mut texts, reach) = checker.run();
@@ -124,7 +133,7 @@ fn run(parse: &Parse, text: &str, registry: &Registry, collects: bool) -> Checke
 /// Functions that are defined twice: nobody may choose between them.
 #[must_use]
 pub fn duplicates(unit: &Unit) -> Vec<Diagnostic> {
-    functions::duplicates(unit, &FunctionNames::new(&unit.functions)).collect()
+    functions::duplicates(unit, &FunctionNames::new(unit)).collect()
 }
 
 /// Leaves out the texts that have an error already: the parser would only repeat it.
@@ -143,13 +152,10 @@ fn without_errors(texts: &mut Vec<CommandText>, sorted: &[Diagnostic], parse: &P
 impl Checker<'_> {
     fn run(mut self) -> (found::Found, Vec<CommandText>, reach::Reach) {
         self.declare_functions();
-        self.walk_script();
-        (0..self.unit.functions.len()).for_each(|index| self.walk_function(index));
-        self.check_globals();
+        self.unit.files().for_each(|file| self.walk_file(file));
         self.check_cycles();
         self.check_run_time_parameters();
         self.top_level_steps();
-        self.say_unused();
         if self.parse.is_broken() {
             self.forgive();
         }

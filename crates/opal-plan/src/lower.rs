@@ -13,15 +13,17 @@ use opal_core::{Diagnostic, Registry, Span};
 use opal_syntax::cursor::{Cursor, Item};
 use opal_syntax::{Parse, SyntaxKind};
 
-use crate::unit::{Function, Name, ShellText, Unit};
+use crate::unit::{Function, Import, Links, Name, ShellText, Unit};
 use crate::words::Words;
 
 pub use literals::{Literal, string_literal};
 
 /// The functions without their bodies, and the script. Enough for a list of tasks.
 #[must_use]
-pub fn outline(parse: &Parse, text: &str) -> Unit {
-    Lower::new(parse, text).file()
+pub fn outline(parse: &Parse, text: &str, links: &Links) -> Unit {
+    let mut unit = Lower::new(parse, text).files();
+    unit.link(links);
+    unit
 }
 
 /// Everything.
@@ -29,7 +31,13 @@ pub fn outline(parse: &Parse, text: &str) -> Unit {
 pub fn unit(parse: &Parse, text: &str) -> Unit {
     let mut lower = Lower::new(parse, text);
     lower.has_bodies = true;
-    lower.file()
+    lower.files()
+}
+
+/// The imports of the source. They are at its top, so nothing else is read.
+#[must_use]
+pub fn imports(parse: &Parse, text: &str) -> Vec<Import> {
+    Lower::new(parse, text).imports()
 }
 
 /// One function without its body: the first that is called so. A file of ten thousand functions

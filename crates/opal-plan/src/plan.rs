@@ -65,8 +65,7 @@ pub fn plan(
     let entry = match request.function {
         None => Entry::Script,
         Some(name) => {
-            let functions = &request.unit.functions;
-            let found = functions.iter().position(|function| function.name.text == name);
+            let found = request.unit.target(name);
             Entry::Function(found.ok_or_else(|| vec![expand::no_function(name)])?)
         }
     };

@@ -7,6 +7,7 @@
 
 mod builtin;
 pub mod expr;
+mod files;
 mod mentions;
 mod names;
 pub mod step;
@@ -17,8 +18,9 @@ use opal_core::{Span, Type};
 pub use builtin::Builtin;
 pub(crate) use expr::no_field;
 pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
+pub use files::{FileLinks, Import, ImportKind, Links, Part};
 pub use mentions::Mention;
-pub(crate) use names::FunctionNames;
+pub use names::{FunctionNames, Lookup};
 pub use step::{Call, CallKind, Operand, Piece, Redirect, ShellText, Step, Target, Work};
 pub(crate) use types::{conversion, literal_type, result};
 
@@ -29,11 +31,16 @@ pub struct Name {
     pub span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Unit {
+    /// Those of the source, then those of each imported file.
     pub functions: Vec<Function>,
     /// The statements at top level, in order.
     pub script: Block,
+    /// The imports of the source, in order.
+    pub imports: Vec<Import>,
+    /// The imported files.
+    pub parts: Vec<Part>,
 }
 
 #[derive(Debug)]
@@ -170,7 +177,7 @@ pub enum AssignOp {
 
 impl StatementKind {
     /// Every block that is directly in a statement, decorators' blocks included.
-    pub(crate) fn blocks<'u>(&'u self, visit: &mut dyn FnMut(&'u Block)) {
+    pub fn blocks<'u>(&'u self, visit: &mut dyn FnMut(&'u Block)) {
         match self {
             Self::If(branches) => branches.iter().for_each(|branch| visit(&branch.body)),
             Self::When { arms, .. } => arms.iter().for_each(|arm| visit(&arm.body)),

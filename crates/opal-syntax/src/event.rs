@@ -65,6 +65,15 @@ impl Event {
         Self((self.0 & 0xff) | data << 8)
     }
 
+    /// The same after `tokens` other tokens, which have `bytes`.
+    pub(crate) fn after(self, tokens: u32, bytes: u32) -> Self {
+        match self.unpack() {
+            Unpacked::Token(index) => Self::token((index + tokens) as usize),
+            Unpacked::Start { kind: SyntaxKind::Heredoc, data, .. } => self.with_data(data + bytes),
+            _ => self,
+        }
+    }
+
     pub(crate) fn taken(self) -> Self {
         Self(self.0 | TAKEN)
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | which construct a statement is | `statements` |
 //! | blocks, and what may appear around them | `blocks` |
+//! | `import` | `imports` |
 //! | `fun`, labels, parameters, types | `functions` |
 //! | `var`, assignment, `let` | `bindings` |
 //! | `if`, `for`, `while`, `try` | `control` |
@@ -26,6 +27,7 @@ mod control;
 mod expressions;
 mod foreign;
 mod functions;
+mod imports;
 mod references;
 mod statements;
 mod steps;

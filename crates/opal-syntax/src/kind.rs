@@ -32,7 +32,7 @@ kinds! {
     Eof,
 
     // Nodes.
-    File, Fun, Label, ParamList, Param, TypeExpr,
+    File, Import, Fun, Label, ParamList, Param, TypeExpr,
     VarDecl, VarGroup, VarBinding, Assign,
     If, ElseClause, When, Arm, For, While, Try, CatchClause, FinallyClause, Block,
     Let, ShellStep, Call, Chain, Redirect, Heredoc, Requirement,

@@ -170,7 +170,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    fn advance(&mut self, bytes: usize, kind: SyntaxKind) -> SyntaxKind {
+    pub(crate) fn advance(&mut self, bytes: usize, kind: SyntaxKind) -> SyntaxKind {
         self.pos += bytes;
         self.emit(kind);
         kind

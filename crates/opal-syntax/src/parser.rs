@@ -48,6 +48,8 @@ pub(crate) struct Parser<'s> {
     pub(crate) broken_string: bool,
     /// Open blocks and brackets, bounded because the grammar recurses.
     pub(crate) depth: u32,
+    /// Another statement than an `import` has begun.
+    pub(crate) is_past_imports: bool,
 }
 
 /// A node that has begun and whose kind is not yet known.
@@ -78,6 +80,7 @@ impl<'s> Parser<'s> {
             fenced: false,
             broken_string: false,
             depth: 0,
+            is_past_imports: false,
         }
     }
 

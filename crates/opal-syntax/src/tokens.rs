@@ -25,6 +25,14 @@ impl Tokens {
         self.end = end;
     }
 
+    /// Adds the tokens of a text that follows this one's.
+    pub(crate) fn append(&mut self, other: &Self) {
+        let base = self.end;
+        self.kinds.extend(&other.kinds);
+        self.starts.extend(other.starts.iter().map(|start| base + start));
+        self.end = base + other.end;
+    }
+
     /// Takes back every token from `len` on.
     pub(crate) fn truncate(&mut self, len: usize) {
         if let Some(start) = self.starts.get(len) {

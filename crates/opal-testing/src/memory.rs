@@ -350,6 +350,11 @@ impl Probe for MemoryWorld {
         let stdout = self.commands.get(&command).cloned().unwrap_or_else(unknown)?;
         Ok(Answer { code: 0, stdout, stderr: Secret::new("") })
     }
+
+    /// All of its relative paths begin in one directory.
+    fn within(&self, _: &str) -> Box<dyn Probe + '_> {
+        Box::new(self)
+    }
 }
 
 /// As the world has it: whole, without `.` and `..`.

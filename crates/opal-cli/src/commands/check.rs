@@ -4,22 +4,32 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 use opal_core::{Code, Diagnostic, Severity, diagnostic};
-use opal_plan::Words;
+use opal_ops::source::Loaded;
+use opal_ops::source::imports::Wanted;
 use opal_plan::check;
-use opal_plan::lower;
 use opal_plan::unit::Function;
 use opal_session::world::{OsWorld, Surroundings};
+use opal_syntax::Parse;
+use opal_syntax::source::NoText;
 
 use crate::checked_file::CheckedFile;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::planning::syntax;
+use crate::project::Chosen;
+use crate::source::NotLoaded;
 use crate::view::check as view;
-use crate::{builtins, project};
+use crate::{builtins, project, source};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let files = files(context, matches)?;
-    let checked: Vec<CheckedFile> = files.iter().map(|path| file(context, path)).collect();
+    let mut checked: Vec<CheckedFile> = Vec::new();
+    for file in files.iter().flat_map(|chosen| file(context, chosen)) {
+        // Several sources may import one file.
+        if !checked.iter().any(|known| known.name == file.name) {
+            checked.push(file);
+        }
+    }
     let format = if matches.get_flag("json") {
         "json"
     } else {
@@ -30,55 +40,56 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
 }
 
 /// The files that were named, or the project's.
-pub(crate) fn files(context: &Context<'_>, matches: &ArgMatches) -> Result<Vec<PathBuf>, Failure> {
-    let named: Vec<PathBuf> =
-        matches.get_many::<PathBuf>("files").map(|all| all.cloned().collect()).unwrap_or_default();
+pub(crate) fn files(context: &Context<'_>, matches: &ArgMatches) -> Result<Vec<Chosen>, Failure> {
+    let named = matches.get_many::<PathBuf>("files").into_iter().flatten();
+    let named: Vec<Chosen> = named.map(Chosen::named).collect();
     if !named.is_empty() {
         return Ok(named);
     }
     Ok(vec![project::file_or_project(context.file(matches))?])
 }
 
-pub(crate) fn file(context: &Context<'_>, path: &std::path::Path) -> CheckedFile {
-    let name = path.display().to_string();
-    let source = match project::read(path) {
-        Ok(source) => source,
-        Err(failure) => {
-            return CheckedFile {
-                name,
-                text: String::new(),
-                diagnostics: vec![],
-                failure: Some(failure),
-            };
+/// What is wrong with a file, and with those that it imports.
+fn file(context: &Context<'_>, chosen: &Chosen) -> Vec<CheckedFile> {
+    let name = chosen.path.display().to_string();
+    let failed = |failure: Failure| {
+        let (name, text) = (name.clone(), String::new());
+        vec![CheckedFile { name, text, diagnostics: vec![], failure: Some(failure) }]
+    };
+    let loaded = match source::read(chosen, &context.registry) {
+        Ok(loaded) => loaded,
+        Err(NotLoaded::Failure(failure)) => return failed(failure),
+        Err(NotLoaded::NoText { name, found }) => {
+            let NoText { shown, diagnostic } = *found;
+            return vec![CheckedFile::new(name, shown, vec![diagnostic])];
         }
     };
-    let (text, diagnostics) = match source.text {
-        Ok(text) => {
-            let found = match project::is_config(path) {
-                true => configuration(context, &text),
-                false => language(context, &text),
-            };
-            match found {
-                Ok(diagnostics) => (text, diagnostics),
-                Err(failure) => {
-                    let failure = Some(failure);
-                    return CheckedFile { name, text, diagnostics: vec![], failure };
-                }
-            }
-        }
-        Err(no_text) => (no_text.shown, vec![no_text.diagnostic]),
-    };
-    CheckedFile { name: source.name, text, diagnostics, failure: None }
+    checked(context, loaded).unwrap_or_else(failed)
 }
 
-/// What is wrong with a text of the language: names that the command line has taken and what the
+fn checked(context: &Context<'_>, mut loaded: Loaded) -> Result<Vec<CheckedFile>, Failure> {
+    source::import(&mut loaded, Wanted::Everything, &context.registry)?;
+    let found = match loaded.parse() {
+        None => configuration(context, &loaded.text)?,
+        Some(parse) => language(context, &loaded, parse)?,
+    };
+    Ok(CheckedFile::of(&loaded, found))
+}
+
+/// What is wrong with texts of the language: names that the command line has taken and what the
 /// shell's parser says included.
-fn language(context: &Context<'_>, text: &str) -> Result<Vec<Diagnostic>, Failure> {
-    let parse = opal_syntax::parse(text, &Words(&context.registry));
-    let checked = check::check_with_texts(&parse, text, &context.registry);
+fn language(
+    context: &Context<'_>,
+    loaded: &Loaded,
+    parse: &Parse,
+) -> Result<Vec<Diagnostic>, Failure> {
+    let (text, links) = (&loaded.text, &loaded.imports.links);
+    let checked = check::check_with_texts(parse, text, links, &context.registry);
     let mut found = checked.all();
-    let functions = lower::outline(&parse, text).functions;
-    found.extend(functions.iter().filter(|it| builtins::is_reserved(&it.name.text)).map(reserved));
+    found.extend(loaded.imports.errors.iter().cloned());
+    let unit = checked.unit();
+    let own = unit.functions[unit.functions_of(0)].iter();
+    found.extend(own.filter(|it| builtins::is_reserved(&it.name.text)).map(reserved));
     found.extend(syntax::of_file(&checked.texts, text, &world(context)?)?);
     diagnostic::sort(&mut found);
     Ok(found)

@@ -16,6 +16,7 @@ use clap_complete::env::{CompleteEnv, Elvish, Fish, Powershell, Shells, Zsh};
 use crate::ambient::COMPLETE;
 use crate::failure::{Exit, Failure};
 use crate::options::Behind;
+use crate::project::Chosen;
 use crate::tasks::{self, Task};
 use crate::{arguments, builtins, options, path_completion, project, source, view};
 
@@ -61,9 +62,11 @@ const TAKE_A_TASK: [&str; 3] = ["plan", "run", "verify"];
 /// The tasks that can be completed.
 fn tasks(words: &[OsString]) -> Vec<Task> {
     let registry = opal_decorators::registry();
-    let found = named_file(words).or_else(|| project::find().ok().flatten());
-    let loaded = found.and_then(|path| source::read(&path, &registry).ok());
-    let mut tasks = loaded.map(|loaded| tasks::of(&loaded)).unwrap_or_default();
+    let named = named_file(words).map(Chosen::named);
+    let found = named.or_else(|| project::find().ok().flatten());
+    let loaded = found.and_then(|chosen| source::read(&chosen, &registry).ok());
+    let all = loaded.and_then(|mut loaded| source::all_tasks(&mut loaded, &registry).ok());
+    let mut tasks = all.unwrap_or_default();
     tasks.retain(|task| !task.is_private());
     tasks
 }

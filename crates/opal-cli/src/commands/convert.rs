@@ -12,6 +12,7 @@ use super::plan::file::write_file;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::branch_output;
+use crate::project::Chosen;
 use crate::source::NotLoaded;
 use crate::{builtins, project, source, view};
 
@@ -41,7 +42,8 @@ fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure>
         return converted.map_or(Ok(Exit::Source), |text| out(matches, path, &text));
     }
     let path = config_file::given(matches)?;
-    let loaded = source::read(path, &context.registry).map_err(NotLoaded::into_failure)?;
+    let loaded =
+        source::read(&Chosen::named(path), &context.registry).map_err(NotLoaded::into_failure)?;
     let text = match &loaded.form {
         Form::Config(Ok(found)) => {
             if found.settings.dry_run {

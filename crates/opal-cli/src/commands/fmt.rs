@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::Diagnostic;
@@ -22,7 +22,8 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let style = Style { migrate: matches.get_flag("migrate") };
     let (check, diff, json) =
         (matches.get_flag("check"), matches.get_flag("diff"), matches.get_flag("json"));
-    let files = files(context, matches)?;
+    let files: Vec<PathBuf> =
+        files(context, matches)?.into_iter().map(|chosen| chosen.path).collect();
     let from_stdin = files.iter().any(|path| path == Path::new("-"));
     if from_stdin && files.len() > 1 {
         return Err(Failure::usage(

@@ -22,18 +22,19 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     ended(context, &file, view::list::human(&file.name, &tasks, context.out()))
 }
 
-/// A task that is defined twice is listed, and an error.
+/// A task that is defined twice is listed, and an error; so is an import that cannot be read.
 fn ended(
     context: &Context<'_>,
     file: &Loaded,
     listed: Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    let duplicates = tasks::duplicates(file);
-    if duplicates.is_empty() {
+    let mut found = tasks::duplicates(file);
+    found.extend(file.imports.errors.iter().cloned());
+    if found.is_empty() {
         return listed;
     }
     listed?;
-    view::check::advice(file, duplicates, context.err());
+    view::check::advice(file, found, context.err());
     Ok(Exit::Source)
 }
 
@@ -62,17 +63,17 @@ pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
 }
 
 fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(Loaded, Vec<Task>), Failure> {
-    let path = project::file_or_project(file)?;
-    let loaded = source::read(&path, &context.registry).map_err(NotLoaded::into_failure)?;
+    let chosen = project::file_or_project(file)?;
+    let mut loaded = source::read(&chosen, &context.registry).map_err(NotLoaded::into_failure)?;
     if let Some(foreign) = loaded.foreign(&context.registry) {
         let help = foreign.help.join("; ");
         let message = format!("{}: {}", loaded.name, foreign.message);
         return Err(Failure::new(Exit::Source, message, help));
     }
+    let tasks = source::all_tasks(&mut loaded, &context.registry)?;
     let errors = loaded.syntax_errors();
     if errors > 0 {
         view::list::broken(&loaded.name, errors);
     }
-    let tasks = tasks::of(&loaded);
     Ok((loaded, tasks))
 }

@@ -145,7 +145,8 @@ fn hold(
     match how {
         How::Same => {}
         How::SourceMoved => {
-            view::plan::note("the source has changed, but gives the same plan");
+            let files = source.changed(&opened.contract);
+            view::plan::moved(&files);
         }
         How::Forced => {
             view::plan::forced(

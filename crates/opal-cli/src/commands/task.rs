@@ -10,6 +10,7 @@ use opal_config::Config;
 use opal_core::Value;
 use opal_ops::planning::Subject;
 use opal_ops::source::Loaded;
+use opal_ops::source::imports::Wanted;
 use opal_plan::plan::Purpose;
 
 use super::execute::{self, Errand};
@@ -20,6 +21,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{self, Asked};
 use crate::planning;
+use crate::project::Chosen;
 use crate::signals::Watched;
 use crate::source::NotLoaded;
 use crate::task_words::Typed;
@@ -72,10 +74,11 @@ pub(crate) fn script(
     mut asked: Asked,
     verb: Verb,
 ) -> Result<Exit, Failure> {
-    let loaded = match source::read(path, &context.registry) {
+    let mut loaded = match source::read(&Chosen::named(path), &context.registry) {
         Ok(loaded) => loaded,
         Err(not_loaded) => return not_loaded.show(context.err(), false),
     };
+    source::import(&mut loaded, Wanted::Target(None), &context.registry)?;
     if let (true, Some(word)) = (loaded.is_config(), rest.first()) {
         return Err(Failure::usage(
             format!("unexpected argument `{}`: a configuration takes no arguments", word.display()),
@@ -229,12 +232,12 @@ fn resolve_target(
     if project::is_file(target) {
         return script(context, Path::new(target), rest, asked, verb);
     }
-    let path = project::file_or_project(file)?;
-    let loaded = source::read(&path, &context.registry).map_err(NotLoaded::into_failure)?;
-    match tasks::find(&loaded, target) {
+    let chosen = project::file_or_project(file)?;
+    let mut loaded = source::read(&chosen, &context.registry).map_err(NotLoaded::into_failure)?;
+    match source::task(&mut loaded, target, &context.registry)? {
         Some(task) => run(context, &loaded, &task, rest, asked, verb),
         None => {
-            let tasks = tasks::of(&loaded);
+            let tasks = source::all_tasks(&mut loaded, &context.registry)?;
             let names = tasks.iter().map(|task| task.name.as_str());
             let name = verb.name();
             let help = match opal_core::suggest::nearest(target, names) {

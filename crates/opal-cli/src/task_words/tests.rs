@@ -12,7 +12,10 @@ use crate::tasks;
 fn try_given(source: &str, words: &[&str]) -> Result<BTreeMap<String, Value>, String> {
     let registry = opal_decorators::registry();
     let parse = opal_syntax::parse(source, &opal_plan::Words(&registry));
-    let tasks = tasks::all(&opal_plan::lower::outline(&parse, source), source);
+    let tasks = tasks::all(
+        &opal_plan::lower::outline(&parse, source, &opal_plan::unit::Links::default()),
+        source,
+    );
     tasks::command(&tasks[0]).debug_assert();
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
     let names = || vec!["a".to_owned(), "test".to_owned()];

@@ -2,6 +2,7 @@
 
 use opal_core::{Diagnostic, Severity};
 use opal_ops::source::Loaded;
+use opal_ops::source::files::FileFindings;
 
 use super::diagnostics::{self, Report, Source};
 use super::ink::{Ink, Inks};
@@ -55,8 +56,10 @@ pub(crate) fn dry_run_unconverted(config: &str) {
 /// What was noticed about a plan that could be made.
 pub(crate) fn advice(loaded: &Loaded, diagnostics: Vec<Diagnostic>, ink: Ink) {
     let mut out = String::new();
-    let source = Source { name: &loaded.name, text: &loaded.text };
-    diagnostics::human(&Report { source, diagnostics: &diagnostics }, ink, &mut out);
+    for FileFindings { file, diagnostics } in loaded.sorted(diagnostics) {
+        let source = Source { name: file.name, text: file.text };
+        diagnostics::human(&Report { source, diagnostics: &diagnostics }, ink, &mut out);
+    }
     say(&out);
 }
 
@@ -67,7 +70,7 @@ pub(crate) fn not_text(
     ink: Ink,
 ) -> Result<Exit, Failure> {
     let diagnostics = vec![found.diagnostic];
-    to_stderr(&CheckedFile { name, text: found.shown, diagnostics, failure: None }, ink)
+    to_stderr(&[CheckedFile { name, text: found.shown, diagnostics, failure: None }], ink)
 }
 
 /// A configuration that is none.
@@ -78,20 +81,21 @@ pub(crate) fn unconverted(
 ) -> Result<Exit, Failure> {
     let (name, text) = (loaded.name.clone(), loaded.text.clone());
     let file = CheckedFile { name, text, diagnostics, failure: None };
-    told(&file, "nothing was converted", ink)
+    told(&[file], "nothing was converted", ink)
 }
 
-/// Diagnostics of a file that cannot run.
-pub(crate) fn to_stderr(file: &CheckedFile, ink: Ink) -> Result<Exit, Failure> {
-    told(file, "nothing was run", ink)
+/// Diagnostics of files that cannot run.
+pub(crate) fn to_stderr(files: &[CheckedFile], ink: Ink) -> Result<Exit, Failure> {
+    told(files, "nothing was run", ink)
 }
 
-fn told(file: &CheckedFile, end: &str, ink: Ink) -> Result<Exit, Failure> {
+fn told(files: &[CheckedFile], end: &str, ink: Ink) -> Result<Exit, Failure> {
     let mut out = String::new();
-    diagnostics::human(&report(file), ink, &mut out);
-    let errors = counted(file.count(Severity::Error), "error");
+    files.iter().for_each(|file| diagnostics::human(&report(file), ink, &mut out));
+    let errors = files.iter().map(|file| file.count(Severity::Error)).sum();
+    let errors = counted(errors, "error");
     out.push_str(&format!("{end}: {errors}\n"));
-    out.push_str(&more(std::slice::from_ref(file)));
+    out.push_str(&more(files));
     say(&out);
     Ok(Exit::Done)
 }

@@ -46,7 +46,7 @@ pub(crate) fn show(all: &[Formatted], mode: &Mode, ink: Ink) -> Result<Exit, Fai
         match &formatted.outcome {
             Outcome::Failed(failure) => say(&failure_text(failure, ink)),
             Outcome::Broken(file) => {
-                super::check::to_stderr(file, ink)?;
+                super::check::to_stderr(std::slice::from_ref(file), ink)?;
             }
             _ => {}
         }

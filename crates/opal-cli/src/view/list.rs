@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use opal_core::LineIndex;
 use opal_ops::source::Loaded;
 use serde_json::json;
 
@@ -96,7 +95,8 @@ fn param_form(param: &TaskParam) -> String {
 
 pub(crate) fn json(file: &Loaded, tasks: &[Task]) -> Result<Exit, Failure> {
     let all = groups(tasks);
-    let lines = LineIndex::new(&file.text);
+    let lines = file.lines();
+    let place = |task: &Task| lines.of(task.offset);
     let group_of = |index: usize| {
         all.iter().find(|(_, members)| members.contains(&index)).map_or("", |(group, _)| group)
     };
@@ -109,10 +109,12 @@ pub(crate) fn json(file: &Loaded, tasks: &[Task]) -> Result<Exit, Failure> {
                 "summary": task.summary(),
                 "docs": task.docs,
                 "group": group_of(index),
-                "line": lines.line(task.offset),
+                "line": place(task).1,
                 "private": task.is_private(),
                 "reserved": task.is_reserved(),
                 "params": task.params.iter().map(param_json).collect::<Vec<_>>(),
+                "file": place(task).0,
+                "namespace": task.namespace,
             })
         })
         .collect();

@@ -11,7 +11,9 @@ use std::path::Path;
 use opal_core::Registry;
 use opal_core::contract::{Change, Contract, Difference, Drift, Verdict};
 use opal_core::plan::{Plan, Step};
+use opal_core::view::visible;
 use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree};
+use opal_ops::source::Loaded;
 use opal_trust::keys::PublicKey;
 use serde_json::json;
 
@@ -127,23 +129,31 @@ pub(crate) fn note(text: &str) {
     say(&format!("note: {text}\n"));
 }
 
+/// The source has changed, in these files where it has several, and it does not matter.
+pub(crate) fn moved(files: &[String]) {
+    let names: Vec<String> =
+        files.iter().map(|name| format!("`{}`", visible::line(name))).collect();
+    let which = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", ")) };
+    note(&format!("the source has changed{which}, but gives the same plan"));
+}
+
 /// There is no plan now: why, in the words of the source, then in those of a contract.
 pub(crate) fn no_plan(
-    file: &CheckedFile,
+    files: &[CheckedFile],
     code: Drift,
     failure: &Failure,
     json: bool,
     ink: Ink,
 ) -> Result<Exit, Failure> {
     if json {
-        let mut document = check::document(std::slice::from_ref(file));
+        let mut document = check::document(files);
         document["same"] = false.into();
         document["code"] = code.name().into();
         document["may_be_forced"] = false.into();
         document["error"] = error_json(&failure.message, &failure.help);
         print_json(&document)?;
     } else {
-        check::to_stderr(file, ink)?;
+        check::to_stderr(files, ink)?;
     }
     say(&failure_text(failure, ink));
     Ok(failure.exit)
@@ -155,7 +165,7 @@ pub(crate) fn time(unix: i64) -> String {
 }
 
 /// Two plans and what is between them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Comparison<'a> {
     pub(crate) before: &'a Plan,
     pub(crate) after: &'a Plan,
@@ -167,8 +177,10 @@ pub(crate) struct Comparison<'a> {
     /// The command that shows how resources differ: `opal verify -v deploy`.
     pub(crate) look: Option<&'a str>,
     pub(crate) registry: &'a Registry,
-    /// The name and the text of the source of now.
-    pub(crate) source: Option<(&'a str, &'a str)>,
+    /// The source of now.
+    pub(crate) source: Option<&'a Loaded>,
+    /// The files of the source that have changed, where there are several.
+    pub(crate) changed_files: Vec<String>,
     /// Whether an older opal made one of them.
     pub(crate) is_older: bool,
     /// What differs besides the plan.
@@ -205,6 +217,11 @@ pub(crate) fn differences(comparison: &Comparison<'_>, colour: bool) -> String {
         let line = format!("{}: {before} ({then}), {after} ({now})", one.name);
         out.push_str(&format!("option {}\n", opal_core::view::visible::line(&line)));
     }
+    if !comparison.changed_files.is_empty() {
+        let names = comparison.changed_files.iter().map(|name| visible::line(name));
+        let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+        out.push_str(&format!("note: changed since the contract: {}\n", names.join(", ")));
+    }
     if verdict.source_moved {
         out.push_str("note: the source has changed, but gives the same plan\n");
     }
@@ -235,6 +252,9 @@ pub(crate) fn differences_json(comparison: &Comparison<'_>) -> serde_json::Value
     }
     if comparison.is_older {
         document["made_by_older"] = true.into();
+    }
+    if !comparison.changed_files.is_empty() {
+        document["changed_files"] = json!(comparison.changed_files);
     }
     if !comparison.beside.is_empty() {
         let option =

@@ -91,7 +91,12 @@ fn config_codes(text: &str) -> Vec<String> {
 fn check_page(path: &Path) -> Vec<String> {
     let markdown = fs::read_to_string(path).unwrap();
     let mut wrong = Vec::new();
+    let mut files: Vec<(usize, String, String)> = Vec::new();
     for block in blocks(&markdown).iter().filter(|block| block.is_source() || block.is_config()) {
+        if let Some(name) = block.file() {
+            files.push((block.section, name.to_owned(), block.text.clone()));
+            continue;
+        }
         let mut compare = |what: &str, expected: &[String], found: &[String]| {
             if found != expected {
                 let place = path.strip_prefix(repository()).unwrap().display();
@@ -107,7 +112,11 @@ fn check_page(path: &Path) -> Vec<String> {
         }
         let is_later = block.is_planned() || block.is_run();
         let in_source = if is_later { Vec::new() } else { block.expected() };
-        compare("check", &in_source, &Opal::codes(&block.text));
+        let mut opal = Opal::project(&block.text);
+        for (_, name, text) in files.iter().filter(|(section, ..)| *section == block.section) {
+            opal = opal.file(name, text);
+        }
+        compare("check", &in_source, &opal.codes_of());
         if block.is_planned() {
             compare("plan", &block.expected(), &reported(&planned(&block.text)));
         }
@@ -187,10 +196,9 @@ fn every_code_is_provoked_by_its_page_and_comes_with_a_hint() {
         } else {
             Opal::project(&wrong.text).args(["self", "check", "--json"]).run().json()
         };
-        let found: Vec<&serde_json::Value> = found["files"][0]["diagnostics"]
-            .as_array()
-            .unwrap()
-            .iter()
+        let files = found["files"].as_array().unwrap().iter();
+        let found: Vec<&serde_json::Value> = files
+            .flat_map(|file| file["diagnostics"].as_array().unwrap())
             .filter(|one| one["code"] == code.as_str())
             .collect();
         assert!(!found.is_empty(), "{} does not provoke its code", page.display());

@@ -24,6 +24,7 @@ mod held_still;
 mod help;
 mod hints;
 mod hostile;
+mod import;
 mod infra;
 mod keys;
 mod laws;

@@ -154,11 +154,16 @@ impl Opal {
 
     /// Runs `opal check --json` on `commands.opl` and lists the codes it reports, each once.
     pub(crate) fn codes(text: &str) -> Vec<String> {
-        let ran = Self::project(text).args(["self", "check", "--json"]).run();
-        let document = ran.json();
-        let found = document["files"][0]["diagnostics"].as_array().unwrap();
+        Self::project(text).codes_of()
+    }
+
+    /// The same for a project of several files.
+    pub(crate) fn codes_of(&self) -> Vec<String> {
+        let document = self.call(&["self", "check", "--json"]).json();
+        let files = document["files"].as_array().unwrap().iter();
+        let found = files.flat_map(|file| file["diagnostics"].as_array().unwrap());
         let mut codes: Vec<String> =
-            found.iter().map(|one| one["code"].as_str().unwrap().to_owned()).collect();
+            found.map(|one| one["code"].as_str().unwrap().to_owned()).collect();
         codes.sort();
         codes.dedup();
         codes

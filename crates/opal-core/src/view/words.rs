@@ -144,6 +144,9 @@ impl<'a> Words<'a> {
         let call = step.reason().unwrap_or_default();
         ink.styled(Style::Bold, &name);
         ink.write(call.strip_prefix(&*name).unwrap_or_default());
+        if let Some(Arg::Const(directory)) = step.arg("directory") {
+            ink.write(&format!(" in {}", quote::plain(directory)));
+        }
         let dependents = step.dependents();
         if !dependents.is_empty() {
             ink.styled(Style::Dim, &format!("  (needed by {})", dependents.join(", ")));

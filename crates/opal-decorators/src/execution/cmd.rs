@@ -36,7 +36,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
 pub(super) struct Cmd;
 
 impl Action for Cmd {
-    fn act(&self, _: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        stage.block(&Conditions::default()).map(|()| Data::Null)
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let project = inputs.open.get("directory").and_then(Data::as_text).map(str::to_owned);
+        stage.block(&Conditions { project, ..Conditions::default() }).map(|()| Data::Null)
     }
 }

@@ -94,6 +94,13 @@ impl<'h, 'p> Actor<'h, 'p> {
     /// What holds around a block or a command of the step.
     pub(super) fn under(&self, under: &Conditions) -> Result<Context<'p>, Halt> {
         let mut here = self.here.clone();
+        if let Some(project) = &under.project {
+            let job = self.walk.job;
+            let found = job.session.directory(job.base, project, false);
+            here.directory = found.map_err(|trouble| self.fail(1, trouble))?.into();
+            here.base = Arc::clone(&here.directory);
+            here.previous = None;
+        }
         if let Some(directory) = &under.directory {
             let session = self.walk.job.session;
             let found = session.directory(&here.directory, &directory.path, directory.create);

@@ -14,12 +14,16 @@ use opal_core::action::{Failure, Limits};
 
 use super::lets::Lets;
 use super::screen::Screen;
+use crate::spot::Spot;
 use opal_session::stop::Stop;
 use opal_session::{Input, Output};
 
 #[derive(Clone, Debug)]
 pub(super) struct Context<'p> {
     pub(super) directory: Arc<Path>,
+    /// Where relative paths of resources begin: the directory of the source, or of an imported
+    /// project.
+    pub(super) base: Arc<Path>,
     /// What `cd -` goes back to.
     pub(super) previous: Option<Arc<Path>>,
     pub(super) environment: Arc<BTreeMap<String, Secret>>,
@@ -41,6 +45,14 @@ pub(super) struct Context<'p> {
     pub(super) caught: Option<Arc<Failure>>,
     /// Dropped when the next step has started: someone waits for that.
     pub(super) entering: Option<Sender<()>>,
+}
+
+impl Context<'_> {
+    /// Where a resource is verified from.
+    pub(super) fn spot(&self) -> Spot {
+        let Self { base, directory, environment, .. } = self.clone();
+        Spot { base, directory, environment }
+    }
 }
 
 /// Where commands read from.

@@ -1,10 +1,6 @@
 //! What became of resources, for those that depend on them and for the end of the run.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
-
-use opal_core::Secret;
+use crate::spot::Spot;
 use opal_core::action::{Halt, Why};
 use opal_core::plan::Step;
 use opal_core::resource::{Described, Status};
@@ -52,8 +48,7 @@ pub(super) fn fate(result: &Result<(), Halt>) -> Option<Fate> {
 pub(super) struct Kept<'p> {
     pub(super) step: &'p Step,
     pub(super) described: Described,
-    pub(super) directory: Arc<Path>,
-    pub(super) environment: Arc<BTreeMap<String, Secret>>,
+    pub(super) spot: Spot,
     /// How much had been changed when it was seen.
     pub(super) seen: u64,
     /// Whether the run has brought it about.

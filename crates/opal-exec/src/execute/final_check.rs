@@ -30,7 +30,6 @@ use super::screen::Screen;
 use super::values::Values;
 use crate::threads::{STACK_BYTES, lock};
 use crate::verify::{Direction, MAX_JOBS, ShownFinding, USUAL_JOBS, details};
-use opal_session::Place;
 
 /// Something changes as long as this is held. It counts when it begins and when it ends: whoever was
 /// seen meanwhile was seen too early.
@@ -65,8 +64,7 @@ impl<'p> Walk<'p> {
         is_made: bool,
     ) {
         if self.job.is_declared {
-            let (directory, environment) = (here.directory.clone(), here.environment.clone());
-            let kept = Kept { step, described, directory, environment, seen, is_made };
+            let kept = Kept { step, described, spot: here.spot(), seen, is_made };
             lock(&self.kept).insert(&step.path, kept);
         }
     }
@@ -141,8 +139,7 @@ impl<'p> Walk<'p> {
     fn verify_one(&self, kept: &Kept<'p>) -> Found {
         let values = Values { known: self.job.values, lets: None };
         let inputs = inputs(kept.step, kept.described.descriptor, values)?;
-        let Kept { described, directory, environment, .. } = kept;
-        self.see(*described, &inputs, directory, environment, self.job.stop)
+        self.see(kept.described, &inputs, &kept.spot, self.job.stop)
     }
 
     /// Tells what was found, and gives what is wrong with it.
@@ -199,9 +196,8 @@ impl<'p> Walk<'p> {
 
     /// Where among the files it is; none where it is elsewhere, or a value of the run says where.
     fn place(&self, kept: &Kept<'p>) -> Option<PathBuf> {
-        let (job, environment) = (self.job, &BTreeMap::new());
-        let place = Place { base: job.base, directory: job.start, environment, stop: job.stop };
-        let probe = job.session.probe(&place);
+        let job = self.job;
+        let probe = job.session.probe(&kept.spot.place(job.stop));
         let thing = resource::thing(kept.step, kept.described, job.values, &*probe)?;
         let (_, path) = thing.into_iter().next().filter(|(name, _)| resource::is_placed(name))?;
         Some(path.into())

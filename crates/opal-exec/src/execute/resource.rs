@@ -3,8 +3,7 @@
 //! A verification here is cut off at the next question to the machine once it has timed out. A
 //! system call that never returns holds the step up, as it would hold up the action after it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use opal_core::decorator::{Capability, Descriptor, Returns};
 use opal_core::plan::{Step, all};
 use opal_core::resolver::{Inputs, Trouble};
 use opal_core::resource::{self, Described, Finding, Status};
-use opal_core::{Data, Secret, Type};
+use opal_core::{Data, Type};
 use opal_vault::event::Kind;
 
 use super::actor::{Actor, Begun};
@@ -22,10 +21,10 @@ use super::fates::Fate;
 use super::halts::{failed, go_on};
 use super::run::Walk;
 use crate::error::StepError;
+use crate::spot::Spot;
 use crate::threads::lock;
 use crate::verify::{Direction, ShownFinding, VerifyTask, details, limit, verify_resource};
 use opal_core::gather::Gather as _;
-use opal_session::Place;
 use opal_session::stop::Stop;
 
 /// How long a verification that timed out has to end what it started.
@@ -135,7 +134,7 @@ impl<'p> Walk<'p> {
         begun: &Begun<'p>,
         here: &Context<'p>,
     ) -> Result<Finding, Halt> {
-        let seen = self.see(described, inputs, &here.directory, &here.environment, &here.stop);
+        let seen = self.see(described, inputs, &here.spot(), &here.stop);
         seen.or_else(|trouble| {
             // What it says may be about having been stopped.
             go_on(&here.stop)?;
@@ -151,13 +150,12 @@ impl<'p> Walk<'p> {
         &self,
         described: Described,
         inputs: &Inputs,
-        directory: &Path,
-        environment: &BTreeMap<String, Secret>,
+        spot: &Spot,
         stop: &Stop,
     ) -> Result<Finding, Trouble> {
         let limit = limit(inputs, None);
         let stop = stop.limited(limit.time, GRACE);
-        let place = Place { base: self.job.base, directory, environment, stop: &stop };
+        let place = spot.place(&stop);
         let verify = described.resource.verify;
         let verified = verify_resource(
             self.job.session,

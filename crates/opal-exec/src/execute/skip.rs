@@ -86,9 +86,8 @@ impl<'p> Walk<'p> {
     fn fate_of_unselected(&self, step: &'p Step, here: &Context<'p>) -> Fate {
         let Some(described) = self.described(step) else { return Fate::Met };
         let values = Values { known: self.job.values, lets: Some(&here.lets) };
-        let found = inputs(step, described.descriptor, values).and_then(|inputs| {
-            self.see(described, &inputs, &here.directory, &here.environment, &here.stop)
-        });
+        let found = inputs(step, described.descriptor, values)
+            .and_then(|inputs| self.see(described, &inputs, &here.spot(), &here.stop));
         match found.map(|found| found.status) {
             Ok(Status::Missing) => Fate::Unselected(Status::Missing),
             Ok(Status::Blocked) | Err(_) => Fate::Unselected(Status::Blocked),

@@ -199,8 +199,8 @@ impl Stage for Actor<'_, '_> {
 
     fn probe(&self) -> Box<dyn Probe + '_> {
         let job = self.walk.job;
-        let Context { directory, environment, stop, .. } = &*self.here;
-        job.session.probe(&Place { base: job.base, directory, environment, stop })
+        let Context { base, directory, environment, stop, .. } = &*self.here;
+        job.session.probe(&Place { base, directory, environment, stop })
     }
 
     fn files(&self) -> &dyn Files {

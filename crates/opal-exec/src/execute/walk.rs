@@ -22,6 +22,7 @@ impl<'p> Walk<'p> {
         let job = self.job;
         let here = Context {
             directory: job.start.into(),
+            base: job.base.into(),
             previous: None,
             environment: Arc::new(BTreeMap::new()),
             lets: Lets::default(),

@@ -5,7 +5,6 @@
 //! left while others take its place.
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -14,11 +13,11 @@ use std::time::{Duration, Instant};
 use opal_core::resolver::Inputs;
 use opal_core::resource::Verify;
 
-use super::rehearse::Spot;
 use super::resource::{Limit, ResourceFinding, VerifyTask, verify_resource};
+use crate::spot::Spot;
 use crate::threads::STACK_BYTES;
+use opal_session::Session;
 use opal_session::stop::Stop;
-use opal_session::{Place, Session};
 
 /// A verification that is to be done.
 pub(super) struct Task {
@@ -26,7 +25,6 @@ pub(super) struct Task {
     pub(super) verify: &'static dyn Verify,
     pub(super) inputs: Inputs,
     pub(super) session: Arc<dyn Session + Send>,
-    pub(super) base: Arc<Path>,
     pub(super) spot: Spot,
     pub(super) stop: Stop,
     pub(super) is_for_contract: bool,
@@ -134,11 +132,9 @@ fn work(todo: &Todo, tell: &Sender<Taken>) {
 
 impl Task {
     fn take(self) -> Taken {
-        let Self { index, verify, inputs, session, base, spot, stop, is_for_contract, limit } =
-            self;
+        let Self { index, verify, inputs, session, spot, stop, is_for_contract, limit } = self;
         let since = Instant::now();
-        let Spot { directory, environment } = &spot;
-        let place = Place { base: &base, directory, environment, stop: &stop };
+        let place = spot.place(&stop);
         let looked = verify_resource(
             &*session,
             &VerifyTask { verify, inputs: &inputs, place, is_for_contract, limit },

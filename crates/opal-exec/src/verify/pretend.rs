@@ -14,7 +14,6 @@ use std::path::Path;
 
 use super::rehearse::{Here, Rehearsal};
 use crate::error::StepError;
-use opal_session::Place;
 
 pub(super) struct Pretend<'r, 'p> {
     pub(super) rehearsal: &'r mut Rehearsal<'p>,
@@ -30,6 +29,9 @@ impl Pretend<'_, '_> {
             return;
         }
         let mut here = self.here.clone();
+        if let Some(project) = &under.project {
+            self.rehearsal.enter(&mut here, project);
+        }
         if let Some(directory) = &under.directory {
             self.rehearsal.go(&mut here, &directory.path);
         }
@@ -87,9 +89,7 @@ impl Stage for Pretend<'_, '_> {
 
     fn probe(&self) -> Box<dyn Probe + '_> {
         let survey = &self.rehearsal.survey;
-        let (directory, environment) = (&self.here.spot.directory, &self.here.spot.environment);
-        let place = Place { base: survey.base, directory, environment, stop: survey.stop };
-        survey.session.probe(&place)
+        survey.session.probe(&self.here.spot.place(survey.stop))
     }
 
     fn files(&self) -> &dyn Files {

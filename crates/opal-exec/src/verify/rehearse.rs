@@ -1,14 +1,12 @@
 //! Where the resources of a plan are: their directories and environments, as far as they are known
 //! without running anything.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use opal_core::Secret;
 use opal_core::decorator::Descriptor;
 use opal_core::plan::{Mode, Node, Step};
 use opal_core::resolver::{Inputs, Trouble};
@@ -19,6 +17,7 @@ use super::resource::{limit, out_of_time};
 use super::survey::Survey;
 use crate::error::{Bug, StepError};
 use crate::execute::{Ends, Values, follow, inputs, is_open, moves};
+use crate::spot::Spot;
 use opal_core::shell::Movement;
 use opal_session::stop::Order;
 
@@ -29,12 +28,6 @@ pub(super) struct Found<'p> {
     pub(super) described: Described,
     /// Where it is verified from, or why that is unknown.
     pub(super) spot: Result<Spot, Arc<str>>,
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Spot {
-    pub(super) directory: Arc<Path>,
-    pub(super) environment: Arc<BTreeMap<String, Secret>>,
 }
 
 /// What holds where a step is.
@@ -58,7 +51,8 @@ const TICK: Duration = Duration::from_millis(20);
 /// Every resource, in the order of the plan.
 pub(super) fn rehearse<'p>(survey: &Survey<'p>) -> Vec<Found<'p>> {
     let mut rehearsal = Rehearsal { survey: *survey, found: Vec::new(), silent: None };
-    let spot = Spot { directory: survey.start.into(), environment: Arc::default() };
+    let (base, directory) = (survey.base.into(), survey.start.into());
+    let spot = Spot { base, directory, environment: Arc::default() };
     rehearsal.block(&survey.plan.steps, Here { spot, adrift: None, lost: None });
     rehearsal.found
 }
@@ -178,6 +172,14 @@ impl<'p> Rehearsal<'p> {
             Ok(Movement::Only(to)) if is_certain => self.go(here, to.expose()),
             _ => here.adrift = Some(may_change(step)),
         }
+    }
+
+    /// Goes to the directory of an imported project, wherever the step is.
+    pub(super) fn enter(&mut self, here: &mut Here, project: &str) {
+        here.spot.directory = self.survey.base.into();
+        here.adrift = None;
+        self.go(here, project);
+        here.spot.base = Arc::clone(&here.spot.directory);
     }
 
     /// Goes to a directory as steps name it.

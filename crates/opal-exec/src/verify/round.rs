@@ -21,6 +21,7 @@ use super::resource::{Limit, ResourceFinding, limit, out_of_time};
 use super::survey::{MAX_JOBS, Progress, Survey};
 use crate::error::StepError;
 use crate::execute::{Unready, Values, inputs, is_open};
+use crate::spot::Spot;
 use opal_core::gather::Gather as _;
 use opal_session::stop::{Order, Stop};
 
@@ -36,7 +37,6 @@ const DETAILS: &str = "resource details";
 
 pub(super) struct Round<'r, 'p> {
     survey: &'r Survey<'p>,
-    base: Arc<Path>,
     nodes: Vec<Node<'r, 'p>>,
     /// Those whose prerequisites are known.
     ready: BTreeSet<usize>,
@@ -88,8 +88,8 @@ impl<'r, 'p> Round<'r, 'p> {
             verification: None,
         });
         let (ready, running) = (BTreeSet::new(), BTreeMap::new());
-        let (base, nodes) = (survey.base.into(), nodes.collect());
-        let mut round = Self { survey, base, nodes, ready, running, crew: Crew::new(), tell };
+        let nodes = nodes.collect();
+        let mut round = Self { survey, nodes, ready, running, crew: Crew::new(), tell };
         round.connect();
         round.choose()?;
         Ok(round)
@@ -199,18 +199,11 @@ impl<'r, 'p> Round<'r, 'p> {
         self.crew.give(self.task(index, inputs, spot, stop, limit));
     }
 
-    fn task(
-        &self,
-        index: usize,
-        inputs: Inputs,
-        spot: super::rehearse::Spot,
-        stop: Stop,
-        limit: Limit,
-    ) -> Task {
+    fn task(&self, index: usize, inputs: Inputs, spot: Spot, stop: Stop, limit: Limit) -> Task {
         let verify = self.nodes[index].found.described.resource.verify;
-        let (session, base) = (Arc::clone(self.survey.session), Arc::clone(&self.base));
+        let session = Arc::clone(self.survey.session);
         let is_for_contract = self.survey.key.is_some();
-        Task { index, verify, inputs, session, base, spot, stop, is_for_contract, limit }
+        Task { index, verify, inputs, session, spot, stop, is_for_contract, limit }
     }
 
     /// What it depends on and is missing or blocked.

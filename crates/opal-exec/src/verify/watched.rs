@@ -141,4 +141,8 @@ impl Probe for Watched<'_> {
         self.go_on()?;
         self.inner.ask(ask)
     }
+
+    fn within(&self, directory: &str) -> Box<dyn Probe + '_> {
+        self.inner.within(directory)
+    }
 }

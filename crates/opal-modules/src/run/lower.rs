@@ -71,7 +71,7 @@ pub fn lower(prepared: &Prepared) -> Unit {
     tools.extend(prepared.probes.iter().map(probe));
     tools.extend(prepared.hooks.iter().map(hook));
     let run = call("module.run", args, Some(block(tools)));
-    Unit { functions: Vec::new(), script: block(vec![run]) }
+    Unit { script: block(vec![run]), ..Unit::default() }
 }
 
 /// What the spec says besides that makes it another run. What it does not say is left out.

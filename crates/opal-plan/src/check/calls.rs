@@ -261,7 +261,8 @@ impl Checker<'_> {
     /// Says that no function has this name.
     pub(super) fn unknown_function_call(&mut self, kind: CallKind, function: &str, span: Span) {
         let near = if self.may_suggest(self.unit.functions.len()) {
-            suggest::nearest(function, self.functions.names()).map(str::to_owned)
+            let names: Vec<String> = self.functions.by_name.all(self.file).collect();
+            suggest::nearest(function, names.iter().map(String::as_str)).map(str::to_owned)
         } else {
             None
         };

@@ -30,6 +30,8 @@ pub(super) struct Checker<'a> {
     pub(super) functions: Functions<'a>,
     pub(super) names: Names,
     pub(super) lets: Lets,
+    /// The file being walked: the source, or one that is imported.
+    pub(super) file: usize,
     /// The function being walked; none in the script.
     pub(super) function: Option<usize>,
     /// Blocks that are open inside the function or the script.
@@ -66,6 +68,7 @@ impl<'a> Checker<'a> {
             functions: Functions::new(names),
             names: Names::default(),
             lets: Lets::default(),
+            file: 0,
             function: None,
             depth: 0,
             catches: 0,
@@ -92,7 +95,9 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn line(&self, offset: u32) -> u32 {
-        self.lines.get_or_init(|| LineIndex::new(self.text)).line(offset)
+        let lines = self.lines.get_or_init(|| LineIndex::new(self.text));
+        // Lines are counted from the beginning of their file.
+        lines.line(offset) + 1 - lines.line(self.unit.start_of_file(offset))
     }
 
     /// Whether a wrong name may be compared with `candidates` names.

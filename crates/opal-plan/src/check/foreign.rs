@@ -108,7 +108,7 @@ impl Checker<'_> {
     /// functions from there, or says `#!`, is a script.
     pub(super) fn top_level_steps(&mut self) {
         let unit = self.unit;
-        if unit.functions.is_empty() || self.text.starts_with("#!") {
+        if unit.functions_of(0).is_empty() || self.text.starts_with("#!") {
             return;
         }
         if !self.functions.script_calls.is_empty() {

@@ -40,14 +40,6 @@ impl<'u> Functions<'u> {
             run_time: Vec::new(),
         }
     }
-
-    pub(super) fn find(&self, name: &str) -> Option<usize> {
-        self.by_name.find(name)
-    }
-
-    pub(super) fn names(&self) -> impl Iterator<Item = &'u str> {
-        self.by_name.all()
-    }
 }
 
 /// Functions whose name an earlier one has.
@@ -70,7 +62,8 @@ impl Checker<'_> {
     pub(super) fn declare_functions(&mut self) {
         let unit = self.unit;
         duplicates(unit, self.functions.by_name).for_each(|error| self.report(error));
-        for function in &unit.functions {
+        for (index, function) in unit.functions.iter().enumerate() {
+            self.file = unit.file_of(index);
             self.parameters(function);
             self.makefile_label(function);
         }
@@ -160,7 +153,8 @@ impl Checker<'_> {
         };
         let name = &function.name.text;
         let words: Vec<&str> = commands(text).into_iter().flatten().collect();
-        if words.iter().all(|word| self.functions.find(word).is_some()) {
+        let is_function = |word: &&str| self.function_named(word).is_some();
+        if words.iter().all(is_function) {
             let calls: Vec<String> = words.iter().map(|word| format!("@needs.{word}()")).collect();
             let message =
                 format!("`{text}` would run as a command, but consists of function names");
@@ -177,8 +171,7 @@ impl Checker<'_> {
             CallKind::First => Site::Dependency,
         };
         let span = Span::new(call.path.span.start.saturating_sub(1), call.path.span.end);
-        let Some(callee) = self.functions.find(name) else {
-            self.unknown_function_call(kind, name, span);
+        let Some(callee) = self.callee(kind, name, span) else {
             self.argument_values(&call.args, site);
             return;
         };

@@ -117,7 +117,7 @@ impl Checker<'_> {
     fn function_as_command(&mut self, commands: &[Vec<&str>], text: &ShellText) {
         let [words] = commands else { return };
         let [word] = words.as_slice() else { return };
-        let Some(function) = self.functions.find(word) else { return };
+        let Some(function) = self.function_named(word) else { return };
         // A label whose body is only names has had its error.
         let label = self.function.is_some_and(|own| self.unit.functions[own].label);
         if self.function == Some(function) || text.literal().is_none() || label {

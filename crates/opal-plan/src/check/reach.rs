@@ -31,9 +31,7 @@ impl Reach {
     fn reached(&self, unit: &Unit, target: Option<&str>) -> Vec<bool> {
         let mut reached = vec![false; unit.functions.len()];
         let mut open = match target {
-            Some(name) => {
-                unit.functions.iter().position(|f| f.name.text == name).into_iter().collect()
-            }
+            Some(name) => unit.target(name).into_iter().collect(),
             None => self.script_calls.clone(),
         };
         while let Some(index) = open.pop() {

@@ -228,7 +228,7 @@ impl Checker<'_> {
 
     fn unknown_function(&mut self, name: &Name) {
         let near = suggest::nearest(&name.text, Builtin::names());
-        let task = self.functions.find(&name.text).is_some();
+        let task = self.function_named(&name.text).is_some();
         let error = Diagnostic::new(
             Code::UnknownBuiltin,
             name.span,

@@ -7,8 +7,8 @@ use opal_core::{Code, Diagnostic, Span, Type, Value};
 
 use super::checker::Checker;
 use super::dependencies::Dependencies;
-use super::lets::Site;
-use super::names::VarKind;
+use super::lets::{Lets, Site};
+use super::names::{Names, VarKind};
 use crate::unit::{
     Arm, AssignOp, BinaryOp, Block, Branch, Expr, ExprKind, Name, Statement, StatementKind,
 };
@@ -34,18 +34,30 @@ fn assigned(block: &Block, into: &mut BTreeSet<String>) {
 }
 
 impl Checker<'_> {
-    pub(super) fn walk_script(&mut self) {
-        let unit = self.unit;
-        self.begin(None, &unit.script);
+    /// One file: what it declares at top level is seen in it, and nowhere else.
+    pub(super) fn walk_file(&mut self, file: usize) {
+        self.file = file;
+        self.names = Names::default();
+        self.lets = Lets::default();
+        self.check_imports();
+        self.walk_script();
+        self.unit.functions_of(file).for_each(|index| self.walk_function(index));
+        self.check_globals();
+        self.say_unused();
+    }
+
+    fn walk_script(&mut self) {
+        let script = self.unit.script_of(self.file);
+        self.begin(None, script);
         self.names.enter();
-        self.lets.enter(&unit.script, false);
-        self.statements(&unit.script);
+        self.lets.enter(script, false);
+        self.statements(script);
         self.lets.leave();
         // Functions look up the script's variables by name: nothing is left open.
         self.names.leave();
     }
 
-    pub(super) fn walk_function(&mut self, index: usize) {
+    fn walk_function(&mut self, index: usize) {
         let function = &self.unit.functions[index];
         let body = &function.body;
         self.begin(Some(index), body);

@@ -5,7 +5,7 @@ use opal_core::{Type, Value};
 use opal_syntax::SyntaxKind::{self, *};
 
 use super::{Child, Lower};
-use crate::unit::{Block, Expr, ExprKind, Function, Name, Param, TypeName};
+use crate::unit::{Block, Expr, ExprKind, Function, Import, Name, Param, TypeName};
 
 impl Lower<'_> {
     /// The function whose node has just begun.
@@ -46,6 +46,16 @@ impl Lower<'_> {
         let name: Name = name?;
         let span = signature.unwrap_or_else(|| self.since(start));
         Some(Function { name, docs, params, body, label: kind == Label, span })
+    }
+
+    /// The imports of the source.
+    pub(super) fn imports(&mut self) -> Vec<Import> {
+        self.next();
+        let mut imports = Vec::new();
+        while let Some(Child::Node { kind: SyntaxKind::Import, .. }) = self.child() {
+            imports.push(self.import());
+        }
+        imports
     }
 
     /// The signature of the first function whose name is `wanted`; the others are passed over.

@@ -1,25 +1,75 @@
 //! Functions, blocks and constructs.
 
-use opal_core::Span;
+use opal_core::{Span, Value};
 use opal_syntax::SyntaxKind::{self, *};
 
 use super::expressions::is_expression;
 use super::{Child, Lower};
-use crate::unit::{Arm, AssignOp, Block, Branch, Expr, ExprKind, Statement, StatementKind, Unit};
+use crate::unit::{
+    Arm, AssignOp, Block, Branch, Expr, ExprKind, Function, Import, Part, Statement, StatementKind,
+    Unit,
+};
 
 impl Lower<'_> {
-    pub(super) fn file(&mut self) -> Unit {
-        let mut unit = Unit { functions: Vec::new(), script: Block::default() };
+    /// The source, and the files that follow it.
+    pub(super) fn files(&mut self) -> Unit {
+        let mut unit = Unit::default();
         self.next();
+        let (script, imports) = self.file(&mut unit.functions);
+        (unit.script, unit.imports) = (script, imports);
+        while self.next().is_some() {
+            let first = unit.functions.len();
+            let (script, imports) = self.file(&mut unit.functions);
+            let part =
+                Part { first, script, imports, directory: None, is_project: false, start: 0 };
+            unit.parts.push(part);
+        }
+        unit
+    }
+
+    /// The file whose node has just begun.
+    fn file(&mut self, functions: &mut Vec<Function>) -> (Block, Vec<Import>) {
+        let (mut script, mut imports) = (Block::default(), Vec::new());
+        let start = self.end;
         while let Some(child) = self.child() {
             let Child::Node { kind, .. } = child else { continue };
             match kind {
-                Fun | Label => unit.functions.extend(self.function(kind)),
-                kind => self.statement(kind, &mut unit.script.statements),
+                Fun | Label => functions.extend(self.function(kind)),
+                SyntaxKind::Import => imports.push(self.import()),
+                kind => self.statement(kind, &mut script.statements),
             }
         }
-        unit.script.span = Span::new(0, self.text.len() as u32);
-        unit
+        script.span = Span::new(start, self.text.len() as u32);
+        (script, imports)
+    }
+
+    /// The import whose node has just begun.
+    pub(super) fn import(&mut self) -> Import {
+        let start = self.start();
+        let (mut path, mut path_span) = (None, Span::at(start));
+        let (mut words, mut optional, mut alias) = (0, false, None);
+        while let Some(child) = self.child() {
+            match child {
+                Child::Token { kind: Ident, span, .. } => {
+                    match words {
+                        0 => optional = self.slice(span).ends_with('?'),
+                        2 => alias = Some(self.name(span)),
+                        _ => {}
+                    }
+                    words += 1;
+                }
+                Child::Node { kind, .. } if is_expression(kind) => {
+                    let found = self.expression(kind);
+                    path_span = found.span;
+                    if let ExprKind::Literal(Value::String(text)) = found.kind {
+                        path = Some(text.into_owned());
+                    }
+                }
+                Child::Node { .. } => self.finish(),
+                Child::Token { .. } => {}
+            }
+        }
+        Import { path, path_span, alias, optional, span: self.since(start), file: None }
     }
 
     /// The block whose node has just begun.

@@ -113,7 +113,10 @@ impl CallShape {
 
     fn written(&self, values: &[&Datum], without: &[&str]) -> String {
         let descriptor = self.descriptor();
-        let mut symbol = descriptor.path.to_owned();
+        let mut symbol = match &self.call.directory {
+            Some(directory) => format!("{directory}:{}", descriptor.path),
+            None => descriptor.path.to_owned(),
+        };
         if let Some(subject) = &self.call.subject {
             symbol = format!("{symbol}.{subject}");
         }

@@ -45,15 +45,20 @@ impl<'a> Planner<'a> {
             Entry::Function(index) => program.functions[index].as_deref(),
         };
         let Some(function) = function else { return Ok(Vec::new()) };
+        let target = self.request.function.unwrap_or(&function.name);
         if entry != Entry::Script {
             // Declared before any function changes one of them.
             let all: Vec<u32> = (0..self.program.globals.len() as u32).collect();
             self.declare_globals(&all);
         }
         self.enter_target(function)?;
+        let name: Rc<str> = target.into();
         let mut out = Vec::new();
-        self.with_dependencies(&function.name, &mut out, |planner, place, out| {
-            planner.within(&function.name, |planner| planner.block(&function.body, place, out))
+        self.with_dependencies(target, &mut out, |planner, place, out| {
+            planner.within(&name, |planner| match function.directory {
+                Some(_) => planner.called(target, function, out),
+                None => planner.block(&function.body, place, out),
+            })
         })?;
         Ok(out)
     }

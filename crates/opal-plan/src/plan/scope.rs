@@ -52,10 +52,12 @@ pub(crate) fn scope(source: Source<'_>, entry: Entry) -> Result<Program, Vec<Dia
 pub(super) struct Scoper<'s> {
     source: Source<'s>,
     program: Program,
-    /// The unit's declaration of each global.
-    declarations: Vec<(&'s unit::Name, &'s unit::Expr)>,
-    /// Every top-level declaration of a name, ascending.
-    globals: BTreeMap<&'s str, Vec<u32>>,
+    /// The unit's declaration of each global, and its file.
+    declarations: Vec<(usize, &'s unit::Expr)>,
+    /// For each file every top-level declaration of a name, ascending.
+    globals: Vec<BTreeMap<&'s str, Vec<u32>>>,
+    /// The file that is being scoped.
+    file: usize,
     /// Only declarations before this one are seen: in the script, and in the value of a global.
     horizon: Option<u32>,
     /// Made for the first call: most targets have none.
@@ -86,7 +88,8 @@ impl<'s> Scoper<'s> {
             source,
             program,
             declarations: Vec::new(),
-            globals: BTreeMap::new(),
+            globals: Vec::new(),
+            file: 0,
             horizon: None,
             by_name: OnceCell::new(),
             scopes: Vec::new(),
@@ -100,13 +103,18 @@ impl<'s> Scoper<'s> {
 
     /// A global for each top-level declaration; their values are scoped when something reads them.
     fn declare_globals(&mut self) {
-        for statement in &self.source.unit.script.statements {
-            if let StatementKind::Var { name, value } = &statement.kind {
-                let index = self.declarations.len() as u32;
-                self.declarations.push((name, value));
-                self.globals.entry(&name.text).or_default().push(index);
-                self.program.globals.push(None);
+        let unit = self.source.unit;
+        for file in unit.files() {
+            let mut globals: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+            for statement in &unit.script_of(file).statements {
+                if let StatementKind::Var { name, value } = &statement.kind {
+                    let index = self.declarations.len() as u32;
+                    self.declarations.push((file, value));
+                    globals.entry(&name.text).or_default().push(index);
+                    self.program.globals.push(None);
+                }
             }
+            self.globals.push(globals);
         }
     }
 
@@ -114,13 +122,15 @@ impl<'s> Scoper<'s> {
     fn reach(&mut self) {
         while let Some(index) = self.wanted.pop() {
             if self.program.functions[index].is_none() {
-                let function = self.function(&self.source.unit.functions[index]);
+                self.file = self.source.unit.file_of(index);
+                let function = self.function(index);
                 self.program.functions[index] = Some(Rc::new(function));
             }
         }
     }
 
-    fn function(&mut self, function: &'s unit::Function) -> Function {
+    fn function(&mut self, index: usize) -> Function {
+        let function = &self.source.unit.functions[index];
         self.begin();
         let mut params = Vec::new();
         for param in &function.params {
@@ -134,7 +144,9 @@ impl<'s> Scoper<'s> {
             });
         }
         let body = self.block(&function.body);
-        self.end(function.name.text.as_str().into(), params, body)
+        let directory = self.source.unit.own_directory(index).map(Rc::from);
+        let home = self.source.unit.directory_of(self.file).map(Rc::from);
+        Function { directory, home, ..self.end(function.name.text.as_str().into(), params, body) }
     }
 
     fn script(&mut self) -> Function {
@@ -157,7 +169,7 @@ impl<'s> Scoper<'s> {
 
     fn end(&mut self, name: Rc<str>, params: Vec<Param>, body: super::scoped::Block) -> Function {
         let globals = std::mem::take(&mut self.read).into_iter().collect();
-        Function { name, params, slots: self.next_slot, body, globals }
+        Function { name, params, slots: self.next_slot, body, directory: None, home: None, globals }
     }
 
     /// Scopes the values of the globals that are read, and lists for each function all it needs.
@@ -169,8 +181,9 @@ impl<'s> Scoper<'s> {
             if needs.contains_key(&index) {
                 continue;
             }
-            let (_, value) = self.declarations[index as usize];
+            let (file, value) = self.declarations[index as usize];
             self.begin();
+            self.file = file;
             self.horizon = Some(index);
             let value = self.expression(value);
             let read: Vec<u32> = std::mem::take(&mut self.read).into_iter().collect();
@@ -215,7 +228,7 @@ impl<'s> Scoper<'s> {
         if local.is_some() || space == Space::Let {
             return local;
         }
-        let declared = self.globals.get(name)?;
+        let declared = self.globals.get(self.file)?.get(name)?;
         let index = match self.horizon {
             Some(horizon) => *declared[..declared.partition_point(|d| *d < horizon)].last()?,
             // What functions read is declared once.

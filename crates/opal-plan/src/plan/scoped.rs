@@ -30,6 +30,10 @@ pub(crate) struct Function {
     /// Variables of its own, parameters first.
     pub(crate) slots: u32,
     pub(crate) body: Block,
+    /// Where a call of it begins, wherever the call is: the directory of an imported project.
+    pub(crate) directory: Option<Rc<str>>,
+    /// Where it begins without a call: where the functions of its file start.
+    pub(crate) home: Option<Rc<str>>,
     /// The top-level variables it reads, with those they need, in the order of declaration.
     pub(crate) globals: Vec<u32>,
 }
@@ -174,6 +178,8 @@ pub(crate) struct ValueCall {
     pub(crate) descriptor: &'static Descriptor,
     pub(crate) subject: Option<Rc<str>>,
     pub(crate) args: Vec<BoundArg>,
+    /// The directory that it is read from, where that is another than the source's and matters.
+    pub(crate) directory: Option<Rc<str>>,
     pub(crate) span: Span,
 }
 

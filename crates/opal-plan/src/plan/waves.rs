@@ -21,7 +21,8 @@ use opal_core::class::resolved;
 /// Decorators that are asked at the same time.
 const MAX_PARALLEL: usize = 16;
 
-type Question<'q> = (&'static dyn Resolver, &'q Inputs);
+/// A decorator, what it gets, and the directory that it is asked from.
+type Question<'q> = (&'static dyn Resolver, &'q Inputs, Option<&'q str>);
 
 /// A decorator to ask, and where the answer goes.
 struct Job {
@@ -30,6 +31,13 @@ struct Job {
     inputs: Inputs,
     taint: Rc<Taint>,
     question: Key,
+    directory: Option<Rc<str>>,
+}
+
+impl Job {
+    fn asked(&self) -> Question<'_> {
+        (self.resolver, &self.inputs, self.directory.as_deref())
+    }
 }
 
 impl Graph {
@@ -40,8 +48,7 @@ impl Graph {
             if jobs.is_empty() {
                 return;
             }
-            let questions: Vec<Question> =
-                jobs.iter().map(|job| (job.resolver, &job.inputs)).collect();
+            let questions: Vec<Question> = jobs.iter().map(Job::asked).collect();
             let answers = ask(&questions, probe);
             for (job, answer) in jobs.iter().zip(answers) {
                 self.answer(job, answer);
@@ -159,7 +166,7 @@ impl Graph {
                     self.answers.insert(job.question.clone(), State::Queued);
                     return Some(job);
                 }
-                let answer = job.resolver.resolve(&job.inputs, probe);
+                let answer = resolve(job.asked(), probe);
                 self.answer(&job, answer);
             }
             Err(error) => self.nodes[id as usize].state = State::Failed(Rc::new(error)),
@@ -228,7 +235,8 @@ impl Graph {
             return Err(Diagnostic::new(Code::NotAValue, span, message)
                 .help("it is documented, but this version does not implement it"));
         };
-        Ok(Prepared::Ask(Job { node: id, resolver, inputs, taint, question }))
+        let directory = shape.call.directory.clone();
+        Ok(Prepared::Ask(Job { node: id, resolver, inputs, taint, question, directory }))
     }
 
     /// Texts from the world that a decorator was given: it may name them, and people may not see.
@@ -296,8 +304,8 @@ impl Prepared {
 
 /// Asks all questions, several at a time; answers come in the order of the questions.
 fn ask(questions: &[Question<'_>], probe: &dyn Probe) -> Vec<Result<Data, Trouble>> {
-    if let [(resolver, inputs)] = questions {
-        return vec![resolver.resolve(inputs, probe)];
+    if let [question] = questions {
+        return vec![resolve(*question, probe)];
     }
     let next = Mutex::new(0..questions.len());
     let answers: Vec<Mutex<Option<Result<Data, Trouble>>>> =
@@ -306,8 +314,7 @@ fn ask(questions: &[Question<'_>], probe: &dyn Probe) -> Vec<Result<Data, Troubl
         loop {
             let taken = next.lock().ok().and_then(|mut next| next.next());
             let Some(index) = taken else { return };
-            let (resolver, inputs) = &questions[index];
-            let answer = resolver.resolve(inputs, probe);
+            let answer = resolve(questions[index], probe);
             if let Ok(mut place) = answers[index].lock() {
                 *place = Some(answer);
             }
@@ -321,6 +328,16 @@ fn ask(questions: &[Question<'_>], probe: &dyn Probe) -> Vec<Result<Data, Troubl
     });
     let answered = |place: Mutex<Option<_>>| place.into_inner().ok().flatten();
     answers.into_iter().map(|place| answered(place).unwrap_or_else(|| Err(lost()))).collect()
+}
+
+fn resolve(
+    (resolver, inputs, directory): Question<'_>,
+    probe: &dyn Probe,
+) -> Result<Data, Trouble> {
+    match directory {
+        Some(directory) => resolver.resolve(inputs, &*probe.within(directory)),
+        None => resolver.resolve(inputs, probe),
+    }
 }
 
 fn lost() -> Trouble {

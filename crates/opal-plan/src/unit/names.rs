@@ -1,39 +1,112 @@
-//! The functions of a unit by their names.
+//! The functions of a unit by their names, seen from a file: its own, and those of its imports with
+//! their namespace.
 
-use super::Function;
+use super::Unit;
 
 /// In the order of the names, so that a lookup halves; of those that are alike the first comes first.
 #[derive(Debug)]
-pub(crate) struct FunctionNames<'u> {
-    sorted: Vec<(&'u str, usize)>,
+pub struct FunctionNames<'u> {
+    unit: &'u Unit,
+    /// For each file.
+    sorted: Vec<Vec<(&'u str, usize)>>,
+}
+
+/// What a name means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    Function(usize),
+    /// The function is there, and only its own file may call it.
+    Private(usize),
+    /// The file that would say has not been read.
+    Unread,
+    /// No import gives this namespace.
+    NoNamespace,
+    /// No function has this name.
+    Nothing,
+}
+
+impl Lookup {
+    /// The function, where it may be called.
+    #[must_use]
+    pub fn function(self) -> Option<usize> {
+        match self {
+            Self::Function(index) => Some(index),
+            _ => None,
+        }
+    }
 }
 
 impl<'u> FunctionNames<'u> {
-    pub(crate) fn new(functions: &'u [Function]) -> Self {
-        let names = functions.iter().map(|function| function.name.text.as_str());
-        let mut sorted: Vec<(&str, usize)> = names.zip(0..).collect();
-        sorted.sort_unstable();
-        Self { sorted }
+    #[must_use]
+    pub fn new(unit: &'u Unit) -> Self {
+        let of = |file: usize| {
+            let all = unit.functions_of(file);
+            let names = unit.functions[all.clone()].iter().map(|it| it.name.text.as_str());
+            let mut sorted: Vec<(&str, usize)> = names.zip(all).collect();
+            sorted.sort_unstable();
+            sorted
+        };
+        Self { unit, sorted: unit.files().map(of).collect() }
     }
 
-    /// The first function that is called so.
-    pub(crate) fn find(&self, name: &str) -> Option<usize> {
-        let at = self.sorted.partition_point(|(known, _)| *known < name);
-        let (known, index) = self.sorted.get(at)?;
+    /// The first function that is called so in `file`.
+    #[must_use]
+    pub fn find(&self, file: usize, name: &str) -> Lookup {
+        let Some((namespace, name)) = name.split_once('.') else {
+            return self.own(file, name).map_or(Lookup::Nothing, Lookup::Function);
+        };
+        let imports = self.unit.imports_of(file);
+        let Some(import) = imports.iter().find(|it| it.namespace() == Some(namespace)) else {
+            return Lookup::NoNamespace;
+        };
+        let Some(file) = import.file else { return Lookup::Unread };
+        match self.own(file, name) {
+            Some(index) if name.starts_with('_') => Lookup::Private(index),
+            Some(index) => Lookup::Function(index),
+            None => Lookup::Nothing,
+        }
+    }
+
+    fn own(&self, file: usize, name: &str) -> Option<usize> {
+        let sorted = self.sorted.get(file)?;
+        let at = sorted.partition_point(|(known, _)| *known < name);
+        let (known, index) = sorted.get(at)?;
         (*known == name).then_some(*index)
     }
 
-    /// Each name once.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &'u str> {
-        self.alike().map(|alike| alike[0].0)
+    /// Each name that a call in `file` may say once: its own, then those of its imports.
+    pub(crate) fn all(&self, file: usize) -> impl Iterator<Item = String> {
+        let own = self.alike(file).map(|alike| alike[0].0.to_owned());
+        let imports = self.unit.imports_of(file).iter();
+        let imports = imports.filter_map(|it| Some((it.namespace()?, it.file?)));
+        let theirs = imports.flat_map(|(namespace, file)| {
+            let public = self.alike(file).filter(|alike| !alike[0].0.starts_with('_'));
+            public.map(move |alike| format!("{namespace}.{}", alike[0].0))
+        });
+        own.chain(theirs)
     }
 
-    /// Every function whose name another had before, with the first that had it.
+    /// Every function whose name another of its file had before, with the first that had it.
     pub(crate) fn repeated(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.alike().flat_map(|alike| alike[1..].iter().map(|(_, again)| (*again, alike[0].1)))
+        let alike = self.unit.files().flat_map(|file| self.alike(file));
+        alike.flat_map(|alike| alike[1..].iter().map(|(_, again)| (*again, alike[0].1)))
     }
 
-    fn alike(&self) -> impl Iterator<Item = &[(&'u str, usize)]> {
-        self.sorted.chunk_by(|a, b| a.0 == b.0)
+    fn alike(&self, file: usize) -> impl Iterator<Item = &[(&'u str, usize)]> {
+        self.sorted[file].chunk_by(|a, b| a.0 == b.0)
+    }
+}
+
+impl Unit {
+    /// The function that is called `name` on the command line.
+    #[must_use]
+    pub fn target(&self, name: &str) -> Option<usize> {
+        match name.contains('.') {
+            true => FunctionNames::new(self).find(0, name).function(),
+            // Mostly there is only this one to look for.
+            false => {
+                self.functions[self.functions_of(0)].iter().position(|it| it.name.text == name)
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use opal_core::plan::ChainOperator;
 use opal_plan::Words;
 use opal_plan::lower;
-use opal_plan::unit::{Piece, ShellText, StatementKind, Step, Target, Unit, Work};
+use opal_plan::unit::{Links, Piece, ShellText, StatementKind, Step, Target, Unit, Work};
 
 fn unit(text: &str) -> Unit {
     let registry = opal_decorators::registry();
@@ -105,7 +105,7 @@ fn an_outline_has_no_bodies_and_a_unit_has_all_with_the_same_signatures() {
     let text = "fun a() {\n    one\n    two\n}\nfun b() = three\n";
     let registry = opal_decorators::registry();
     let parse = opal_syntax::parse(text, &Words(&registry));
-    let outline = lower::outline(&parse, text);
+    let outline = lower::outline(&parse, text, &Links::default());
     assert!(outline.functions.iter().all(|function| function.body.statements.is_empty()));
     let unit = lower::unit(&parse, text);
     let bodies = unit.functions.iter().map(|function| function.body.statements.len());

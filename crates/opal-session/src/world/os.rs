@@ -151,6 +151,10 @@ impl Probe for OsWorld {
         let stop = self.stop.limited(self.limits.command, Duration::ZERO);
         View { stop: &stop, ..self.view() }.ask(ask)
     }
+
+    fn within(&self, directory: &str) -> Box<dyn Probe + '_> {
+        Box::new(self.view().world_within(directory))
+    }
 }
 
 /// The names of the variables and never their values.

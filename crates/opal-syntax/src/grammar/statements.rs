@@ -3,7 +3,7 @@
 use opal_core::Code;
 
 use super::blocks::{after_block, block};
-use super::{bindings, control, foreign, functions, steps, when};
+use super::{bindings, control, foreign, functions, imports, steps, when};
 use crate::lexer::{is_blank, is_name_byte, is_name_start};
 use crate::parser::{Level, Parser};
 
@@ -20,6 +20,10 @@ use crate::parser::{Level, Parser};
 // { var}
 pub(crate) fn statement(p: &mut Parser<'_>, level: Level) {
     let rest = p.lexer.rest().as_bytes();
+    if imports::is_import(rest) {
+        return imports::import(p, level);
+    }
+    p.is_past_imports = true;
     let first = rest.first().copied().unwrap_or(0);
     if is_name_start(first) {
         return word_statement(p, level, rest);

@@ -41,7 +41,7 @@ impl Lexer<'_> {
                 return At::Path { end: self.name_end(first + 1, false), kind: Some(VALUE) };
             }
             b"cmd" | b"needs" if named && !after_word => {
-                return At::Path { end: self.name_end(first + 1, true), kind: Some(ACTION) };
+                return At::Path { end: self.function_end(first + 1), kind: Some(ACTION) };
             }
             _ => {}
         }
@@ -105,6 +105,14 @@ impl Lexer<'_> {
             Some(b'"' | b'\'') => self.depth == 0 && !in_quotes(),
             _ => false,
         }
+    }
+
+    /// Where the name of a function ends, that of another file with its namespace.
+    fn function_end(&self, from: usize) -> usize {
+        let first = self.name_end(from, true);
+        let is_namespace = self.src.get(first) == Some(&b'.');
+        let whole = if is_namespace { self.name_end(first + 1, true) } else { first };
+        if whole > first + 1 { whole } else { first }
     }
 
     /// Where the name that begins at `from` ends. A function's name may hold `-`.

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use opal_core::LineIndex;
-use opal_syntax::{Parse, parse, tree};
+use opal_syntax::cursor::Item;
+use opal_syntax::{Parse, SyntaxKind, parse, tree};
 
 use opal_testing::expect::Differences;
 
@@ -101,4 +102,43 @@ fn an_error_leaves_the_good_lines_alone() {
             assert!(!text.contains("good"), "{name}: {text} has {error:?}");
         }
     }
+}
+
+/// The kinds and texts that a cursor meets.
+fn items<'t>(parse: &Parse, text: &'t str) -> Vec<(String, &'t str)> {
+    let shown = |item: Item| match item {
+        Item::Start { kind, data } if kind != SyntaxKind::Heredoc => {
+            (format!("{kind:?} {data}"), "")
+        }
+        // Where it begins is a place in the whole text.
+        Item::Start { kind, data } => (format!("{kind:?}"), &text[data as usize..]),
+        Item::Token { kind, span, .. } => (format!("{kind:?}"), &text[span.range()]),
+        Item::Finish => ("end".to_owned(), ""),
+    };
+    parse.cursor().map(shown).collect()
+}
+
+#[test]
+fn a_text_after_another_one_has_the_structure_that_it_has_alone() {
+    let cases = cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/grammar"));
+    let mut text = String::from("fun first() = echo no line end");
+    let mut whole = parse(&text, &Words);
+    let mut expected = items(&whole, &text).len();
+    for Case { name, source } in &cases {
+        let alone = parse(source, &Words);
+        let (own, errors) = (items(&alone, source).len(), alone.errors.clone());
+        whole.append(&mut text, alone, source);
+        let start = (text.len() - source.len()) as u32;
+        let alone = parse(source, &Words);
+        let found = items(&whole, &text);
+        let (found, wanted) = (&found[expected..], items(&alone, source));
+        // A heredoc is compared up to the end of its own text, which is the end of both.
+        assert_eq!(found, wanted, "{name}");
+        expected += own;
+        let last = &whole.errors[whole.errors.len() - errors.len()..];
+        for (last, error) in last.iter().zip(&errors) {
+            assert_eq!(last.primary.span.start, error.primary.span.start + start, "{name}");
+        }
+    }
+    assert_eq!(whole.tokens().end() as usize, text.len());
 }

@@ -8,13 +8,15 @@ use opal_core::plan::{Arg, Plan, Step};
 use opal_core::stream::{Closed, Stream};
 use opal_core::{Registry, Value, resource};
 use opal_ops::planning::record_name;
+use opal_ops::source::Loaded;
 use opal_vault::Shown;
 use opal_vault::Vault;
 use opal_vault::event::{Event, Kind, LateStep};
 use opal_vault::witness::{Audience, Progress};
 
 use super::errand::Errand;
-use super::steps::line;
+use super::steps::place;
+use crate::ambient::Ambient;
 use crate::context::Context;
 use crate::view::run::{Live, Of};
 
@@ -23,9 +25,8 @@ pub(super) struct RunAudience<'a> {
     plan: &'a Plan,
     registry: &'a Registry,
     vault: &'a Vault,
-    /// The source: its name for people, and its text.
-    file: String,
-    text: &'a str,
+    loaded: &'a Loaded,
+    ambient: &'a Ambient,
     /// What the record calls the plan.
     target: &'a str,
     /// By the paths of calls: the function that is called.
@@ -43,9 +44,8 @@ impl<'a> RunAudience<'a> {
         let target = record_name(&loaded.path, plan);
         let tasks = calls(plan);
         live.begin(target);
-        let file = context.ambient.in_workspace(&loaded.path);
-        let registry = &context.registry;
-        Self { live, plan, registry, vault, file, text: &loaded.text, target, tasks }
+        let (registry, ambient) = (&context.registry, context.ambient);
+        Self { live, plan, registry, vault, loaded, ambient, target, tasks }
     }
 
     /// The innermost function that a step is in; none where the plan calls none.
@@ -66,8 +66,8 @@ impl<'a> RunAudience<'a> {
     }
 
     fn place(&self, path: &str) -> Option<String> {
-        let line = line(self.text, self.plan.step(path)?)?;
-        Some(format!("{}:{line}", self.file))
+        let (file, line) = place(self.plan.step(path)?, self.loaded, self.ambient);
+        Some(format!("{file}:{line}"))
     }
 }
 

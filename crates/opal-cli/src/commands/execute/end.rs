@@ -17,7 +17,8 @@ use opal_vault::record::{self, Ending};
 use super::errand::Errand;
 use super::keeper::RunEnd;
 use super::recording::Recording;
-use super::steps::line;
+use super::steps::place;
+use crate::ambient::Ambient;
 use crate::commands::command_line;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
@@ -77,8 +78,7 @@ impl End<'_> {
         let is_open = is_open && folder.as_deref().is_some_and(|it| can_be_resumed(it, resolved));
         let again = self.errand.again.as_deref().filter(|_| is_open);
         let resume = again.map(|words| vault.scrub(words).text().into_owned());
-        let file = context.ambient.in_workspace(&self.errand.subject.loaded.path);
-        let told = |failed| self.failed(failed, &file, vault);
+        let told = |failed| self.failed(failed, context.ambient, vault);
         let report = Report {
             status,
             code,
@@ -135,12 +135,16 @@ impl End<'_> {
         self.errand.contract.as_ref().is_some_and(|held| !held.drift.is_empty())
     }
 
-    fn failed<'f>(&'f self, failed: &'f FailedStep, file: &'f str, vault: &Vault) -> Failed<'f> {
+    fn failed<'f>(
+        &'f self,
+        failed: &'f FailedStep,
+        ambient: &Ambient,
+        vault: &Vault,
+    ) -> Failed<'f> {
         let step = self.errand.resolved.plan.step(&failed.path);
         let id = step.and_then(|step| id(&self.errand.resolved.plan, step));
         let decorator = step.map_or("", |step| step.node.name());
-        let place =
-            step.and_then(|step| Some((file, line(&self.errand.subject.loaded.text, step)?)));
+        let place = step.map(|step| place(step, self.errand.subject.loaded, ambient));
         Failed::of(failed, id, decorator, place, vault)
     }
 

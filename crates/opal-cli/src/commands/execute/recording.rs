@@ -60,7 +60,9 @@ pub(super) fn header<'a>(context: &Context<'_>, errand: &Errand<'a>, start: &Pat
     let at = crate::clock::now();
     // A contract says it at once; so does a module, which takes its time. A short run must not wait for
     // git, so its record says what to ask it.
-    let is_short = contract.is_none() && !plan.target.arguments.contains_key(MODULE);
+    let is_short = contract.is_none()
+        && !plan.target.arguments.contains_key(MODULE)
+        && errand.subject.loaded.imports.files.is_empty();
     let text = is_short.then(|| Source {
         path: std::path::absolute(source)
             .unwrap_or_else(|_| source.to_owned())

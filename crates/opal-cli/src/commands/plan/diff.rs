@@ -45,6 +45,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         look: None,
         registry: &context.registry,
         source: None,
+        changed_files: Vec::new(),
         is_older: one.is_older() || other.is_older(),
         beside: &beside(&one, &other),
     };

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
+use crate::project::Chosen;
 use crate::{source, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -33,7 +34,10 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         if let Some(words) = of_module(context, &options, contract, path) {
             return Some(words);
         }
-        let loaded = source::read(source.as_deref()?, &context.registry).ok()?;
+        let chosen = Chosen::named(source.as_deref()?);
+        let mut loaded = source::read(&chosen, &context.registry).ok()?;
+        let target = &contract.plan().target.name;
+        source::task(&mut loaded, target, &context.registry).ok()?;
         Some(new_contract(context, &options, contract, &loaded, path))
     };
     accept(&bytes, &opened, &rules)

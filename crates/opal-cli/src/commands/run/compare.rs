@@ -82,8 +82,8 @@ impl<'h> Here<'h> {
     }
 
     /// The source with what was found in it.
-    pub(crate) fn found(&self, errors: &[Diagnostic]) -> CheckedFile {
-        planning::found(self.source, errors.to_vec())
+    pub(crate) fn found(&self, errors: &[Diagnostic]) -> Vec<CheckedFile> {
+        CheckedFile::of(self.source, errors.to_vec())
     }
 
     /// `new_contract` is the command that makes a new contract.
@@ -101,7 +101,8 @@ impl<'h> Here<'h> {
             new_contract,
             look: Some(&self.look),
             registry: &self.context.registry,
-            source: Some((&self.source.name, &self.source.text)),
+            source: Some(self.source),
+            changed_files: self.source.changed(contract),
             is_older: contract.is_older(),
             beside: &[],
         }

@@ -6,6 +6,7 @@ use opal_core::contract::Contract;
 use opal_core::plan::Target;
 use opal_ops::module::arguments::MODULE;
 use opal_ops::source::Loaded;
+use opal_ops::source::imports::Wanted;
 
 use crate::commands::module::of_contract::{OfContract, of_contract};
 use crate::context::Context;
@@ -16,7 +17,7 @@ use crate::{project, source};
 
 /// The current source.
 pub(crate) enum Current<'c> {
-    Text(Loaded),
+    Text(Box<Loaded>),
     Module(Box<OfContract<'c>>),
 }
 
@@ -28,19 +29,22 @@ impl<'c> Current<'c> {
         file: Option<&PathBuf>,
         options: &PlanOptions,
     ) -> Result<Option<Self>, Failure> {
-        let path = project::file_or_project(named_or_recorded(contract, file).as_ref())?;
+        let chosen = project::file_or_project(named_or_recorded(contract, file).as_ref())?;
+        let path = &chosen.path;
         let target = &contract.plan().target;
         if target.name == Target::SCRIPT && target.arguments.contains_key(MODULE) {
-            let found = of_contract(context, &path, target, options)?;
+            let found = of_contract(context, path, target, options)?;
             return Ok(found.map(|found| Self::Module(Box::new(found))));
         }
-        let loaded = source::read(&path, &context.registry).map_err(|not| match not {
+        let mut loaded = source::read(&chosen, &context.registry).map_err(|not| match not {
             NotLoaded::Failure(failure) if file.is_none() => {
                 failure.help("the contract was made there; name the current source with `-f FILE`")
             }
             other => other.into_failure(),
         })?;
-        Ok(Some(Self::Text(loaded)))
+        let function = (target.name != Target::SCRIPT).then_some(target.name.as_str());
+        source::import(&mut loaded, Wanted::Target(function), &context.registry)?;
+        Ok(Some(Self::Text(Box::new(loaded))))
     }
 
     pub(crate) fn loaded(&self) -> &Loaded {
@@ -61,7 +65,8 @@ impl<'c> Current<'c> {
 
 /// Where the source is: where `-f` says, where the contract has it from here, or where it was.
 pub(crate) fn source_path(contract: &Contract, file: Option<&PathBuf>) -> Option<PathBuf> {
-    named_or_recorded(contract, file).or_else(|| project::find().ok().flatten())
+    named_or_recorded(contract, file)
+        .or_else(|| project::find().ok().flatten().map(|found| found.path))
 }
 
 fn named_or_recorded(contract: &Contract, file: Option<&PathBuf>) -> Option<PathBuf> {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use opal_core::Registry;
 use opal_core::contract::{Cause, Change, Difference, Side as Shown, Verdict};
 use opal_core::plan::{Plan, Step};
 use opal_core::view::{Uses, compared_text, visible};
-use opal_core::{LineIndex, Registry};
+use opal_ops::source::Loaded;
+use opal_ops::source::files::Lines;
 use serde_json::json;
 
 use super::Comparison;
@@ -21,8 +23,8 @@ pub(super) struct Steps<'a> {
     verdict: &'a Verdict,
     registry: &'a Registry,
     is_older: bool,
-    /// The name of the source of now, and where its lines begin.
-    source: Option<(&'a str, LineIndex)>,
+    /// The lines of the source of now.
+    source: Option<Lines<'a>>,
 }
 
 #[derive(Debug)]
@@ -70,7 +72,7 @@ impl<'a> Steps<'a> {
             verdict: comparison.verdict,
             registry: comparison.registry,
             is_older: comparison.is_older,
-            source: comparison.source.map(|(name, text)| (name, LineIndex::new(text))),
+            source: comparison.source.map(Loaded::lines),
         }
     }
 
@@ -127,8 +129,9 @@ impl<'a> Steps<'a> {
     fn place(&self, path: &str) -> String {
         let step = self.after.step(path).filter(|step| !step.span.is_empty());
         match (step, &self.source) {
-            (Some(step), Some((name, lines))) => {
-                format!(" ({}:{})", visible::line(name), lines.line(step.span.start))
+            (Some(step), Some(source)) => {
+                let (name, line) = source.of(step.span.start);
+                format!(" ({}:{line})", visible::line(name))
             }
             _ => String::new(),
         }

@@ -58,6 +58,7 @@ fn compared<T>(before: Plan, after: &Plan, look: impl FnOnce(&Comparison<'_>) ->
         look: Some("opal verify -v deploy"),
         registry: &Registry::new(&[]).unwrap(),
         source: None,
+        changed_files: Vec::new(),
         is_older: false,
         beside: &[],
     })

@@ -13,7 +13,7 @@ pub(super) fn group(title: &str) -> String {
 
 pub(super) fn error(failed: &Failed<'_>) -> String {
     let mut line = "::error ".to_owned();
-    if let Some((file, number)) = failed.place {
+    if let Some((file, number)) = &failed.place {
         line.push_str("file=");
         workflow_escape(file, &[':', ','], &mut line);
         line.push_str(&format!(",line={number},"));

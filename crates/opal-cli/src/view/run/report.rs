@@ -55,7 +55,7 @@ pub(crate) struct Failed<'a> {
     pub(crate) message: Option<String>,
     pub(crate) help: Vec<String>,
     /// Where it stands: a file, and a line from 1.
-    pub(crate) place: Option<(&'a str, u32)>,
+    pub(crate) place: Option<(String, u32)>,
 }
 
 impl<'a> Failed<'a> {
@@ -63,7 +63,7 @@ impl<'a> Failed<'a> {
         step: &'a FailedStep,
         id: Option<&'a str>,
         decorator: &'a str,
-        place: Option<(&'a str, u32)>,
+        place: Option<(String, u32)>,
         vault: &Vault,
     ) -> Self {
         let trouble = step.trouble.as_ref();
@@ -83,7 +83,7 @@ impl<'a> Failed<'a> {
 
     /// `deploy.opl:12`.
     fn placed(&self) -> Option<String> {
-        self.place.map(|(file, line)| format!("{}:{line}", visible::line(file)))
+        self.place.as_ref().map(|(file, line)| format!("{}:{line}", visible::line(file)))
     }
 
     /// By what people call it.

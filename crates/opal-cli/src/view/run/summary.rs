@@ -22,8 +22,8 @@ pub(crate) fn summary_json(
             "code": failed.code,
             "text": failed.text,
             "message": failed.message,
-            "file": failed.place.map(|(file, _)| file),
-            "line": failed.place.map(|(_, line)| line),
+            "file": failed.place.as_ref().map(|(file, _)| file),
+            "line": failed.place.as_ref().map(|(_, line)| line),
         })
     };
     let mut summary = json!({

@@ -18,6 +18,12 @@ impl Block {
         self.info.split_whitespace().next() == Some("opl")
     }
 
+    /// The name of another file of the section's project: `opl file tasks/db.opl`.
+    pub(super) fn file(&self) -> Option<&str> {
+        let mut words = self.info.split_whitespace().skip(1);
+        words.next().filter(|word| *word == "file").and_then(|_| words.next())
+    }
+
     /// A declarative configuration.
     pub(super) fn is_config(&self) -> bool {
         self.info.split_whitespace().next() == Some("yaml")

@@ -19,8 +19,9 @@ const FOREIGN: [(&str, &str); 4] = [
 
 /// Runs the commands behind `$ ` and holds what they print against the other lines.
 ///
-/// The blocks of a section share a directory, with the `opl` block above as `commands.opl`, the
-/// `yaml` block as `config.yaml`, and blocks of other tools under the names of their files.
+/// The blocks of a section share a directory, with the `opl` block above as `commands.opl`, each block
+/// `opl file NAME` as that file, the `yaml` block as `config.yaml`, and blocks of other tools under the
+/// names of their files.
 pub(super) fn shell_blocks(folder: &str) {
     let mut count = 0;
     for page in pages(folder) {
@@ -32,6 +33,10 @@ pub(super) fn shell_blocks(folder: &str) {
                 section = block.section;
                 machine = Machine::new();
                 machine.write(&project);
+            }
+            if let Some(name) = block.file() {
+                machine.write_file(name, &block.text);
+                continue;
             }
             if block.is_source() {
                 project = block.text;
@@ -118,6 +123,12 @@ impl Machine {
 
     fn write(&self, project: &str) {
         fs::write(self.folder.path().join("shop/commands.opl"), project).unwrap();
+    }
+
+    fn write_file(&self, name: &str, text: &str) {
+        let path = self.folder.path().join("shop").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     fn write_config(&self, text: &str) {

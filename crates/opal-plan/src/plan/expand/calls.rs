@@ -1,5 +1,6 @@
 //! Decorators and functions where commands are.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use opal_core::contract::schema_hash;
@@ -112,14 +113,35 @@ impl<'a> Planner<'a> {
         step.args.push(("function".into(), Arg::Const(shown)));
         let program: &'a Program = self.program;
         let Some(function) = program.functions[index].as_deref() else { return Ok(step) };
+        step.args.extend(start(function.directory.as_deref()));
+        step.sort_args();
         let given = self.given(function, args, &mut step)?;
         self.enter(function, given, true, span)?;
         let mut inner = Place::new(&*step.path);
-        self.within(&function.name, |planner| {
-            planner.block(&function.body, &mut inner, &mut step.block)
-        })?;
+        self.within(name, |planner| planner.block(&function.body, &mut inner, &mut step.block))?;
         self.frames.pop();
         Ok(step)
+    }
+
+    /// The steps of a target that is in an imported project: it is called, so that it begins in the
+    /// directory of the project, as the plan says.
+    pub(super) fn called(
+        &mut self,
+        target: &str,
+        function: &'a Function,
+        out: &mut Vec<Step>,
+    ) -> Result<(), Stop> {
+        let (namespace, name) = target.split_once('.').unwrap_or(("", target));
+        let path = Place::new(namespace).next(name.to_owned());
+        let mut step = self.node(Node::Call, path, Span::at(0))?;
+        let shown = Value::String(target.to_owned().into());
+        step.args.push(("function".into(), Arg::Const(shown)));
+        step.args.extend(start(function.directory.as_deref()));
+        step.sort_args();
+        let mut inner = Place::new(&*step.path);
+        self.block(&function.body, &mut inner, &mut step.block)?;
+        out.push(step);
+        Ok(())
     }
 
     /// Opens the frame of a function, with what was given and defaults for the rest. In a call each
@@ -229,4 +251,10 @@ impl<'a> Planner<'a> {
         }
         Cell::Known(Datum::constant(Plain::Handle(Rc::new(handle))))
     }
+}
+
+/// Where a call begins, where that is not the place of the call.
+pub(super) fn start(directory: Option<&str>) -> Option<(Cow<'static, str>, Arg)> {
+    let directory = Value::String(directory?.to_owned().into());
+    Some(("directory".into(), Arg::Const(directory)))
 }

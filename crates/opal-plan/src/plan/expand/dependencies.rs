@@ -10,6 +10,7 @@ use opal_core::Value;
 use opal_core::plan::{Arg, Node, Note, Step};
 
 use super::arguments::Given;
+use super::calls::start;
 use super::look_ahead::Ahead;
 use super::variables::Change;
 use crate::plan::demand::Stop;
@@ -55,20 +56,20 @@ impl<'a> Planner<'a> {
     }
 
     pub(super) fn dependency(&mut self, call: &'a Call) -> Result<(), Stop> {
-        let Callee::Function { index, args, .. } = &call.callee else { return Ok(()) };
+        let Callee::Function { index, name, args, .. } = &call.callee else { return Ok(()) };
         let program: &'a Program = self.program;
         let Some(function) = program.functions[*index].as_deref() else { return Ok(()) };
         let mut step = Step::new(Node::Dependency, "", call.span);
         let given = self.given(function, args, &mut step)?;
         let caller = self.leave_caller();
-        let planned = self.planned(*index, function, given, step);
+        let planned = self.planned((*index, name), function, given, step);
         self.return_to(caller);
         planned
     }
 
     fn planned(
         &mut self,
-        index: usize,
+        (index, name): (usize, &Rc<str>),
         function: &'a Function,
         given: Vec<Given>,
         mut step: Step,
@@ -80,16 +81,15 @@ impl<'a> Planner<'a> {
         if self.dependencies.knows(&id, &dependent) {
             return Ok(());
         }
-        let Some(path) = self.dependencies.next_path(&function.name) else { return Ok(()) };
+        let Some(path) = self.dependencies.next_path(name) else { return Ok(()) };
         let counted = self.node(Node::Dependency, path, span)?;
         step.path = counted.path;
         step.note = self.note(span).map(Note::from);
-        let name = Value::String(function.name.to_string().into());
-        step.args.push(("function".into(), Arg::Const(name)));
+        let shown = Value::String(name.to_string().into());
+        step.args.push(("function".into(), Arg::Const(shown)));
+        step.args.extend(start(function.home.as_deref()));
         let mut inner = Place::new(&*step.path);
-        self.within(&function.name, |planner| {
-            planner.block(&function.body, &mut inner, &mut step.block)
-        })?;
+        self.within(name, |planner| planner.block(&function.body, &mut inner, &mut step.block))?;
         self.dependencies.add(id, step, dependent);
         Ok(())
     }

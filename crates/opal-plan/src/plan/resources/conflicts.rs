@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use opal_core::decorator::{Param, Presence};
 use opal_core::placeholder::{bytes, scalar_text};
-use opal_core::plan::{Arg, Key, Piece, Step};
+use opal_core::plan::{Arg, Key, Piece};
+use opal_core::resolver::Probe;
 use opal_core::resource;
 use opal_core::{Code, Data, Diagnostic, Secret};
 use zeroize::Zeroizing;
@@ -53,12 +54,21 @@ impl Checker<'_> {
     /// Which thing it is, by value; none where that is not known, or nothing is described. A command
     /// is another one in another place.
     fn thing(&self, node: &Node<'_>) -> Option<Thing> {
-        let mut thing = resource::thing(node.step, node.described, self.values(), self.probe)?;
+        let mut thing =
+            resource::thing(node.step, node.described, self.values(), &*self.seen(node))?;
         if node.step.command().is_some() {
             node.step.arg("check")?;
             thing.push(("", node.place.around.to_string()));
         }
         Some(thing)
+    }
+
+    /// The world as a resource sees it: paths begin beside the file that names them.
+    fn seen(&self, node: &Node<'_>) -> Box<dyn Probe + '_> {
+        match &node.place.directory {
+            Some(directory) => self.probe.within(directory),
+            None => Box::new(self.probe),
+        }
     }
 
     /// One path at which something and nothing should be.
@@ -150,15 +160,16 @@ impl Checker<'_> {
             // Which thing it is has been compared.
             !a.described.resource.key.contains(&param.name)
                 && self
-                    .given(a.step, param)
-                    .zip(self.given(b.step, param))
+                    .given(a, param)
+                    .zip(self.given(b, param))
                     .is_some_and(|(a, b)| canonical(a) != canonical(b))
         };
         params.find(differs).map(|param| param.name)
     }
 
     /// What a parameter is, in the form in which it is compared; none where that is open.
-    fn given(&self, step: &Step, param: &Param) -> Option<Data> {
+    fn given(&self, node: &Node<'_>, param: &Param) -> Option<Data> {
+        let step = node.step;
         let arg = step.arg(param.name);
         let arg = arg.or_else(|| param.alias.and_then(|alias| step.arg(alias)));
         match (arg, &param.presence) {
@@ -166,7 +177,7 @@ impl Checker<'_> {
                 let data = known(arg, self.values())?;
                 Some(match data.as_text() {
                     Some(path) if resource::is_placed(param.name) => {
-                        Data::text(resource::placed(path, self.probe))
+                        Data::text(resource::placed(path, &*self.seen(node)))
                     }
                     _ => data,
                 })

@@ -20,6 +20,8 @@ pub(super) struct Place {
     pub(super) is_open: bool,
     /// The path of what it is in.
     pub(super) around: Rc<str>,
+    /// The directory of the imported project that it is in.
+    pub(super) directory: Option<Rc<str>>,
 }
 
 impl Place {
@@ -39,7 +41,8 @@ impl Place {
 /// Every resource, in the order of the plan.
 pub(super) fn nodes<'p>(steps: &'p [Step], registry: &Registry) -> Vec<Node<'p>> {
     let mut walk = Walk { registry, nodes: Vec::new(), parallels: 0 };
-    walk.block(steps, &Surroundings { branches: Rc::new([]), is_open: false, around: "".into() });
+    let (branches, around): (Rc<[_]>, Rc<str>) = (Rc::new([]), "".into());
+    walk.block(steps, &Surroundings { branches, is_open: false, around, directory: None });
     walk.nodes
 }
 
@@ -54,14 +57,16 @@ struct Surroundings {
     branches: Rc<[(usize, usize)]>,
     is_open: bool,
     around: Rc<str>,
+    directory: Option<Rc<str>>,
 }
 
 impl<'p> Walk<'_, 'p> {
     fn block(&mut self, steps: &'p [Step], here: &Surroundings) {
         for step in steps {
             if let Some(described) = described(step, self.registry) {
-                let Surroundings { branches, is_open, around } = here.clone();
-                let place = Place { number: self.nodes.len(), branches, is_open, around };
+                let Surroundings { branches, is_open, around, directory } = here.clone();
+                let number = self.nodes.len();
+                let place = Place { number, branches, is_open, around, directory };
                 self.nodes.push(Node { step, described, place });
             }
             if step.block.is_empty() {
@@ -71,7 +76,9 @@ impl<'p> Walk<'_, 'p> {
             let around: Rc<str> =
                 if step.is_construct() { Rc::clone(&here.around) } else { (&*step.path).into() };
             let is_open = here.is_open || is_undecided;
-            let inner = Surroundings { branches: Rc::clone(&here.branches), is_open, around };
+            let branches = Rc::clone(&here.branches);
+            let directory = project(step).map(Rc::from).or_else(|| here.directory.clone());
+            let inner = Surroundings { branches, is_open, around, directory };
             if step.node.is_decorator("parallel") {
                 self.parallel(&step.block, &inner);
             } else {
@@ -89,6 +96,18 @@ impl<'p> Walk<'_, 'p> {
             self.block(steps, &Surroundings { branches, ..here.clone() });
         }
     }
+}
+
+/// The directory of the imported project that a call enters.
+fn project(step: &Step) -> Option<&str> {
+    match step.arg("directory") {
+        Some(Arg::Const(Value::String(directory))) if is_call(&step.node) => Some(directory),
+        _ => None,
+    }
+}
+
+fn is_call(node: &plan::Node) -> bool {
+    matches!(node, plan::Node::Call | plan::Node::Dependency)
 }
 
 /// As they run: every round of a loop is a branch.

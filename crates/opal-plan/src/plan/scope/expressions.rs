@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use opal_core::decorator::{Descriptor, Subject};
+use opal_core::decorator::{Capability, Descriptor, Subject};
 use opal_core::parameter::Binding;
 use opal_core::{Span, Value};
 
@@ -121,8 +121,14 @@ impl Scoper<'_> {
         };
         let subject = subject.map(Rc::from);
         let args = self.bind(descriptor, &reference.args, subject.is_some());
-        let call = ValueCall { descriptor, subject, args, span };
+        let directory = self.directory().filter(|_| sees_directory(descriptor));
+        let call = ValueCall { descriptor, subject, args, directory, span };
         Expr { kind: ExprKind::Call(Rc::new(call)), span }
+    }
+
+    /// Where relative paths of the file that is being scoped begin, where not beside the source.
+    fn directory(&self) -> Option<Rc<str>> {
+        self.source.unit.directory_of(self.file).map(Rc::from)
     }
 
     /// The decorator of a path, and the name that the path ends in.
@@ -228,6 +234,12 @@ impl Scoper<'_> {
             unit::Access::All(span) => Access::All(*span),
         }
     }
+}
+
+/// Whether what a decorator reads depends on the directory that it is read from.
+fn sees_directory(descriptor: &Descriptor) -> bool {
+    let needs = |capability| descriptor.capabilities.contains(&capability);
+    needs(Capability::FilesRead) || needs(Capability::Processes)
 }
 
 /// A string without references, as another program than a shell reads it: word for word.

@@ -58,10 +58,11 @@ impl<'s> Scoper<'s> {
 
     fn function_call(&mut self, call: &'s unit::Call) -> Option<Callee> {
         let (kind, name) = call.function()?;
-        let functions = &self.source.unit.functions;
-        let index = self.by_name.get_or_init(|| FunctionNames::new(functions)).find(name)?;
+        let unit = self.source.unit;
+        let names = self.by_name.get_or_init(|| FunctionNames::new(unit));
+        let index = names.find(self.file, name).function()?;
         self.wanted.push(index);
-        let function = &functions[index];
+        let function = &unit.functions[index];
         let mut args = Vec::new();
         for arg in &call.args {
             let named =

@@ -2,24 +2,14 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use opal_core::resolver::Trouble;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::fs::FileType;
 
 use crate::error::PathError;
-use opal_files::regular;
-
-/// Between two looks another process may have put a pipe there.
-const GENTLY: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
-
-/// A directory that may be entered and not listed will do, where the system can say so.
-#[cfg(target_os = "linux")]
-const ONLY_THERE: OFlags = OFlags::PATH;
-#[cfg(not(target_os = "linux"))]
-const ONLY_THERE: OFlags = OFlags::RDONLY;
+use opal_files::{beneath, regular};
 
 /// Opens a regular file, with the name that messages have for it.
 pub(super) fn open(place: &Path, path: &str) -> Result<File, Trouble> {
@@ -31,29 +21,15 @@ pub(super) fn open(place: &Path, path: &str) -> Result<File, Trouble> {
 
 /// The same, and follows no link from `top` on, which is a directory above the place.
 pub(super) fn open_below(top: &Path, place: &Path, path: &str) -> Result<File, Trouble> {
-    let failed = |error: rustix::io::Errno| trouble(path, &error.into());
     let rest = place.strip_prefix(top).unwrap_or(place);
-    let (Some(above), Some(name)) = (rest.parent(), rest.components().next_back()) else {
-        return Err(trouble(path, &io::ErrorKind::IsADirectory.into()));
-    };
-    let directory = OFlags::DIRECTORY | OFlags::CLOEXEC | ONLY_THERE;
-    let mut at: OwnedFd = rustix::fs::openat(CWD, top, directory, Mode::empty()).map_err(failed)?;
-    for part in above.components() {
-        let flags = directory | OFlags::NOFOLLOW;
-        at = rustix::fs::openat(&at, part.as_os_str(), flags, Mode::empty()).map_err(failed)?;
-    }
-    let name = name.as_os_str();
-    let found = rustix::fs::statat(&at, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
-    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
-        return Err(irregular(path, found.st_mode));
-    }
-    let flags = GENTLY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(&at, name, flags, Mode::empty()).map_err(failed)?;
-    let opened = rustix::fs::fstat(&file).map_err(failed)?.st_mode;
-    if FileType::from_raw_mode(opened) != FileType::RegularFile {
-        return Err(irregular(path, opened));
-    }
-    Ok(file.into())
+    let opened = beneath::directory(top).and_then(|top| beneath::open(top, rest));
+    opened.map(|opened| opened.file).map_err(|error| match regular::irregular(&error) {
+        Some(found) => PathError::Irregular { path: path.to_owned(), found }.into(),
+        None if error.kind() == io::ErrorKind::IsADirectory && !rest.as_os_str().is_empty() => {
+            PathError::Irregular { path: path.to_owned(), found: "a directory" }.into()
+        }
+        None => trouble(path, &error),
+    })
 }
 
 /// A path as it is written, whole.

@@ -38,6 +38,16 @@ impl<'a> View<'a> {
         more.or_else(|| usual().map(OsString::as_os_str))
     }
 
+    /// A world of its own that is seen from a directory.
+    pub(super) fn world_within(&self, directory: &str) -> OsWorld {
+        let mut surroundings = self.world.surroundings.clone();
+        let more = self.environment.iter();
+        let more = more.map(|(name, value)| (name.into(), value.expose().into()));
+        surroundings.environment.extend(more);
+        surroundings.start = self.base.join(directory);
+        OsWorld::with_limits(surroundings, self.world.limits).stopped_by(self.stop)
+    }
+
     /// A directory that a command names, seen from where commands run.
     pub(super) fn inside(&self, path: &str) -> Result<PathBuf, Trouble> {
         files::place(self.directory, self.world.surroundings.home.as_deref(), path)
@@ -126,6 +136,10 @@ impl Probe for View<'_> {
 
     fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
         shells::ask(self, ask)
+    }
+
+    fn within(&self, directory: &str) -> Box<dyn Probe + '_> {
+        Box::new(self.world_within(directory))
     }
 }
 

@@ -161,6 +161,6 @@ pub(super) fn failed(number: u64, path: &str, code: i32) -> Failed<'_> {
         text: "npm test --token 🔒 opal:v:abc\n  --all".to_owned(),
         message: None,
         help: Vec::new(),
-        place: Some(("a,b:c.opl", 7)),
+        place: Some(("a,b:c.opl".to_owned(), 7)),
     }
 }
