@@ -9,10 +9,12 @@ use clap::ArgMatches;
 use opal_core::Registry;
 use opal_core::decorator::Descriptor;
 use opal_ops::source::Loaded;
+use opal_ops::source::imports::VariablesFile;
 use opal_vault::root::{ELSEWHERE, Root};
 
 use crate::ambient::Ambient;
 use crate::arguments::Typed;
+use crate::env_file::Environment;
 use crate::failure::{Exit, Failure};
 use crate::project::Chosen;
 use crate::source::NotLoaded;
@@ -25,7 +27,7 @@ pub(crate) struct Context<'a> {
     pub(crate) ambient: &'a Ambient,
     pub(crate) registry: Registry,
     pub(crate) stages: Stages,
-    environment: OnceCell<BTreeMap<OsString, OsString>>,
+    environment: OnceCell<Environment>,
 }
 
 impl<'a> Context<'a> {
@@ -51,7 +53,7 @@ impl<'a> Context<'a> {
     /// The same, with none of these variables around plans and steps. They have been read before.
     pub(crate) fn without(mut self, variables: &[OsString]) -> Self {
         if let Some(environment) = self.environment.get_mut() {
-            variables.iter().for_each(|name| drop(environment.remove(name)));
+            variables.iter().for_each(|name| drop(environment.all.remove(name)));
         }
         self
     }
@@ -84,16 +86,25 @@ impl Context<'_> {
         source::read(&chosen, &self.registry).map(Some)
     }
 
-    /// The environment of plans and steps, with what the files say. They are read once: a pipe has
-    /// its content a single time.
+    /// The environment of plans and steps without a source that imports variables.
     pub(crate) fn environment(
         &self,
         files: &[PathBuf],
     ) -> Result<&BTreeMap<OsString, OsString>, Failure> {
+        self.environment_with(&[], files).map(|environment| &environment.all)
+    }
+
+    /// The environment of plans and steps, with what the files say. They are read once: a pipe has
+    /// its content a single time.
+    pub(crate) fn environment_with(
+        &self,
+        imported: &[VariablesFile],
+        files: &[PathBuf],
+    ) -> Result<&Environment, Failure> {
         if let Some(known) = self.environment.get() {
             return Ok(known);
         }
-        let read = env_file::environment(files)?;
+        let read = env_file::environment(imported, files)?;
         Ok(self.environment.get_or_init(|| read))
     }
 

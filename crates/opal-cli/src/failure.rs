@@ -7,6 +7,7 @@ pub(crate) mod record;
 use std::io;
 use std::path::Path;
 
+use opal_core::Code;
 use opal_core::resolver::Trouble;
 use opal_trust::keys::{KeyError, KeyErrorKind};
 use opal_vault::record::Reason;
@@ -67,6 +68,8 @@ impl Exit {
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
+    /// Of the page that says more.
+    pub(crate) code: Option<Code>,
     /// Lower case, without a full stop.
     pub(crate) message: String,
     /// What to type next, one suggestion a line.
@@ -81,6 +84,7 @@ impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             exit,
+            code: None,
             message: message.into(),
             help: vec![help.into()],
             is_json: false,
@@ -93,7 +97,12 @@ impl Failure {
     }
 
     pub(crate) fn mistake(Mistake { message, help }: Mistake) -> Self {
-        Self { exit: Exit::Usage, message, help, is_json: false, refusal: None }
+        Self { help, ..Self::usage(message, "") }
+    }
+
+    /// With the page that says more.
+    pub(crate) fn coded(self, code: Code) -> Self {
+        Self { code: Some(code), ..self }
     }
 
     /// A contract is refused for this reason.

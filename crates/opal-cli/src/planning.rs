@@ -21,6 +21,7 @@ use opal_trust::keys::{IdentitySource, KeyError, Runner};
 
 use crate::checked_file::CheckedFile;
 use crate::context::Context;
+use crate::env_file::Environment;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
@@ -139,10 +140,14 @@ pub(crate) fn world(
     context: &Context<'_>,
     options: &PlanOptions,
 ) -> Result<OsWorld, Failure> {
+    let imported = &subject.loaded.imports.variables;
+    let Environment { all, declared } =
+        context.environment_with(imported, &options.env_files)?.clone();
     Ok(OsWorld::new(Surroundings {
-        environment: context.environment(&options.env_files)?.clone(),
+        environment: all,
         start: start(subject)?,
         home: context.ambient.home.clone(),
+        declared,
     }))
 }
 
@@ -152,7 +157,9 @@ pub(crate) fn place<'p>(
     context: &'p Context<'_>,
     options: &PlanOptions,
 ) -> Result<Place<'p>, Failure> {
-    let (here, environment) = (here()?, context.environment(&options.env_files)?);
+    let imported = &subject.loaded.imports.variables;
+    let environment = &context.environment_with(imported, &options.env_files)?.all;
+    let here = here()?;
     let start = subject.start_from(&here);
     let from = start.clone();
     let session = move || -> Arc<dyn opal_session::Session + Send> {

@@ -9,7 +9,7 @@ use crate::failure::{Exit, Failure};
 use crate::project::Chosen;
 use crate::tasks::{self, Task};
 use crate::view::ink::Ink;
-use crate::{project, view};
+use crate::{env_file, project, view};
 
 /// Why a source could not be loaded.
 #[derive(Debug)]
@@ -49,7 +49,9 @@ pub(crate) fn import(
             format!("`{}` imports a file that is not used: {why}", loaded.name),
             "read it, and if you trust it, make it yours with `chown` and `chmod go-w`",
         )
-    })
+    })?;
+    env_file::check(&mut loaded.imports);
+    Ok(())
 }
 
 /// The task called `name`, with the files that it uses.
@@ -76,7 +78,7 @@ pub(crate) fn task(
 
 /// All tasks, those of all imported files too.
 pub(crate) fn all_tasks(loaded: &mut Loaded, registry: &Registry) -> Result<Vec<Task>, Failure> {
-    import(loaded, Wanted::Everything, registry)?;
+    import(loaded, Wanted::Functions, registry)?;
     Ok(tasks::of(loaded))
 }
 

@@ -151,7 +151,9 @@ pub(crate) fn unled(error: &io::Error) -> ExitCode {
 pub(crate) fn failure_text(failure: &Failure, ink: Ink) -> String {
     let (red, green, reset) =
         if ink.colour { ("\x1b[1;31m", "\x1b[1;32m", "\x1b[0m") } else { ("", "", "") };
-    let mut text = format!("{red}error{reset}: {}\n", diagnostics::visible(&failure.message));
+    let code = failure.code.map_or_else(String::new, |code| format!("[{}]", code.as_str()));
+    let message = diagnostics::visible(&failure.message);
+    let mut text = format!("{red}error{code}{reset}: {message}\n");
     for help in &failure.help {
         text.push_str(&format!("  {green}help{reset}: {}\n", diagnostics::visible(help)));
     }

@@ -264,6 +264,9 @@ codes! {
     "E1208" DuplicateNamespace Error "duplicate namespace";
     "E1209" ImportedStep Error "top-level step in an imported file";
     "E1210" PrivateFunction Error "private function of another file";
+    "E1211" VariablesInPart Error "file of variables in an imported file";
+    "E1212" VariablesFile Error "invalid file of variables";
+    "E1213" InterpretedVariable Error "variable that a shell, the loader or opal interprets";
 }
 
 impl Code {

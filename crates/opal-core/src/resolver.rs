@@ -101,6 +101,11 @@ pub trait Probe: Sync {
     /// A variable of the environment; none where it is not set.
     fn env(&self, name: &str) -> Result<Option<Secret>, Trouble>;
 
+    /// The variables that files of the project set, in order; a contract compares all of them.
+    fn declared(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// A file, to be read from its beginning. `~/` is the home directory.
     fn open(&self, path: &str) -> Result<Box<dyn Read>, Trouble>;
 
@@ -142,6 +147,10 @@ pub trait Probe: Sync {
 }
 
 impl<P: Probe + ?Sized> Probe for &P {
+    fn declared(&self) -> Vec<String> {
+        (**self).declared()
+    }
+
     fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
         (**self).env(name)
     }

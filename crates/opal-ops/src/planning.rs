@@ -1,14 +1,14 @@
 //! From a source to a plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use opal_core::hash::Algorithm;
 use opal_core::keys::Keys;
-use opal_core::plan::{Plan, Target};
+use opal_core::plan::{Key, Plan, PlanValue, Read, Target};
 use opal_core::resolver::Probe;
 use opal_core::selection::Selection;
-use opal_core::{Diagnostic, Registry, Value, diagnostic};
+use opal_core::{Code, Data, Diagnostic, Registry, Span, Value, diagnostic};
 use opal_modules::run as module;
 use opal_plan::check::{self, Checked};
 use opal_plan::plan::{Purpose, Request, Resolved, Unplanned, plan};
@@ -120,6 +120,9 @@ impl<'s> Subject<'s> {
             selection,
         };
         let mut resolved = plan(&request, probe, keys)?;
+        if purpose == Purpose::Contract {
+            compare_declared(&mut resolved.plan, probe, keys)?;
+        }
         // A unit may have been planned without the text beside it, or be of several files.
         if self.loaded.parse().is_none() || !self.loaded.imports.files.is_empty() {
             resolved.plan.source_hash = self.loaded.source_hash(algorithm);
@@ -144,6 +147,39 @@ impl<'s> Subject<'s> {
             _ => here.to_owned(),
         }
     }
+}
+
+/// Adds the variables that files set and no step reads: programs get them, so a contract compares them.
+fn compare_declared(
+    plan: &mut Plan,
+    probe: &dyn Probe,
+    keys: &mut dyn Keys,
+) -> Result<(), Unplanned> {
+    for name in probe.declared() {
+        let key = Key::from(format!("env.{name}"));
+        if plan.values.contains_key(&key) {
+            continue;
+        }
+        let found = probe.env(&name).map_err(|trouble| {
+            let error = Diagnostic::new(Code::ValueFailed, Span::at(0), trouble.message);
+            let help = trouble.help.into_iter().map(String::from);
+            Unplanned::Errors(vec![help.fold(error, Diagnostic::help)])
+        })?;
+        let Some(value) = found else { continue };
+        let made_with = keys.placeholder_key().map_err(Unplanned::Key)?;
+        let placeholder = made_with.placeholder(plan.algorithm, &key, &Data::Text(value));
+        if !plan.reads.iter().any(|read| read.key == key) {
+            let found = Some(placeholder.clone());
+            let decorator = "env".into();
+            plan.reads.push(Read { key: key.clone(), decorator, placeholder: found, public: None });
+        }
+        let roots = BTreeSet::from([key.clone()]);
+        let holders = BTreeSet::new();
+        let value = PlanValue { placeholder, public: None, roots, holders, schema: None };
+        plan.values.insert(key, value);
+    }
+    plan.reads.sort_by(|a, b| a.key.cmp(&b.key));
+    Ok(())
 }
 
 /// What a record calls the target of a plan: the function, the module, or the file name of the script,

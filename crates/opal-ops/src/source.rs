@@ -5,12 +5,14 @@
 //! | reading the files that it imports | [`imports`] |
 //! | opening them, below the directory of the project | `project` |
 //! | which of them a target uses | `reach` |
+//! | files of variables | `variables` |
 //! | which file a place is in, and the digests of all of them | [`files`] |
 
 pub mod files;
 pub mod imports;
 mod project;
 mod reach;
+mod variables;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ fn own(variables: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
 
 fn read_with(own: &BTreeMap<OsString, OsString>, text: &str) -> Result<Vec<String>, DotenvError> {
     let mut added = BTreeMap::new();
-    extend(own, &mut added, text.as_bytes())?;
+    extend(own, &mut added, text.as_bytes()).map_err(|found| found.error)?;
     Ok(added.into_iter().map(|(name, value)| format!("{name}={value}")).collect())
 }
 
@@ -111,7 +111,7 @@ fn every_name_that_is_interpreted_is_refused_at_its_line() {
 #[test]
 fn bytes_that_are_no_text_are_refused_with_their_place() {
     let mistake = extend(&own(&[]), &mut BTreeMap::new(), b"A=1\nB=\xff").unwrap_err();
-    assert_eq!(mistake.place, (2, 3));
+    assert_eq!(mistake.error.place, (2, 3));
 }
 
 #[test]

@@ -136,6 +136,7 @@ fn ask(folder: &Path, words: &[&str]) -> Option<String> {
         environment: Ambient::environment(),
         start: folder.to_owned(),
         home: None,
+        ..Surroundings::default()
     });
     let words = [&["--literal-pathspecs"], words].concat();
     let command = git::command(&words);

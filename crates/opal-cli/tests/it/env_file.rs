@@ -30,12 +30,12 @@ fn what_is_wrong_with_a_file_is_told_before_anything_runs_and_without_its_values
         .file("bad.env", "COLOUR=x\nSIZE='hunter22\n")
         .file("large.env", "#".repeat(1024 * 1024 + 1));
     let ran = opal.call(&["paint", "--env-file", "bad.env"]);
-    ran.code(78).stdout("").says("bad.env:2:6: unterminated quote").hides("hunter22");
+    ran.code(65).stdout("").says("error[E1212]: bad.env:2:6: unterminated quote").hides("hunter22");
     opal.call(&["paint", "--env-file", "gone.env"])
         .code(66)
         .says("the file `gone.env` does not exist");
     opal.call(&["paint", "--env-file", "."]).code(66).says("is a directory");
-    opal.call(&["paint", "--env-file", "large.env"]).code(78).says("larger than 1 MiB");
+    opal.call(&["paint", "--env-file", "large.env"]).code(65).says("larger than 1 MiB");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_file_cannot_make_a_shell_or_the_loader_run_code() {
             &["verify", "main", "--env-file", ".env"],
         ] {
             let ran = opal.call(words);
-            let code = if words[0] == "verify" { 3 } else { 78 };
+            let code = if words[0] == "verify" { 2 } else { 65 };
             ran.code(code).stdout("").says(&format!(".env:2:1: `{name}` cannot be set")).says(why);
         }
         assert!(!opal.path().join("ran").exists(), "{line}");

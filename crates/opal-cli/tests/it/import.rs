@@ -4,9 +4,11 @@
 //! |---|---|
 //! | what may not be imported, and who may have written it | [`files`] |
 //! | contracts of several files | [`contracts`] |
+//! | files of variables | [`variables`] |
 
 mod contracts;
 mod files;
+mod variables;
 
 use crate::support::Opal;
 

@@ -18,7 +18,12 @@ use tempfile::TempDir;
 fn ask(at: &Path, path: &str, name: &'static str, text: &str) -> Result<Data, Trouble> {
     let home = Some(at.join("home"));
     let environment = BTreeMap::new();
-    let world = OsWorld::new(Surroundings { environment, start: at.to_owned(), home });
+    let world = OsWorld::new(Surroundings {
+        environment,
+        start: at.to_owned(),
+        home,
+        ..Surroundings::default()
+    });
     let mut inputs = Inputs::default();
     inputs.args.insert(name, Input::Data(Data::text(text)));
     registry().get(path).unwrap().resolver.unwrap().resolve(&inputs, &world)

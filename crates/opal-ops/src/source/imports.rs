@@ -11,9 +11,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use opal_core::text::MAX_SOURCE_BYTES;
-use opal_core::{Code, Diagnostic, Registry, Span};
+use opal_core::{Code, Diagnostic, Registry, Secret, Span};
 use opal_files::trusted::{Trust, Untrusted};
-use opal_plan::unit::{FileLinks, ImportKind, Links, Unit};
+use opal_plan::unit::{FileLinks, Import, ImportKind, Links, Unit};
 use opal_plan::{Words, lower};
 use opal_syntax::{Parse, source};
 
@@ -28,12 +28,28 @@ pub struct Imports {
     pub links: Links,
     /// What is wrong with the imports themselves.
     pub errors: Vec<Diagnostic>,
+    /// The files of variables that the source imports, in order.
+    pub variables: Vec<VariablesFile>,
+    pub(super) has_variables: bool,
     project: Option<Project>,
     /// What is known of each file, the source first.
     known: Vec<Known>,
     /// Functions that have been followed: the number of the file and the name.
     followed: BTreeSet<(usize, String)>,
 }
+
+/// A file of variables.
+#[derive(Debug)]
+pub struct VariablesFile {
+    /// As the user knows it.
+    pub name: String,
+    pub text: Secret,
+    /// Where the source names it.
+    pub span: Span,
+}
+
+/// Bytes that a file of variables may have.
+pub const MAX_VARIABLES_BYTES: u64 = 1024 * 1024;
 
 #[derive(Debug)]
 pub struct ImportedFile {
@@ -50,6 +66,8 @@ pub struct ImportedFile {
 #[derive(Clone, Copy, Debug)]
 pub enum Wanted<'w> {
     Everything,
+    /// All files with functions.
+    Functions,
     /// The file of this namespace.
     Namespace(&'w str),
     /// What the function uses, or the script where there is none.
@@ -72,15 +90,15 @@ impl std::fmt::Debug for How<'_> {
 
 /// A file that has been read.
 #[derive(Debug)]
-struct Known {
+pub(super) struct Known {
     /// As it is in its own text.
-    unit: Unit,
+    pub(super) unit: Unit,
     /// Where its text begins in the text of all.
     start: u32,
     /// As the user knows it.
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// Its directory, without symlinks.
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     /// Device and number: a file has one text, whatever it is called.
     identity: (u64, u64),
 }
@@ -97,8 +115,11 @@ impl Loaded {
             self.begin(how);
         }
         let mut importer = Importer { loaded: self, how };
+        if matches!(wanted, Wanted::Everything | Wanted::Target(_)) {
+            importer.variables()?;
+        }
         match wanted {
-            Wanted::Everything => importer.everything(),
+            Wanted::Everything | Wanted::Functions => importer.everything(),
             Wanted::Namespace(namespace) => importer.namespace(0, namespace).map(drop),
             Wanted::Target(None) => {
                 let mut calls = Vec::new();
@@ -126,13 +147,13 @@ impl Loaded {
     }
 }
 
-struct Importer<'l, 'h> {
-    loaded: &'l mut Loaded,
+pub(super) struct Importer<'l, 'h> {
+    pub(super) loaded: &'l mut Loaded,
     how: &'l How<'h>,
 }
 
 impl Importer<'_, '_> {
-    fn known(&self, file: usize) -> &Known {
+    pub(super) fn known(&self, file: usize) -> &Known {
         &self.loaded.imports.known[file]
     }
 
@@ -200,18 +221,32 @@ impl Importer<'_, '_> {
                 self.loaded.imports.links.files[file].imports[index] = Some(read);
                 Ok(Some(read))
             }
-            Err(Missing::Untrusted(why)) => Err(why),
-            Err(Missing::Error(code, message, help)) => {
-                let start = self.known(file).start;
-                let span = import.path_span;
-                let span = Span::new(start + span.start, start + span.end);
-                let error = Diagnostic::new(code, span, message).help(help);
-                if !self.loaded.imports.errors.contains(&error) {
-                    self.loaded.imports.errors.push(error);
-                }
-                Ok(None)
-            }
+            Err(missing) => self.missing(file, &import, missing).map(|()| None),
         }
+    }
+
+    /// Keeps what is wrong with an import.
+    pub(super) fn missing(
+        &mut self,
+        file: usize,
+        import: &Import,
+        why: Missing,
+    ) -> Result<(), Untrusted> {
+        let (code, message, help) = match why {
+            Missing::Untrusted(why) => return Err(why),
+            Missing::Error(code, message, help) => (code, message, help),
+            Missing::Absent(message) => {
+                let help = "paths begin in the directory of the file that imports".to_owned();
+                (Code::ImportNotFound, message, help)
+            }
+        };
+        let (start, span) = (self.known(file).start, import.path_span);
+        let span = Span::new(start + span.start, start + span.end);
+        let error = Diagnostic::new(code, span, message).help(help);
+        if !self.loaded.imports.errors.contains(&error) {
+            self.loaded.imports.errors.push(error);
+        }
+        Ok(())
     }
 
     /// The number of the file at `path`, which `file` imports.
@@ -253,7 +288,9 @@ impl Importer<'_, '_> {
         let known = Known { unit, start, path: shown, folder, identity };
         self.loaded.imports.known.push(known);
         self.loaded.imports.links.files.push(links);
-        Ok(self.loaded.imports.known.len() - 1)
+        let number = self.loaded.imports.known.len() - 1;
+        self.foreign_variables(number);
+        Ok(number)
     }
 
     /// Puts the text of a file after the others; where it begins.
@@ -303,7 +340,7 @@ impl Importer<'_, '_> {
     }
 
     /// Reads a file that `file` names; never more than `limit` bytes and one.
-    fn open(&self, file: usize, path: &Path, limit: u64) -> Result<Found, Missing> {
+    pub(super) fn open(&self, file: usize, path: &Path, limit: u64) -> Result<Found, Missing> {
         match &self.loaded.imports.project {
             Some(project) => project.open(&self.known(file).folder, path, limit),
             None => Err(Missing::outside(path, None)),

@@ -29,6 +29,8 @@ pub(super) struct Project {
 pub(super) enum Missing {
     /// With the words after the path in backticks.
     Error(Code, String, String),
+    /// Nothing is there: the words after it.
+    Absent(String),
     Untrusted(Untrusted),
 }
 
@@ -85,10 +87,9 @@ impl Project {
 fn unread(path: &Path, error: &io::Error) -> Missing {
     let written = path.display();
     let (message, help) = match error.kind() {
-        io::ErrorKind::NotFound => (
-            format!("`{written}` does not exist"),
-            "paths begin in the directory of the file that imports".to_owned(),
-        ),
+        io::ErrorKind::NotFound => {
+            return Missing::Absent(format!("`{written}` does not exist"));
+        }
         io::ErrorKind::IsADirectory => (
             format!("`{written}` is a directory"),
             format!("a project is imported by its directory, which has a `{PROJECT_FILE}`"),
@@ -104,7 +105,7 @@ pub(super) fn shown(importer: &Path, path: &Path) -> PathBuf {
 }
 
 /// Without `.` and `..`, as the text says it.
-fn normal(path: &Path) -> PathBuf {
+pub(super) fn normal(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {

@@ -48,11 +48,7 @@ impl Checker<'_> {
             let message = format!("a file of variables has no namespace: `as {}`", alias.text);
             let help = "remove it, and read the variables with `@env.NAME`";
             self.error(Code::ImportPath, alias.span, message, help);
-        } else if is_variables {
-            let message = format!("`{path}`: files of variables cannot be imported yet");
-            let help = format!("name the file for each run: `opal --env-file {path} NAME`");
-            self.error(Code::ImportPath, span, message, help);
-        } else if import.namespace().is_none() {
+        } else if !is_variables && import.namespace().is_none() {
             let message = format!("`{path}` does not end in a name for its functions");
             let help = format!("give it one: `import \"{path}\" as NAME`");
             self.error(Code::ImportPath, span, message, help);

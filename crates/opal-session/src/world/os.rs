@@ -37,6 +37,8 @@ pub struct Surroundings {
     pub start: PathBuf,
     /// What `~` stands for; none where there is no home.
     pub home: Option<PathBuf>,
+    /// The variables of the environment that files of the project set.
+    pub declared: Vec<String>,
 }
 
 /// How long looking may take.
@@ -98,6 +100,10 @@ impl OsWorld {
 }
 
 impl Probe for OsWorld {
+    fn declared(&self) -> Vec<String> {
+        self.surroundings.declared.clone()
+    }
+
     fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
         self.view().env(name)
     }

@@ -26,7 +26,12 @@ fn surroundings(at: &Path, more: &[(&str, &str)]) -> Surroundings {
     let mut environment: BTreeMap<_, _> =
         more.iter().map(|(name, value)| (name.into(), value.into())).collect();
     environment.entry("PATH".into()).or_insert_with(|| PATH.into());
-    Surroundings { environment, start: at.to_owned(), home: Some(at.join("home")) }
+    Surroundings {
+        environment,
+        start: at.to_owned(),
+        home: Some(at.join("home")),
+        ..Surroundings::default()
+    }
 }
 
 fn world(at: &Path) -> OsWorld {

@@ -22,8 +22,10 @@ pub(super) fn open(
 ) -> Result<Arc<LocalSession>, Failure> {
     let terminal = terminal(context, asked, errand.watched);
     let on_terminal = terminal.is_some();
+    let imported = &errand.subject.loaded.imports.variables;
+    let environment = context.environment_with(imported, &asked.plan.env_files)?;
     let session = Arc::new(LocalSession::new(Setup {
-        environment: context.environment(&asked.plan.env_files)?.clone(),
+        environment: environment.all.clone(),
         start,
         home: context.ambient.home.clone(),
         marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),

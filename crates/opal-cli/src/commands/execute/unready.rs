@@ -25,13 +25,7 @@ pub(super) fn tell(
         let shown = |text: &Message| vault.scrub(text).text().into_owned();
         let (message, help) = (&unready.trouble.message, &unready.trouble.help);
         let (message, help) = (shown(message), help.iter().map(shown).collect());
-        return Err(Failure {
-            exit: Exit::Unavailable,
-            message,
-            help,
-            is_json: false,
-            refusal: None,
-        });
+        return Err(Failure { help, ..Failure::new(Exit::Unavailable, message, "") });
     }
     let place = |unready: &Unready| line_of(&subject.loaded.text, unready.span, unready.line);
     let diagnostics = steps.into_iter().map(|unready| {

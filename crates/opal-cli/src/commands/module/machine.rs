@@ -17,6 +17,7 @@ pub(super) fn machine(context: &Context<'_>, env_files: &[PathBuf]) -> Result<Os
         environment: context.environment(env_files)?.clone(),
         start: here()?,
         home: context.ambient.home.clone(),
+        ..Surroundings::default()
     };
     let limits = Limits { command: LIMIT, ..Limits::default() };
     Ok(OsWorld::with_limits(surroundings, limits))

@@ -9,7 +9,8 @@ use crate::support::Opal;
 const LIB: &str = "fun b() = echo b\n";
 
 /// A source, other files by their names, the code and words of the error.
-type Case = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
+pub(super) type Case =
+    (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
 #[test]
 fn every_way_in_which_an_import_is_wrong_has_its_code() {

@@ -1,0 +1,87 @@
+//! Files of variables that a source imports. Only the source itself says which: they are for `@env` and
+//! all steps, whatever file those are in.
+
+use std::path::{Path, PathBuf};
+
+use opal_core::{Code, Secret};
+use opal_files::trusted::Untrusted;
+use opal_plan::unit::{Import, ImportKind};
+
+use super::imports::{Importer, MAX_VARIABLES_BYTES, VariablesFile};
+use super::project::{Found, Missing, normal, shown};
+
+impl Importer<'_, '_> {
+    /// Reads the files of variables, once.
+    pub(super) fn variables(&mut self) -> Result<(), Untrusted> {
+        if std::mem::replace(&mut self.loaded.imports.has_variables, true) {
+            return Ok(());
+        }
+        for import in self.imports_of(0) {
+            let Some(path) = import.path.as_deref() else { continue };
+            match self.variables_file(path, &import) {
+                Ok(read) => self.loaded.imports.variables.extend(read),
+                Err(missing) => self.missing(0, &import, missing)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn imports_of(&self, file: usize) -> Vec<Import> {
+        let imports = self.known(file).unit.imports.iter();
+        imports.filter(|it| it.kind() == ImportKind::Variables).cloned().collect()
+    }
+
+    fn variables_file(
+        &self,
+        path: &str,
+        import: &Import,
+    ) -> Result<Option<VariablesFile>, Missing> {
+        let shown = shown(&self.known(0).path, Path::new(path));
+        let name = shown.display().to_string();
+        let bytes = match self.open(0, Path::new(path), MAX_VARIABLES_BYTES) {
+            Ok(Found { bytes, .. }) => bytes,
+            Err(Missing::Absent(_)) if import.optional => return Ok(None),
+            Err(missing) => return Err(missing),
+        };
+        let invalid = |message: String, help: &str| {
+            Missing::Error(Code::VariablesFile, message, help.to_owned())
+        };
+        if bytes.len() as u64 > MAX_VARIABLES_BYTES {
+            let help = "a file of variables is short: is it the right one?";
+            return Err(invalid(format!("`{name}` is larger than 1 MiB"), help));
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => {
+                Ok(Some(VariablesFile { name, text: Secret::new(text), span: import.path_span }))
+            }
+            Err(_) => Err(invalid(format!("`{name}` is not UTF-8"), "save the file as UTF-8 text")),
+        }
+    }
+
+    /// What an imported file says about variables counts only where the source says it too.
+    pub(super) fn foreign_variables(&mut self, file: usize) {
+        let own: Vec<_> = self.imports_of(0).iter().map(|import| self.place(0, import)).collect();
+        for import in self.imports_of(file) {
+            let place = self.place(file, &import);
+            if own.contains(&place) {
+                continue;
+            }
+            let path = import.path.as_deref().unwrap_or_default();
+            let seen = super::seen_from(&self.known(0).folder, &place);
+            let message = format!("`{path}`: only the source itself can import variables");
+            let help = format!(
+                "import it in `{}` too: `import \"{}\"`",
+                self.known(0).path.display(),
+                seen.display()
+            );
+            let error = Missing::Error(Code::VariablesInPart, message, help);
+            // Nothing was opened, so there is nobody to distrust.
+            let _ = self.missing(file, &import, error);
+        }
+    }
+
+    fn place(&self, file: usize, import: &Import) -> PathBuf {
+        let path = import.path.as_deref().unwrap_or_default();
+        normal(&self.known(file).folder.join(path))
+    }
+}
