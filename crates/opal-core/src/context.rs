@@ -89,6 +89,12 @@ impl Context {
         Self(self.0 & !Self::CASE | bits)
     }
 
+    /// The place is in no row of the table.
+    #[must_use]
+    pub(crate) fn without_case(self) -> Self {
+        Self(self.0 & !Self::CASE)
+    }
+
     /// The value is written in the source, so it may begin a word with `-` and name any command.
     #[must_use]
     pub fn constant(self) -> Self {
@@ -127,6 +133,12 @@ impl Context {
     #[must_use]
     pub fn is_hidden(self) -> bool {
         self.0 & Self::HIDDEN != 0
+    }
+
+    /// No `--` is before it, wherever else it is used.
+    #[must_use]
+    pub(crate) fn before_dashes(self) -> Self {
+        Self(self.0 & !Self::AFTER_DASHES)
     }
 
     /// The source allows it to begin a word with `-`, or that was judged before.

@@ -139,7 +139,30 @@ pub fn compile(parts: &[ScriptPart]) -> Result<Compiled, Trouble> {
     Ok(Compiled { script: Secret::new(script.as_str()), values, is_fed, is_raw })
 }
 
+/// Whether `[[` may be a command of the text.
+fn has_test(text: &str) -> bool {
+    text.match_indices("[[").any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + 2..].chars().next();
+        before.is_none_or(|it| it.is_whitespace() || ";&|(!".contains(it))
+            && after.is_some_and(|it| it.is_whitespace() || it == '\\')
+    })
+}
+
 impl Compiled {
+    /// The same for this shell. One that does not know `[[` would run what follows `||` in it, so
+    /// text with values and `[[` is for bash alone.
+    pub fn for_shell(self, shell: Shell) -> Result<Self, Trouble> {
+        if shell == Shell::Bash || self.values.is_empty() || !has_test(self.script.expose()) {
+            return Ok(self);
+        }
+        Err(Trouble::new(
+            TroubleKind::Invalid,
+            "this step uses `[[`, which only bash has, and `sh` would run it",
+            "install bash, or write `[ … ]`",
+        ))
+    }
+
     /// The shell's argument after `-c`. It holds no value.
     #[must_use]
     pub fn command(&self, shell: Shell) -> String {

@@ -6,19 +6,24 @@ pub struct InterpretedName {
     /// The name, or the beginning of names and `*`.
     pub name: &'static str,
     pub why: &'static str,
+    /// The shell computes what is assigned to it.
+    is_computed: bool,
 }
 
 const fn row(name: &'static str, why: &'static str) -> InterpretedName {
-    InterpretedName { name, why }
+    InterpretedName { name, why, is_computed: false }
 }
 
-const INTEGER: &str = "bash computes what is assigned to it";
+const fn integer(name: &'static str) -> InterpretedName {
+    InterpretedName { name, why: "bash computes what is assigned to it", is_computed: true }
+}
+
 const PROMPT: &str = "the shell expands it as a prompt, commands included";
 
 /// One table, in order.
 pub static INTERPRETED: &[InterpretedName] = &[
     row("BASHOPTS", "bash takes its options from it"),
-    row("BASHPID", INTEGER),
+    integer("BASHPID"),
     row("BASH_ALIASES", "bash runs what it holds in place of a command"),
     row("BASH_CMDS", "bash looks up programs in it"),
     row("BASH_ENV", "bash expands it and runs the file it names"),
@@ -28,34 +33,34 @@ pub static INTERPRETED: &[InterpretedName] = &[
     row("CDPATH", "the shell looks for directories in it"),
     row("DYLD_*", "the loader takes libraries from it"),
     row("ENV", "a shell expands it and runs the file it names"),
-    row("EUID", INTEGER),
+    integer("EUID"),
     row("EXECIGNORE", "bash looks up programs by it"),
     row("FCEDIT", "the shell runs it as an editor"),
     row("FPATH", "ksh and zsh run functions from the directories in it"),
     row("GCONV_PATH", "the C library loads code from the directories in it"),
     row("GLIBC_TUNABLES", "the loader takes settings from it"),
     row("GLOBIGNORE", "bash leaves out files by it"),
-    row("HISTCMD", INTEGER),
+    integer("HISTCMD"),
     row("IFS", "the shell splits words by it"),
     row("LD_*", "the loader takes libraries from it"),
     row("MAILPATH", "the shell expands the messages in it"),
     row("OPAL_*", "opal itself reads it"),
-    row("OPTIND", INTEGER),
+    integer("OPTIND"),
     row("PATH", "programs are looked up in it"),
-    row("PPID", INTEGER),
+    integer("PPID"),
     row("PROMPT_COMMAND", "bash runs it before each prompt"),
     row("PS0", PROMPT),
     row("PS1", PROMPT),
     row("PS2", PROMPT),
     row("PS4", PROMPT),
-    row("RANDOM", INTEGER),
-    row("SECONDS", INTEGER),
+    integer("RANDOM"),
+    integer("SECONDS"),
     row("SHELL", "programs start it as a shell"),
     row("SHELLOPTS", "bash takes its options from it"),
-    row("SRANDOM", INTEGER),
+    integer("SRANDOM"),
     row("TEXTDOMAIN", "bash expands the translations it names"),
     row("TEXTDOMAINDIR", "bash expands the translations it names"),
-    row("UID", INTEGER),
+    integer("UID"),
     row("ZDOTDIR", "zsh runs the files in the directory it names"),
 ];
 
@@ -85,6 +90,11 @@ pub fn interpreted(name: &str) -> Option<&'static InterpretedName> {
         Some(beginning) => name.starts_with(beginning),
         None => row.name == name,
     })
+}
+
+/// Whether the shell computes what is assigned to the variable.
+pub(super) fn is_computed(name: &str) -> bool {
+    interpreted(name).is_some_and(|row| row.is_computed)
 }
 
 /// Whether a name that begins so can be that of a variable that is interpreted.

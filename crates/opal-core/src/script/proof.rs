@@ -10,10 +10,13 @@
 //! | words and quotes; what is inside of them | `scan`; `dollar`, `expansion`, `sums` |
 //! | commands and pipelines; `if`, `for`, `case`, `[[` | `grammar`; `compound` |
 //! | heredocs | `heredocs` |
-//! | what commands do with values, through variables and pipes too | `flow`, `calls`, `variables`, `settings` |
+//! | what commands do with values, through variables and pipes too | `flow`, `calls`, `marks`, `assignments`, `printing`, `settings` |
+//! | what words and variables hold | `held`, `variables`, `mentions` |
+//! | words that are in variables | `variants` |
 //!
 //! Deliberately not here: the table of places, which the lexer's reading uses as well.
 
+mod assignments;
 mod calls;
 mod compound;
 mod construct;
@@ -22,12 +25,17 @@ mod expansion;
 mod flow;
 mod found;
 mod grammar;
+mod held;
 mod heredocs;
+mod marks;
+mod mentions;
+mod printing;
 mod scan;
 mod settings;
 mod sums;
 mod tree;
 mod variables;
+mod variants;
 
 use super::cases::{At, Case, Role};
 use super::programs::find;
@@ -135,6 +143,12 @@ impl Proof {
 
     fn place(&self, index: usize, context: Context) -> Context {
         let mut place = context;
+        // The lexer does not know the command, and this reading does.
+        let is_unknown = matches!(context.refused(), Some(case) if case == Case::UNKNOWN);
+        if is_unknown && self.found.resolved.has(index) && self.gap.is_none() {
+            place = place.without_case();
+            place = self.found.reader(index).map_or(place, |reader| place.read_by(reader));
+        }
         if let Some(case) = self.found.case(index).filter(|_| place.refused().is_none()) {
             place = place.case(case);
         }
@@ -142,17 +156,18 @@ impl Proof {
             return place;
         }
         let of = |values: &Values| values.has(index);
-        let differs = of(&self.found.read) && context.reader().is_none() && context.is_word_start()
+        let differs = of(&self.found.read) && place.reader().is_none() && context.is_word_start()
             || of(&self.found.programs) && !context.is_program()
             || of(&self.found.declared) && !context.is_declared();
         if differs {
             place = place.followed(Construct::Reading);
         }
         if let Some(reader) = self.found.begins(index) {
-            place = place.starts_word(true).read_by(reader);
+            place = place.starts_word(true).read_by(reader).before_dashes();
         }
         if let Some(construct) = self.found.soft(index) {
-            place = place.followed(construct);
+            let is_hidden = self.found.hidden.has(index);
+            place = if is_hidden { place.hidden(construct) } else { place.followed(construct) };
         }
         if let Some(construct) = self.found.setting {
             place = if self.runs { place.hidden(construct) } else { place.followed(construct) };

@@ -30,7 +30,8 @@ pub(super) fn begin(
     };
     let running = match Language::of(name) {
         Language::Shell(shell) => {
-            shell_with(session, task, lane, &program, &shell::compile(task.script)?, shell)?
+            let compiled = shell::compile(task.script)?.for_shell(shell)?;
+            shell_with(session, task, lane, &program, &compiled, shell)?
         }
         Language::Other { flag } => {
             let text = shell::constant(task.script)?;

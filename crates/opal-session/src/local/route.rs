@@ -271,7 +271,8 @@ fn ask(
     lane: &mut Lane,
     text: Option<&str>,
 ) -> Result<(), Trouble> {
-    let compiled = shell::compile(task.script)?;
+    let shell = session.shell().unwrap_or(Shell::Sh);
+    let compiled = shell::compile(task.script)?.for_shell(shell)?;
     let is_ordinary = task.environment.keys().all(|name| is_exportable(name))
         && task.directory.to_str().is_some()
         && task.previous.is_none_or(|it| it.to_str().is_some());

@@ -1,28 +1,31 @@
 //! Simple commands: their words are matched with the table, and what they print and set is noted.
 
 use super::construct::{Construct, VALUE};
-use super::flow::{Flow, Function, Held, Redirected};
+use super::flow::{Flow, Redirected};
+use super::held::Held;
+use super::printing;
 use super::tree::{Redirect, Values, Word};
-use super::variables::POSITIONAL;
+use super::variants::Piece;
 use crate::script::cases::{Case, Role};
-use crate::script::programs::ReadBy;
-use crate::script::reading::{Mark, Reading, read};
+use crate::script::programs::{Shape, find};
 use crate::script::words::{self, Kind, Spare, dequote};
 
-/// Programs that print nothing, or only what they read or fetch, and not their words.
-#[rustfmt::skip]
-const SILENT: &[&[u8]] = &[
-    b".", b":", b"[", b"alias", b"apt-get", b"aws", b"az", b"bash", b"cargo", b"cat", b"cd",
-    b"chmod", b"chown", b"cp", b"curl", b"cut", b"dash", b"declare", b"docker", b"env", b"eval",
-    b"exec", b"exit", b"export", b"false", b"gcloud", b"getopts", b"gh", b"gpg", b"grep", b"head",
-    b"helm", b"install", b"kill", b"kubectl", b"let", b"ln", b"local", b"make", b"mapfile",
-    b"minikube", b"mkdir", b"mv", b"mysql", b"node", b"nohup", b"npm", b"openssl", b"podman",
-    b"printf", b"psql", b"pushd", b"python3", b"read", b"readarray", b"readonly", b"return", b"rm",
-    b"rsync", b"scp", b"set", b"sh", b"shift", b"sleep", b"sops", b"sort", b"source", b"ssh",
-    b"ssh-add", b"ssh-agent", b"su", b"sudo", b"tail", b"tar", b"tee", b"terraform", b"test",
-    b"timeout", b"touch", b"tr", b"trap", b"true", b"typeset", b"ulimit", b"umask", b"uniq",
-    b"unset", b"vault", b"wait", b"wget", b"xargs", b"zsh",
-];
+/// The words of a command, and what they hold.
+#[derive(Debug, Default)]
+pub(super) struct Words<'t> {
+    pub(super) words: Vec<words::Word<'t>>,
+    pub(super) held: Vec<Held>,
+    pub(super) pieces: Vec<Piece<'t>>,
+    /// The values that are written in each of them, where the command is.
+    pub(super) own: Vec<Values>,
+}
+
+impl Words<'_> {
+    /// All values in them.
+    fn all(&self) -> Values {
+        self.held.iter().fold(Values::NONE, |all, held| all.and(held.content.held))
+    }
+}
 
 impl<'t> Flow<'t> {
     pub(super) fn simple(
@@ -36,96 +39,101 @@ impl<'t> Flow<'t> {
         if all.is_empty() && redirected.is_only_input {
             return input;
         }
-        let (held, words, reading) = self.matched(all, input);
-        self.attributed.extend(reading.attributed.iter().cloned());
-        self.assign(all, &held, &words);
-        let own = held.iter().fold(Values::NONE, |all, held| all.and(held.all));
-        if let Some(case) = reading.input.filter(|case| case.role != Role::Warn) {
-            self.mark(input, if redirected.is_text { case } else { Case::PRINTED });
+        for word in all {
+            self.word(word, input);
         }
-        let Some(first) = words.iter().position(|word| word.kind == Kind::Plain) else {
-            return input;
-        };
-        let called = called(&words[first..]);
-        let rest = (first + called.passed + 1).min(all.len());
-        if called.name == b"exec" && all.len() <= rest {
-            self.changed(self.standing.and(input) != self.standing);
-            self.standing.add(input);
-            // All that is printed from now on goes there.
-            for sink in redirects.iter().flat_map(|it| &it.word.sinks) {
-                self.list(sink, Values::ALL);
-            }
+        self.assign(all);
+        let as_written = || all.iter().map(|word| Piece::Word(word, 0)).collect();
+        let variants = self.variants(all).unwrap_or_else(|| {
+            let values = self.read_by_program(all);
+            self.found.soften(values, Construct::Split);
+            vec![as_written()]
+        });
+        let mut printed = Values::NONE;
+        if self.is_loud {
+            let own = all.iter().fold(Values::NONE, |own, word| own.and(word.all));
+            printed.add(own.doubted());
         }
-        if reading.stores {
-            self.stored(&called.name, &words[rest.min(words.len())..], own, input);
+        let mut is_resolved = true;
+        for pieces in variants {
+            let words = self.seen(pieces, all);
+            let name = words.words.iter().find(|word| word.kind == Kind::Plain);
+            is_resolved &= name.is_none_or(|word| word.whole);
+            printed.add(self.run(&words, redirects, input, redirected));
         }
-        self.settings(&called.name, &all[rest..], &held[rest..], &words[rest.min(words.len())..]);
-        if called.name == b"set" && self.runs_positional {
-            let from = words[rest..].iter().position(|word| word.text.as_ref() == b"--");
-            let from = from.map_or(rest, |at| rest + at + 1);
-            self.matched(&all[from..], input);
+        if is_resolved {
+            let own = all.iter().fold(Values::NONE, |own, word| own.and(word.values));
+            self.found.resolved.add(own);
         }
-        self.set_by_shell(&called.name, own);
-        let mut printed = input;
-        if reading.prints {
-            printed.add(own);
-        } else if !self.functions.contains_key(&called.name)
-            && (self.loud > 0 || !SILENT.contains(&called.name.as_slice()))
-        {
-            for word in all {
-                self.doubtful.add(word.values);
-            }
-            printed.add(own);
-        }
-        if let Some(function) = self.functions.get(&called.name).copied() {
-            printed.add(own.and(function.printed));
-            self.called_with(&called.name, function, &all[rest..], &held[rest..], input);
-        }
-        self.command_word(all.get(first), held.get(first), own);
-        for sink in redirects
-            .iter()
-            .flat_map(|it| &it.word.sinks)
-            .chain(all.iter().flat_map(|it| &it.sinks))
-        {
-            self.list(sink, printed.and(own));
+        let sinks = redirects.iter().flat_map(|it| &it.word.sinks);
+        for sink in sinks.chain(all.iter().flat_map(|it| &it.sinks)) {
+            let own = all.iter().fold(printed, |own, word| own.and(word.all));
+            self.list(sink, own);
         }
         printed
     }
 
-    /// Matches the words of a command with the table.
-    pub(super) fn matched(
-        &mut self,
-        all: &'t [Word],
-        input: Values,
-    ) -> (Vec<Held>, Vec<words::Word<'t>>, Reading) {
-        let held: Vec<Held> = all.iter().map(|word| self.word(word, input)).collect();
-        let mut spare = Spare::default();
-        let mut words: Vec<words::Word<'t>> = Vec::with_capacity(all.len() + 1);
-        for (word, held) in all.iter().zip(&held) {
-            let kind = if word.assigned.is_some() { Kind::Assignment } else { Kind::Plain };
-            words.push(self.dequoted(word, held, kind, &mut spare));
+    /// The values in the words of a command which is not followed, where a program may see more than
+    /// data in them.
+    fn read_by_program(&self, all: &'t [Word]) -> Values {
+        let held = |word: &Word| self.words.get(&word.at.start).map(|it| it.content.held);
+        let first = all.iter().find(|word| word.assigned.is_none());
+        let name = first.map(|word| self.text(&word.at)).unwrap_or_default();
+        let is_data = find(name).map_or(first.is_some_and(|it| it.is_literal), |called| {
+            called.program.shape == Shape::Prints || !called.reader.has_rows()
+        });
+        match is_data {
+            true => Values::NONE,
+            false => all.iter().filter_map(held).fold(Values::NONE, Values::and),
         }
-        // What it reads decides whether a word that only the shell knows matters.
-        let has_input = !input.is_empty();
-        if has_input {
-            words.push(words::Word { kind: Kind::Input, ..words::Word::unknown() });
-        }
-        let mut reading = Reading::default();
-        read(&words, &mut reading);
-        self.marked(&reading, all, &held);
-        self.spelled(all, &words);
-        if has_input {
-            words.pop();
-        }
-        (held, words, reading)
     }
 
-    fn dequoted(&self, word: &Word, held: &Held, kind: Kind, spare: &mut Spare) -> words::Word<'t> {
+    fn seen(&self, pieces: Vec<Piece<'t>>, all: &'t [Word]) -> Words<'t> {
+        let mut seen = Words::default();
+        let mut spare = Spare::default();
+        for piece in &pieces {
+            let (held, own, word) = match piece {
+                Piece::Text(text) => {
+                    let word = dequote(text, None, Kind::Plain, &mut spare);
+                    (Held::default(), Values::NONE, word)
+                }
+                Piece::Word(word, from) | Piece::Split(word, from) => {
+                    let mut held = self.words.get(&word.at.start).cloned().unwrap_or_default();
+                    if matches!(piece, Piece::Split(..)) {
+                        held.split = held.content.held;
+                    }
+                    let is_own = all.as_ptr_range().contains(&std::ptr::from_ref::<Word>(word));
+                    let own = if is_own { word.values } else { Values::NONE };
+                    let is_assignment = *from == 0 && word.assigned.is_some();
+                    let kind = if is_assignment { Kind::Assignment } else { Kind::Plain };
+                    let mut dequoted = self.dequoted(word, *from, &held, kind, &mut spare);
+                    // What is assigned is not split, and the variable is in quotes.
+                    dequoted.splits &= *from == 0 || matches!(piece, Piece::Split(..));
+                    (held, own, dequoted)
+                }
+            };
+            seen.held.push(held);
+            seen.own.push(own);
+            seen.words.push(word);
+        }
+        seen.pieces = pieces;
+        seen
+    }
+
+    fn dequoted(
+        &self,
+        word: &Word,
+        from: usize,
+        held: &Held,
+        kind: Kind,
+        spare: &mut Spare,
+    ) -> words::Word<'t> {
         let src: &'t [u8] = self.src;
-        let raw = &src[word.at.clone()];
-        let start = word.at.start;
+        let start = word.at.start + from;
+        let raw = &src[start..word.at.end];
         let value = raw.iter().position(|byte| *byte == VALUE).map(|at| at..at + 1);
-        let variable = held.first.as_ref().map(|at| at.start - start..at.end - start);
+        let variable = held.first.as_ref().filter(|at| at.start >= start);
+        let variable = variable.map(|at| at.start - start..at.end - start);
         let first = match (value, variable) {
             (Some(value), Some(variable)) if variable.start < value.start => Some(variable),
             (value, variable) => value.or(variable),
@@ -135,165 +143,95 @@ impl<'t> Flow<'t> {
             let at = raw.iter().position(|byte| matches!(byte, b'$' | b'`' | b'<'))?;
             Some(at..at + 1)
         };
-        let first = if held.all.is_empty() { None } else { first.or_else(inner) };
-        dequote(raw, first, kind, spare)
+        let is_held = !held.content.held.is_empty();
+        dequote(raw, if is_held { first.or_else(inner) } else { None }, kind, spare)
     }
 
-    fn marked(&mut self, reading: &Reading, all: &[Word], held: &[Held]) {
-        for (index, mark) in &reading.marks {
-            let (Some(word), Some(held)) = (all.get(*index), held.get(*index)) else { continue };
-            // What is in a variable or printed is not known by a place of its own.
-            let inner = held.all.without(word.values);
-            match mark {
-                Mark::Case(case) => {
-                    self.found.mark(word.values, case);
-                    let is_printed = !held.printed.is_empty() && case.role != Role::Sum;
-                    if case.role != Role::Warn {
-                        self.mark(inner, if is_printed { Case::PRINTED } else { case });
-                    }
-                }
-                Mark::Process(case) => self.mark(held.processed, case),
-                Mark::Program => {
-                    self.found.programs.add(word.values);
-                    self.mark(inner, Case::UNKNOWN);
-                }
-                Mark::Declared => self.found.declared.add(word.values),
-                Mark::ReadBy(reader) => {
-                    self.found.read.add(word.values);
-                    if *reader == ReadBy::UNLISTED {
-                        continue;
-                    }
-                    let begins = held.begins.without(word.values).without(self.doubtful);
-                    self.found.begin(begins, *reader);
-                    if reader.has_rows() {
-                        self.found.soften(held.split, Construct::Split);
-                    }
-                    if word.begins_with_two && reader.joins() {
-                        self.found.mark(word.values, Case::JOINED);
-                    }
-                }
-                Mark::Single => {}
-            }
-        }
-    }
-
-    /// Names that are written where the shell computes: `let m=n`, `test -v 'a[n]'`.
-    fn spelled(&mut self, all: &[Word], words: &[words::Word<'t>]) {
-        if self.variables.is_empty() {
-            return;
-        }
-        let named: Vec<Values> =
-            all.iter().map(|word| self.variables.named(self.text(&word.at))).collect();
-        if named.iter().all(|named| named.is_empty()) {
-            return;
-        }
-        let mut words = words.to_vec();
-        for (word, named) in words.iter_mut().zip(&named) {
-            word.has_references |= !named.is_empty();
-        }
-        let mut reading = Reading::default();
-        read(&words, &mut reading);
-        for (index, mark) in &reading.marks {
-            if let (Mark::Case(case), Some(named)) = (mark, named.get(*index))
-                && matches!(case.role, Role::Sum | Role::Name)
-            {
-                // The name of a variable is not computed, only the index after it.
-                let text = &words[*index].text;
-                let is_index = case.role == Role::Sum || text.contains(&b'[');
-                if is_index {
-                    self.mark(*named, case);
-                }
-            }
-        }
-    }
-
-    fn assign(&mut self, all: &'t [Word], held: &[Held], words: &[words::Word<'t>]) {
-        for (word, held) in all.iter().zip(held) {
-            if let Some(name) = &word.assigned {
-                let text = &self.src[name.end..word.at.end];
-                let spelled = self.variables.named(text);
-                let name = match self.text(name) {
-                    b"BASH_ARGV0" => POSITIONAL,
-                    name => name,
-                };
-                self.variables.give(name, held.all, held.begins, spelled);
-                if matches!(name, b"BASH_CMDS" | b"BASH_ALIASES" | b"POSIXLY_CORRECT") {
-                    self.found.setting = Some(Construct::Setting);
-                }
-            }
-        }
-        // `export "NAME=…"`
-        let first = words.iter().position(|word| word.kind == Kind::Plain).unwrap_or(words.len());
-        let called = called(&words[first..]);
-        if !is_declaring(&called.name) {
-            return;
-        }
-        for (index, word) in words.iter().enumerate().skip(first) {
-            let Some(end) = word.text.iter().position(|byte| matches!(byte, b'=' | b'[' | b'+'))
-            else {
-                continue;
-            };
-            let (Some(held), Some(written)) = (held.get(index), all.get(index)) else { continue };
-            let spelled = self.variables.named(self.text(&written.at));
-            let name = &word.text[..end];
-            self.variables.give(name, held.all, held.all, spelled);
-            // Without a parser's help the shell splits what is assigned: it may be more than one.
-            if written.assigned.is_none() {
-                self.found.soften(held.split, Construct::Split);
-            }
-            if matches!(name, b"BASH_CMDS" | b"BASH_ALIASES" | b"POSIXLY_CORRECT") {
-                self.found.setting = Some(Construct::Setting);
-            }
-        }
-    }
-
-    /// A function of the step is called: its words are its positional parameters.
-    fn called_with(
+    /// One way in which the words of a command can be.
+    fn run(
         &mut self,
-        name: &[u8],
-        function: Function,
-        rest: &'t [Word],
-        held: &[Held],
+        seen: &Words<'t>,
+        redirects: &'t [Redirect],
         input: Values,
-    ) {
-        self.positional(rest, held);
-        let all = function.input.and(input);
-        self.changed(all != function.input);
-        self.functions.insert(name.to_vec(), Function { input: all, ..function });
-        if self.runs_positional && !rest.is_empty() {
-            let redirected = Redirected::default();
-            let printed = self.simple(rest, &[], input, &redirected);
-            let function = self.functions.entry(name.to_vec()).or_default();
-            let is_other = function.printed.and(printed) != function.printed;
-            function.printed.add(printed);
-            self.changed(is_other);
+        redirected: &Redirected,
+    ) -> Values {
+        let reading = self.matched(seen, input);
+        self.attributed.extend(reading.attributed.iter().cloned());
+        let own = seen.all();
+        if let Some(case) = reading.input.filter(|case| case.role != Role::Warn) {
+            self.mark(input, if redirected.is_text { case } else { Case::PRINTED });
         }
-    }
-
-    pub(super) fn positional(&mut self, rest: &'t [Word], held: &[Held]) {
-        for (word, held) in rest.iter().zip(held) {
-            let spelled = self.variables.named(self.text(&word.at));
-            self.variables.give(POSITIONAL, held.all, held.begins, spelled);
+        let words = &seen.words;
+        let Some(first) = words.iter().position(|word| word.kind == Kind::Plain) else {
+            return input;
+        };
+        let called = called(&words[first..]);
+        let rest = (first + called.passed + 1).min(words.len());
+        let name = called.name.as_slice();
+        self.declare(name, seen, rest);
+        if name == b"exec" && words.len() <= rest {
+            self.changed(self.standing.and(input) != self.standing);
+            self.standing.add(input);
+            // All that is printed from now on goes there.
+            for sink in redirects.iter().flat_map(|it| &it.word.sinks) {
+                self.list(sink, Values::ALL);
+            }
         }
-    }
-
-    /// The word that names the command, where a variable holds it.
-    fn command_word(&mut self, word: Option<&'t Word>, held: Option<&Held>, own: Values) {
-        let (Some(word), Some(held)) = (word, held) else { return };
+        if reading.stores {
+            self.stored(name, &words[rest..], own, input);
+        }
+        self.settings(name, seen, rest);
+        self.set_by_shell(name, own);
         // `$flag`: its words are a command.
-        self.found.soften(held.split, Construct::Split);
-        for variable in &word.variables {
-            let text = self.text(&variable.at);
-            if matches!(self.text(&variable.name), b"@" | b"*") {
-                self.changed(!self.runs_positional);
-                self.runs_positional = true;
-            } else if text.contains(&b'[') {
-                // `"${command[@]}"`
-                let values = self.variables.held(self.text(&variable.name));
-                self.mark(values, Case::UNKNOWN);
-                if !values.is_empty() {
-                    self.mark(own.without(word.values), Case::UNKNOWN);
-                }
+        let head = &seen.held[first];
+        self.found.soften(head.split, Construct::Split);
+        self.found.soften(head.content.held.without(seen.own[first]), Construct::Reading);
+        self.split(first, seen);
+        if name == b"eval" && seen.pieces[rest..].iter().any(|it| self.is_expanded_twice(*it)) {
+            self.soften_named(Construct::Output);
+        }
+        let mut printed = input;
+        if let Some(function) = self.functions.get(name).copied() {
+            printed.add(own.and(function.printed));
+            self.called_with(name, function, seen, rest, input);
+        } else if reading.prints {
+            printed.add(own);
+        } else if printing::is_number(name, &words[rest..]) && !self.is_loud {
+            return Values::NONE;
+        } else {
+            let of_words = printing::own(name, &words[rest..], own, &self.variables);
+            let of_words = if self.is_loud { of_words.and(own) } else { of_words };
+            printed.add(of_words.doubted());
+        }
+        printed
+    }
+
+    /// `eval "x=\$y"`
+    fn is_expanded_twice(&self, piece: Piece<'t>) -> bool {
+        let (Piece::Word(word, _) | Piece::Split(word, _)) = piece else { return false };
+        let text = self.text(&word.at);
+        text.windows(2).any(|it| it == b"\\$") || text.contains(&b'\'') && text.contains(&b'$')
+    }
+
+    /// Expansions without quotes can be several words, and so options or a command.
+    fn split(&mut self, first: usize, seen: &Words<'t>) {
+        let name = seen.words[first].name().unwrap_or_default();
+        let may_run = match find(name) {
+            Some(called) => called.program.shape != Shape::Prints && called.reader.has_rows(),
+            None => matches!(name, b"docker" | b"podman" | b"nerdctl"),
+        };
+        if !may_run {
+            return;
+        }
+        for (held, piece) in seen.held[first..].iter().zip(&seen.pieces[first..]) {
+            self.found.soften(held.split.known(), Construct::Split);
+            let Piece::Word(word, 0) = piece else { continue };
+            // `{-c,…}` is more than one word, and an option.
+            let text = self.text(&word.at);
+            let has_option = text.starts_with(b"-")
+                || text.windows(2).any(|it| matches!(it, [b'{' | b',', b'-']));
+            if word.has_braces && (has_option || !held.content.held.is_empty()) {
+                self.found.hide(seen.all(), Construct::Braces);
             }
         }
     }
@@ -321,8 +259,4 @@ fn called(words: &[words::Word<'_>]) -> Called {
     }
     let name = words.get(passed).map(name).unwrap_or_default();
     Called { name, passed }
-}
-
-pub(super) fn is_declaring(name: &[u8]) -> bool {
-    matches!(name, b"declare" | b"typeset" | b"local" | b"readonly" | b"export")
 }

@@ -2,7 +2,7 @@
 
 use super::construct::{Construct, PASTED, VALUE};
 use super::scan::{Read, Reader, is_name_start};
-use super::tree::{Inner, List, Values, Variable, Word};
+use super::tree::{Form, Inner, List, Values, Variable, Word};
 use crate::script::cases::Case;
 
 impl Reader<'_> {
@@ -36,22 +36,15 @@ impl Reader<'_> {
             Some(byte) if is_name_start(byte) => {
                 let name = self.at..self.at + self.name()?;
                 self.at = name.end;
-                word.variables.push(Variable {
-                    at: start..self.at,
-                    name,
-                    is_quoted,
-                    is_indirect: false,
-                });
+                let (at, form) = (start..self.at, Form::Plain);
+                word.variables.push(Variable { at, name, is_quoted, form });
             }
             Some(b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-') => {
                 let name = self.at..self.at + 1;
                 self.at += 1;
-                word.variables.push(Variable {
-                    at: start..self.at,
-                    name,
-                    is_quoted,
-                    is_indirect: false,
-                });
+                let is_all = matches!(self.src[name.start], b'@' | b'*');
+                let form = if is_all { Form::All } else { Form::Plain };
+                word.variables.push(Variable { at: start..self.at, name, is_quoted, form });
             }
             // A `$` of its own.
             _ => {}

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::construct::{Construct, PASTED, VALUE};
 use super::scan::{Read, Reader, is_name_byte};
-use super::tree::{Sum, Values, Variable, Word};
+use super::tree::{Form, Sum, Values, Variable, Word};
 use crate::script::cases::Case;
 
 impl Reader<'_> {
@@ -15,7 +15,9 @@ impl Reader<'_> {
                 is_length = true;
                 self.at += 1;
             }
-            (Some(b'!'), Some(next)) if is_name_byte(next) => {
+            (Some(b'!'), Some(next))
+                if is_name_byte(next) || matches!(next, b'#' | b'@' | b'*') =>
+            {
                 indirect = true;
                 self.at += 1;
             }
@@ -33,24 +35,46 @@ impl Reader<'_> {
             _ => return self.lost(Construct::Expansion),
         };
         self.at = name.end;
-        let mut is_keys = false;
+        let is_all = |it: &Self| matches!(it.peek(), Some(b'@' | b'*'));
+        let is_positional = matches!(self.src[begin], b'@' | b'*');
+        let mut is_list = is_positional;
+        let mut is_element = false;
         if self.peek() == Some(b'[') {
             self.at += 1;
-            is_keys = matches!((self.peek(), self.ahead(1)), (Some(b'@' | b'*'), Some(b']')));
+            is_list = is_all(self) && self.ahead(1) == Some(b']');
+            is_element = !is_list;
             self.index(word, Case::INDEX)?;
         }
-        // `${!PREFIX*}` and `${!ARRAY[@]}` expand nothing twice.
-        is_keys |= matches!((self.peek(), self.ahead(1)), (Some(b'@' | b'*'), Some(b'}')));
-        if indirect && !is_keys {
+        // `${!PREFIX*}` expands to names.
+        if indirect && is_all(self) && self.ahead(1) == Some(b'}') {
+            return self.lost(Construct::Expansion);
+        }
+        if indirect && !is_list {
             let values = Values::NONE;
             word.sums.push(Sum { at: name.clone(), values, case: Case::PARAMETER });
         }
-        // A length and the keys of an array are numbers.
-        if !(is_length || indirect && is_keys) {
-            let (at, name) = (start..self.at, name.clone());
-            word.variables.push(Variable { at, name, is_quoted, is_indirect: indirect });
+        let form = match (self.peek(), self.ahead(1)) {
+            _ if indirect && is_list && !is_positional => Form::Keys,
+            _ if indirect => Form::Indirect,
+            (Some(b'}' | b'+' | b'-'), _) | (Some(b':'), Some(b'+' | b'-')) if is_list => Form::All,
+            _ if is_list => Form::Slice,
+            (Some(b'}'), _) if is_element => Form::Element,
+            (Some(b'}'), _) => Form::Plain,
+            (Some(b':'), Some(b'-' | b'+' | b'?' | b'=')) => Form::Default,
+            (Some(b'#' | b'/' | b':'), _) => Form::Cut,
+            _ => Form::Default,
+        };
+        let index = word.variables.len();
+        // A length is a number.
+        if !is_length {
+            let at = start..self.at;
+            word.variables.push(Variable { at, name: name.clone(), is_quoted, form });
         }
-        self.operation(word, name, is_quoted)
+        self.operation(word, name, is_quoted)?;
+        if let Some(variable) = word.variables.get_mut(index).filter(|it| it.at.start == start) {
+            variable.at.end = self.at;
+        }
+        Ok(())
     }
 
     /// What follows the name, up to `}`.

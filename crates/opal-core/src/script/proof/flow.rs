@@ -7,12 +7,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::construct::{Construct, VALUE};
+use super::construct::Construct;
 use super::found::Found;
+use super::held::Held;
+use super::printing;
 use super::tree::{Command, CommandKind, List, Redirect, RedirectKind, Values, Word};
-use super::variables::{POSITIONAL, Variables};
-use crate::script::cases::Case;
-use crate::script::names::interpreted;
+use super::variables::{Content, POSITIONAL, Variables};
+use super::variants::{Constants, Piece};
+use crate::script::cases::{Case, Role};
 
 /// Variables are given to each other along chains; nobody has a longer one.
 const MAX_PASSES: usize = 8;
@@ -22,16 +24,17 @@ pub(super) struct Flow<'t> {
     pub(super) src: &'t [u8],
     bodies: &'t [Word],
     pub(super) variables: Variables,
+    pub(super) constants: Constants<'t>,
+    /// What words held when they were judged last, by where they begin.
+    pub(super) words: BTreeMap<usize, Held>,
     pub(super) attributed: Vec<Vec<u8>>,
     pub(super) functions: BTreeMap<Vec<u8>, Function>,
     /// What `exec` gives to all commands after it.
     pub(super) standing: Values,
-    /// Values that are words of a program which may print them.
-    pub(super) doubtful: Values,
-    /// `"$@"` is a command.
-    pub(super) runs_positional: bool,
-    /// How many commands around this one have their messages where their output goes.
-    pub(super) loud: u32,
+    /// A variable may be another name of one that holds a value.
+    pub(super) has_namerefs: bool,
+    /// Messages of commands may go where their output goes.
+    pub(super) is_loud: bool,
     pub(super) found: Found,
 }
 
@@ -41,34 +44,19 @@ pub(super) struct Function {
     pub(super) printed: Values,
 }
 
-/// The values that a word stands for.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Held {
-    pub(super) all: Values,
-    /// Those that can be at its beginning.
-    pub(super) begins: Values,
-    /// Those that a command in it prints.
-    pub(super) printed: Values,
-    /// Those that `<( … )` prints.
-    pub(super) processed: Values,
-    /// Those that an expansion without quotes gives.
-    pub(super) split: Values,
-    /// The first variable that holds some.
-    pub(super) first: Option<Range<usize>>,
-}
-
 /// Judges all commands; none where it takes too many passes.
 pub(super) fn judge<'t>(src: &'t [u8], bodies: &'t [Word], list: &'t List) -> Option<Found> {
     let mut flow = Flow {
         src,
         bodies,
         variables: Variables::default(),
+        constants: Constants::new(src),
+        words: BTreeMap::new(),
         attributed: Vec::new(),
         functions: BTreeMap::new(),
         standing: Values::NONE,
-        doubtful: Values::NONE,
-        runs_positional: false,
-        loud: 0,
+        has_namerefs: false,
+        is_loud: printing::is_loud(src),
         found: Found::new(),
     };
     for _ in 0..MAX_PASSES {
@@ -76,6 +64,10 @@ pub(super) fn judge<'t>(src: &'t [u8], bodies: &'t [Word], list: &'t List) -> Op
         flow.found = Found::new();
         flow.attributed.clear();
         flow.list(list, Values::NONE);
+        if flow.has_namerefs {
+            let every = flow.variables.every();
+            flow.variables.give_any(every);
+        }
         if !flow.variables.has_changed {
             flow.names();
             flow.found.leaks = !flow.variables.is_empty()
@@ -99,29 +91,21 @@ impl<'t> Flow<'t> {
 
     /// Puts values that come from a variable or from what a command prints in a row of the table.
     pub(super) fn mark(&mut self, values: Values, case: &'static Case) {
-        self.found.mark(values.without(self.doubtful), case);
-        if case.refuses() {
-            self.found.soften(values.only(self.doubtful), Construct::Output);
+        self.found.mark(values.known(), case);
+        let doubtful = values.doubtful();
+        if !case.refuses() || doubtful.is_empty() {
+            return;
+        }
+        self.found.soften(doubtful, Construct::Output);
+        if case.role != Role::Code {
+            self.soften_named(Construct::Output);
         }
     }
 
-    /// Names that the shell interprets, and attributes.
-    fn names(&mut self) {
-        let mut found = Vec::new();
-        for (name, held, spelled) in self.variables.each() {
-            let text = std::str::from_utf8(name).unwrap_or_default();
-            let row = interpreted(text);
-            if row.is_some() {
-                found.push((held, Case::INTERPRETED));
-            }
-            let is_it = |it: &Vec<u8>| it == b"*" || it.as_slice() == name;
-            if self.attributed.iter().any(is_it) || row.is_some() {
-                found.push((held.and(spelled), Case::INTEGER));
-            }
-        }
-        for (values, case) in found {
-            self.mark(values, case);
-        }
+    /// A harmless text that is computed can name any variable.
+    pub(super) fn soften_named(&mut self, construct: Construct) {
+        let every = self.variables.every();
+        self.found.soften(every.held, construct);
     }
 
     /// Gives what the commands may print.
@@ -139,19 +123,11 @@ impl<'t> Flow<'t> {
 
     fn command(&mut self, command: &'t Command, input: Values) -> Values {
         let input = input.and(self.standing);
-        let is_loud =
-            command.is_loud || command.redirects.iter().any(|it| it.kind == RedirectKind::Copy);
-        self.loud += u32::from(is_loud);
         let redirected = self.redirected(&command.redirects, input);
         let input = if redirected.is_fed { redirected.own } else { input.and(redirected.own) };
         let printed = self.kind(command, input, &redirected);
-        self.loud -= u32::from(is_loud);
-        for redirect in &command.redirects {
-            for sink in &redirect.word.sinks {
-                self.list(sink, printed);
-            }
-        }
-        printed
+        // A file that cannot be opened is named.
+        if self.is_loud { printed.and(redirected.named.doubted()) } else { printed }
     }
 
     fn kind(&mut self, command: &'t Command, input: Values, redirected: &Redirected) -> Values {
@@ -165,22 +141,29 @@ impl<'t> Flow<'t> {
                 printed.fold(input, Values::and)
             }
             CommandKind::For { name, words, body } => {
-                let mut all = Held::default();
-                let mut spelled = Values::NONE;
+                let name = self.text(name);
+                let mut all = Content::default();
                 for word in words {
                     let held = self.word(word, input);
-                    all.all.add(held.all);
-                    all.begins.add(held.begins);
-                    spelled.add(self.variables.named(self.text(&word.at)));
+                    all.add(held.content);
+                    if held.split.is_empty() && !word.has_braces && word.variables.is_empty() {
+                        let is_new = self.constants.set(name, vec![Piece::Word(word, 0)]);
+                        self.changed(is_new);
+                    } else {
+                        let is_new = self.constants.open(name);
+                        self.changed(is_new);
+                    }
+                    let split = held.split;
+                    all.cut.add(split);
                 }
                 if words.is_empty() {
-                    all.all.add(self.variables.held(POSITIONAL));
-                    all.begins.add(self.variables.begins(POSITIONAL));
+                    all.add(self.variables.of(POSITIONAL));
+                    let is_new = self.constants.open(name);
+                    self.changed(is_new);
                 }
-                let name = self.text(name);
-                self.variables.give(name, all.all, all.begins, spelled);
+                self.variables.give(name, all);
                 // `select` reads an answer.
-                self.variables.give(b"REPLY", input, input, Values::NONE);
+                self.variables.give(b"REPLY", Content::parts(input));
                 input.and(self.list(body, input))
             }
             CommandKind::Function { name, body } => {
@@ -197,8 +180,8 @@ impl<'t> Flow<'t> {
                 Values::NONE
             }
             CommandKind::Test(words) => {
-                self.test(words, input);
-                Values::NONE
+                let all = self.test(words, input);
+                if self.is_loud { all.doubted() } else { Values::NONE }
             }
             CommandKind::Sum(word) => {
                 self.word(word, input);
@@ -221,12 +204,14 @@ impl<'t> Flow<'t> {
             match redirect.kind {
                 RedirectKind::Copy => {
                     self.found.mark(redirect.word.values, Case::DUPLICATED);
-                    self.mark(held.all.without(redirect.word.values), Case::DUPLICATED);
+                    let inner = held.content.held.without(redirect.word.values);
+                    self.mark(inner, Case::DUPLICATED);
                 }
-                RedirectKind::Heredoc(_) | RedirectKind::String => found.own.add(held.all),
+                RedirectKind::Heredoc(_) | RedirectKind::String => found.own.add(held.content.held),
                 RedirectKind::In => found.own.add(held.processed),
                 RedirectKind::Out => {}
             }
+            found.named.add(held.content.held);
             let is_input = !matches!(redirect.kind, RedirectKind::Out | RedirectKind::Copy);
             let descriptor = redirect.descriptor.as_ref().map(|at| self.text(at));
             let text = self.text(&redirect.word.at);
@@ -236,6 +221,12 @@ impl<'t> Flow<'t> {
                     || text.windows(3).any(|it| it == b"fd/")
                     || text.ends_with(b"stdin"));
             found.is_fed |= is_input && !is_same && matches!(descriptor, None | Some(b"0"));
+            // `<&3` is what `exec` has opened.
+            if redirect.kind == RedirectKind::Copy
+                && self.src[..redirect.word.at.start].trim_ascii_end().ends_with(b"<&")
+            {
+                found.is_fed = false;
+            }
             found.is_only_input &= redirect.kind == RedirectKind::In;
             found.is_text |=
                 matches!(redirect.kind, RedirectKind::Heredoc(_) | RedirectKind::String);
@@ -243,72 +234,7 @@ impl<'t> Flow<'t> {
         found
     }
 
-    /// What a word holds, once the commands in it are judged.
-    pub(super) fn word(&mut self, word: &'t Word, input: Values) -> Held {
-        let mut held = Held { all: word.values, ..Held::default() };
-        let start = self.beginning(word);
-        if self.src.get(start) == Some(&VALUE) {
-            held.begins.add(word.values.first());
-        }
-        for variable in &word.variables {
-            let name = self.text(&variable.name);
-            let mut values = self.variables.held(name);
-            if variable.is_indirect {
-                values.add(self.variables.spelled(name));
-            }
-            held.all.add(values);
-            if !variable.is_quoted {
-                held.split.add(values);
-            }
-            if variable.at.start == start {
-                held.begins.add(self.variables.begins(name));
-            }
-            if !values.is_empty() && held.first.is_none() {
-                held.first = Some(variable.at.clone());
-            }
-        }
-        for inner in &word.commands {
-            let printed = self.list(&inner.list, input);
-            held.all.add(printed);
-            held.printed.add(printed);
-            if !inner.is_quoted {
-                held.split.add(printed);
-            }
-            if inner.start == start {
-                held.begins.add(printed);
-            }
-            if let Some(case) = inner.case {
-                self.mark(printed, case);
-            }
-        }
-        for list in &word.processes {
-            let printed = self.list(list, input);
-            held.all.add(printed);
-            held.processed.add(printed);
-        }
-        for sum in &word.sums {
-            self.found.mark(sum.values, sum.case);
-            let named = self.variables.named(self.text(&sum.at)).without(sum.values);
-            self.mark(named, sum.case);
-        }
-        for name in &word.given {
-            let name = self.text(name);
-            self.variables.give(name, held.all, held.all, Values::NONE);
-        }
-        held
-    }
-
-    /// Where what a word means begins: after `NAME=` and a quote.
-    fn beginning(&self, word: &Word) -> usize {
-        let text = self.text(&word.at);
-        let assigned = word.assigned.as_ref();
-        let equals = assigned.and_then(|_| text.iter().position(|byte| *byte == b'='));
-        let from = equals.map_or(0, |equals| equals + 1);
-        let quotes = text[from..].iter().take_while(|byte| matches!(byte, b'"' | b'\'')).count();
-        word.at.start + from + quotes
-    }
-
-    fn test(&mut self, words: &'t [Word], input: Values) {
+    fn test(&mut self, words: &'t [Word], input: Values) -> Values {
         const NUMBERS: [&[u8]; 6] = [b"-eq", b"-ne", b"-lt", b"-le", b"-gt", b"-ge"];
         let src = self.src;
         let text = |index: usize| {
@@ -318,7 +244,7 @@ impl<'t> Flow<'t> {
         let mut all = Values::NONE;
         for (index, word) in words.iter().enumerate() {
             let held = self.word(word, input);
-            all.add(held.all);
+            all.add(held.content.held);
             let before = index.checked_sub(1).and_then(text);
             let is_number = |text: Option<&[u8]>| text.is_some_and(|text| NUMBERS.contains(&text));
             let case = if matches!(before, Some(b"-v" | b"-R")) {
@@ -329,25 +255,18 @@ impl<'t> Flow<'t> {
                 continue;
             };
             self.found.mark(word.values, case);
-            let named = self.variables.named(self.text(&word.at));
-            self.mark(held.all.without(word.values).and(named), case);
-        }
-        if words.iter().any(|word| self.text(&word.at) == b"=~") {
-            self.variables.give(b"BASH_REMATCH", all, all, Values::NONE);
-        }
-        self.test_of_dash(words, input);
-    }
-
-    /// dash, which does not know `[[`, runs what follows `&&` and `||` in it.
-    fn test_of_dash(&mut self, words: &'t [Word], input: Values) {
-        let src = self.src;
-        let is_operator =
-            |word: &Word| matches!(&src[word.at.clone()], b"&&" | b"||" | b"(" | b")");
-        for segment in words.split(is_operator).skip(1) {
-            if !segment.is_empty() {
-                self.matched(segment, input);
+            let inner = held.content.held.and(held.content.spelled);
+            self.mark(inner.without(word.values), case);
+            if self.constants.names_open(self.text(&word.at)) {
+                self.soften_mentioned();
             }
         }
+        if words.iter().any(|word| self.text(&word.at) == b"=~") {
+            self.variables.give(b"BASH_REMATCH", Content::parts(all));
+            let is_new = self.constants.open(b"BASH_REMATCH");
+            self.changed(is_new);
+        }
+        all
     }
 }
 
@@ -355,6 +274,8 @@ impl<'t> Flow<'t> {
 #[derive(Debug)]
 pub(super) struct Redirected {
     own: Values,
+    /// The values in names of files.
+    named: Values,
     /// What was its input before is gone.
     is_fed: bool,
     /// Each is `< FILE`.
@@ -365,6 +286,12 @@ pub(super) struct Redirected {
 
 impl Default for Redirected {
     fn default() -> Self {
-        Self { own: Values::NONE, is_fed: false, is_only_input: true, is_text: false }
+        Self {
+            own: Values::NONE,
+            named: Values::NONE,
+            is_fed: false,
+            is_only_input: true,
+            is_text: false,
+        }
     }
 }

@@ -14,11 +14,17 @@ pub(super) struct Found {
     soft: [Option<Construct>; Values::BITS],
     /// The program that reads a word which begins with a variable that holds the value.
     begins: [Option<ReadBy>; Values::BITS],
-    /// Values that a program reads at the beginning of a word.
+    /// Values that a program reads at the beginning of a word, and may see more than data in.
     pub(super) read: Values,
+    /// The same for all programs, with the program.
+    pub(super) readers: Vec<(Values, ReadBy)>,
+    /// Values in words of commands whose name is known, once variables are expanded.
+    pub(super) resolved: Values,
     /// Values that name the program, while others are among its words.
     pub(super) programs: Values,
     pub(super) declared: Values,
+    /// Values that no text is harmless for.
+    pub(super) hidden: Values,
     /// Values are in variables or can be in functions.
     pub(super) leaks: bool,
     /// A command that changes how the shell reads what follows.
@@ -32,8 +38,11 @@ impl Found {
             soft: [None; Values::BITS],
             begins: [None; Values::BITS],
             read: Values::NONE,
+            readers: Vec::new(),
+            resolved: Values::NONE,
             programs: Values::NONE,
             declared: Values::NONE,
+            hidden: Values::NONE,
             leaks: false,
             setting: None,
         }
@@ -65,6 +74,12 @@ impl Found {
         }
     }
 
+    /// No text is harmless for the values.
+    pub(super) fn hide(&mut self, values: Values, construct: Construct) {
+        self.soften(values, construct);
+        self.hidden.add(values);
+    }
+
     /// The values are at the beginning of words that this program reads.
     pub(super) fn begin(&mut self, values: Values, reader: ReadBy) {
         for (bit, held) in self.begins.iter_mut().enumerate() {
@@ -72,6 +87,13 @@ impl Found {
                 *held = Some(reader);
             }
         }
+    }
+
+    /// The one program that reads the value.
+    pub(super) fn reader(&self, value: usize) -> Option<ReadBy> {
+        let mut readers = self.readers.iter().filter(|(values, _)| values.has(value));
+        let (_, reader) = readers.next()?;
+        readers.all(|(_, other)| other == reader).then_some(*reader)
     }
 
     pub(super) fn soft(&self, value: usize) -> Option<Construct> {

@@ -151,7 +151,7 @@ impl<'t> Reader<'t> {
                     word.has_braces |= byte == b',' || self.ahead(1) == Some(b'.');
                     self.at += 1;
                 }
-                _ => self.part(&mut word, start)?,
+                _ => self.part(&mut word)?,
             }
         }
         word.at = start..self.at;
@@ -162,10 +162,9 @@ impl<'t> Reader<'t> {
     }
 
     /// Something that means the same in every word.
-    pub(super) fn part(&mut self, word: &mut Word, start: usize) -> Read<()> {
+    pub(super) fn part(&mut self, word: &mut Word) -> Read<()> {
         match self.src[self.at] {
             VALUE => {
-                word.begins_with_two |= self.at == start + 1 && self.src[start] == VALUE;
                 word.is_literal = false;
                 self.value(word);
             }
@@ -180,11 +179,8 @@ impl<'t> Reader<'t> {
             }
             b'"' => {
                 word.is_literal = false;
-                let two = self.src[start] == b'"' && self.at == start;
                 self.at += 1;
-                let from = self.at;
                 self.double(word)?;
-                word.begins_with_two |= two && self.src[from..].starts_with(&[VALUE, VALUE]);
             }
             b'$' => {
                 word.is_literal = false;

@@ -1,10 +1,11 @@
 //! Commands that give variables something, or change how the shell reads the rest of a step.
 
+use super::calls::Words;
 use super::construct::Construct;
-use super::flow::{Flow, Held};
+use super::flow::Flow;
 use super::scan::{is_name_byte, is_name_start};
-use super::tree::{Values, Word};
-use crate::script::programs::find;
+use super::tree::Values;
+use super::variables::{Content, NUMBERED, POSITIONAL};
 use crate::script::words;
 
 /// Letters of `set` that do not change how text is read.
@@ -50,53 +51,63 @@ impl<'t> Flow<'t> {
         own: Values,
         input: Values,
     ) {
-        let values = input.and(own);
-        if values.is_empty() {
-            return;
-        }
-        for word in rest {
+        let content = Content::parts(input.and(own));
+        let is_printf = name == b"printf";
+        for (at, word) in rest.iter().enumerate() {
             let text = word.text.as_ref();
-            if !word.whole && !word.has_references && name != b"printf" {
-                self.found.setting = Some(Construct::Name);
+            let may_be_name = !is_printf
+                || at
+                    .checked_sub(1)
+                    .is_some_and(|at| rest[at].whole && rest[at].text.as_ref() == b"-v");
+            if !word.whole && may_be_name {
+                self.variables.give_any(content);
             }
-            // `-vNAME`, `-ra NAME`
-            let attached = text.strip_prefix(b"-").map(|text| text.get(1..).unwrap_or_default());
-            for text in [Some(text), attached].into_iter().flatten() {
+            // `-vNAME`, `-raNAME`
+            let letters = if text.starts_with(b"-") { text.len().min(8) } else { 1 };
+            for from in 0..letters {
+                let text = &text[from..];
                 let length = text.iter().take_while(|byte| is_name_byte(**byte)).count();
-                if length > 0 && is_name_start(text[0]) {
-                    self.variables.give(&text[..length], values, values, Values::NONE);
+                if text.first().is_some_and(|byte| is_name_start(*byte)) {
+                    self.variables.give(&text[..length], content);
+                    let is_new = self.constants.open(&text[..length]);
+                    self.changed(is_new);
                 }
             }
         }
         for name in [&b"REPLY"[..], b"MAPFILE", b"OPTARG"] {
-            self.variables.give(name, values, values, Values::NONE);
+            self.variables.give(name, content);
+            let is_new = self.constants.open(name);
+            self.changed(is_new);
+        }
+        // `mapfile -C` calls a function with it.
+        if matches!(name, b"mapfile" | b"readarray") {
+            let names = NUMBERED.iter().copied().chain([POSITIONAL]);
+            names.for_each(|name| self.variables.give(name, content));
         }
     }
 
     /// Variables that the shell itself sets.
     pub(super) fn set_by_shell(&mut self, name: &[u8], own: Values) {
-        self.variables.give(b"_", own, own, Values::NONE);
+        let content = Content::parts(own);
+        self.variables.give(b"_", content);
         match name {
             b"cd" | b"pushd" => {
+                let mut content = content;
+                content.add(self.variables.of(b"HOME"));
                 for name in [&b"PWD"[..], b"OLDPWD", b"DIRSTACK"] {
-                    self.variables.give(name, own, own, Values::NONE);
+                    self.variables.give(name, content);
                 }
             }
-            b"getopts" => self.variables.give(b"OPTARG", own, own, Values::NONE),
+            b"getopts" => self.variables.give(b"OPTARG", content),
             _ => {}
         }
     }
 
     /// Commands that change how the shell reads the rest of the step.
-    pub(super) fn settings(
-        &mut self,
-        name: &[u8],
-        rest: &'t [Word],
-        held: &[Held],
-        words: &[words::Word<'_>],
-    ) {
+    pub(super) fn settings(&mut self, name: &[u8], seen: &Words<'t>, rest: usize) {
+        let words = &seen.words[rest..];
         match name {
-            b"set" => self.set(rest, held, words),
+            b"set" => self.set(seen, rest),
             b"shopt" => {
                 let is_usual =
                     |word: &words::Word<'_>| word.whole && SHOPTS.contains(&word.text.as_ref());
@@ -106,42 +117,37 @@ impl<'t> Flow<'t> {
             }
             b"hash" if words.iter().all(|word| word.whole && !word.text.starts_with(b"-p")) => {}
             b"alias" | b"enable" | b"hash" => self.found.setting = Some(Construct::Setting),
-            _ => {
-                // `{-c,…}` is more than one word.
-                let has_values = held.iter().any(|held| !held.all.is_empty());
-                if rest.iter().any(|word| word.has_braces)
-                    && has_values
-                    && find(name).is_some()
-                    && !matches!(name, b"echo" | b"printf")
-                {
-                    self.found.setting = Some(Construct::Braces);
-                }
-            }
+            _ => {}
         }
     }
 
-    fn set(&mut self, rest: &'t [Word], held: &[Held], words: &[words::Word<'_>]) {
+    fn set(&mut self, seen: &Words<'t>, rest: usize) {
+        let words = &seen.words[rest..];
         let mut at = 0;
         while let Some(word) = words.get(at) {
             let text = word.text.as_ref();
             let is_option =
                 matches!(text.first(), Some(b'-' | b'+')) || text.is_empty() && !word.whole;
-            if !is_option || text == b"--" && word.whole {
+            if !is_option {
+                break;
+            }
+            at += 1;
+            if text == b"--" && word.whole {
                 break;
             }
             let letters = text.get(1..).unwrap_or_default();
-            let names_option = letters.ends_with(b"o");
-            let letters = letters.strip_suffix(b"o").unwrap_or(letters);
-            let is_usual = word.whole && letters.iter().all(|letter| LETTERS.contains(letter));
-            at += 1;
-            let is_named = !names_option
-                || words.get(at).is_none_or(|it| it.whole && OPTIONS.contains(&it.text.as_ref()));
-            at += usize::from(names_option);
+            let named = letters.iter().filter(|letter| **letter == b'o').count();
+            let is_usual = |letter: &u8| *letter == b'o' || LETTERS.contains(letter);
+            let names = words.get(at..at + named).unwrap_or_default();
+            let is_option = |it: &words::Word<'_>| it.whole && OPTIONS.contains(&it.text.as_ref());
+            let is_known =
+                word.whole && letters.iter().all(is_usual) && names.iter().all(is_option);
+            at += names.len();
             // A value that begins with `-` is refused by the rule for all of them.
-            if !(word.has_references || is_usual && is_named) {
+            if !(word.has_references || is_known) {
                 self.found.setting = Some(Construct::Setting);
             }
         }
-        self.positional(rest, held);
+        self.positional(seen, rest + at.min(words.len()));
     }
 }

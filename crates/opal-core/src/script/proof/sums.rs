@@ -173,13 +173,8 @@ impl Reader<'_> {
             let element = self.nested(|it| it.word(Position::Element))?;
             word.values.add(element.values);
             word.all.add(element.all);
-            word.variables.extend(element.variables);
-            word.commands.extend(element.commands);
-            word.processes.extend(element.processes);
-            word.sinks.extend(element.sinks);
-            word.sums.extend(element.sums);
-            word.given.extend(element.given);
             word.has_braces |= element.has_braces && !element.all.is_empty();
+            word.elements.push(element);
         }
     }
 }

@@ -6,11 +6,15 @@ use super::super::cases::Case;
 
 /// Values of a step, a bit for each; the last bit stands for all that have no bit of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Values(u64);
+pub(super) struct Values {
+    known: u64,
+    /// Those that a program may print, or not.
+    doubtful: u64,
+}
 
 impl Values {
-    pub(super) const NONE: Self = Self(0);
-    pub(super) const ALL: Self = Self(u64::MAX);
+    pub(super) const NONE: Self = Self { known: 0, doubtful: 0 };
+    pub(super) const ALL: Self = Self { known: u64::MAX, doubtful: 0 };
     pub(super) const BITS: usize = 64;
 
     /// The bit of a value.
@@ -19,40 +23,59 @@ impl Values {
     }
 
     pub(super) fn one(index: usize) -> Self {
-        Self(1 << Self::bit(index))
+        Self { known: 1 << Self::bit(index), doubtful: 0 }
     }
 
     pub(super) fn range(from: usize, to: usize) -> Self {
         (from..to.max(from).min(from + Self::BITS)).map(Self::one).fold(Self::NONE, Self::and)
     }
 
+    fn bits(self) -> u64 {
+        self.known | self.doubtful
+    }
+
     pub(super) fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        Self { known: self.known | other.known, doubtful: self.doubtful | other.doubtful }
     }
 
     pub(super) fn add(&mut self, other: Self) {
-        self.0 |= other.0;
+        *self = self.and(other);
     }
 
     pub(super) fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
+        Self { known: self.known & !other.bits(), doubtful: self.doubtful & !other.bits() }
     }
 
     pub(super) fn only(self, other: Self) -> Self {
-        Self(self.0 & other.0)
+        Self { known: self.known & other.bits(), doubtful: self.doubtful & other.bits() }
+    }
+
+    /// The same, as far as a program prints them.
+    pub(super) fn doubted(self) -> Self {
+        Self { known: 0, doubtful: self.bits() }
+    }
+
+    /// Those that are there.
+    pub(super) fn known(self) -> Self {
+        Self { known: self.known, doubtful: 0 }
+    }
+
+    /// Those that are perhaps there.
+    pub(super) fn doubtful(self) -> Self {
+        Self { known: 0, doubtful: self.doubtful & !self.known }
     }
 
     /// The first of them.
     pub(super) fn first(self) -> Self {
-        Self(self.0 & self.0.wrapping_neg())
+        Self { known: self.bits() & self.bits().wrapping_neg(), doubtful: 0 }
     }
 
     pub(super) fn is_empty(self) -> bool {
-        self.0 == 0
+        self.bits() == 0
     }
 
     pub(super) fn has(self, index: usize) -> bool {
-        self.0 & Self::one(index).0 != 0
+        self.bits() & Self::one(index).known != 0
     }
 }
 
@@ -122,8 +145,28 @@ pub(super) struct Variable {
     pub(super) at: Range<usize>,
     pub(super) name: Range<usize>,
     pub(super) is_quoted: bool,
+    pub(super) form: Form,
+}
+
+/// What an expansion makes of its variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `$NAME`, `${NAME}`
+    Plain,
+    /// `${NAME[1]}`
+    Element,
+    /// `$@`, `${NAME[@]}`: several words or none.
+    All,
+    /// `${!NAME[@]}`
+    Keys,
+    /// `${@:2}`, `${NAME[@]:1}`
+    Slice,
+    /// `${NAME#…}`, `${NAME:2}`: what is left may begin with any part.
+    Cut,
+    /// `${NAME:-…}`
+    Default,
     /// `${!NAME}`
-    pub(super) is_indirect: bool,
+    Indirect,
 }
 
 /// A command inside of a word.
@@ -156,12 +199,12 @@ pub(super) struct Word {
     pub(super) given: Vec<Range<usize>>,
     /// The name that it assigns to.
     pub(super) assigned: Option<Range<usize>>,
+    /// Those of `NAME=( … )`.
+    pub(super) elements: Vec<Word>,
     /// No quote and no expansion is in it.
     pub(super) is_literal: bool,
     /// `{a,b}`.
     pub(super) has_braces: bool,
-    /// It begins with a value, and another follows directly.
-    pub(super) begins_with_two: bool,
 }
 
 /// Text that the shell evaluates once more: what is in it is in this row of the table.

@@ -9,83 +9,106 @@ use super::tree::Values;
 /// The name of all positional parameters.
 pub(super) const POSITIONAL: &[u8] = b"@";
 
-/// A variable, as far as values can be in it.
+/// The names of the first ones, as long as nothing shifts them.
+pub(super) const NUMBERED: [&[u8]; 9] =
+    [b"@1", b"@2", b"@3", b"@4", b"@5", b"@6", b"@7", b"@8", b"@9"];
+
+/// The name of the keys of an array.
+pub(super) fn keys_of(name: &[u8]) -> Vec<u8> {
+    [b"[", name].concat()
+}
+
+/// Values that are in a variable or in a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Variable {
-    /// The values that can be in what it holds.
-    held: Values,
+pub(super) struct Content {
+    /// All of them.
+    pub(super) held: Values,
     /// Those that can be at its beginning.
-    begins: Values,
+    pub(super) begins: Values,
+    /// Those of which it may hold only a part.
+    pub(super) cut: Values,
     /// Those in variables whose names it holds: arithmetic reads a name in a variable as well.
-    spelled: Values,
+    pub(super) spelled: Values,
+}
+
+impl Content {
+    /// Values of which any part can be anywhere in it.
+    pub(super) fn parts(values: Values) -> Self {
+        Self { held: values, begins: values, cut: values, spelled: Values::NONE }
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.held.add(other.held);
+        self.begins.add(other.begins);
+        self.cut.add(other.cut);
+        self.spelled.add(other.spelled);
+    }
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Variables {
-    all: BTreeMap<Vec<u8>, Variable>,
+    all: BTreeMap<Vec<u8>, Content>,
+    /// What is given to a variable whose name only the shell knows.
+    any: Content,
     pub(super) has_changed: bool,
 }
 
 impl Variables {
     pub(super) fn is_empty(&self) -> bool {
-        self.all.keys().all(|name| name == b"_")
+        self.any == Content::default() && self.all.keys().all(|name| name == b"_")
     }
 
-    pub(super) fn give(&mut self, name: &[u8], held: Values, begins: Values, spelled: Values) {
-        if held.and(begins).and(spelled).is_empty() {
+    pub(super) fn give(&mut self, name: &[u8], content: Content) {
+        if content == Content::default() {
             return;
         }
-        let before = self.all.get(name).copied().unwrap_or_default();
-        let after = Variable {
-            held: before.held.and(held),
-            begins: before.begins.and(begins),
-            spelled: before.spelled.and(spelled),
-        };
+        let mut after = self.all.get(name).copied().unwrap_or_default();
+        let before = after;
+        after.add(content);
         if after != before {
             self.has_changed = true;
             self.all.insert(name.to_vec(), after);
         }
     }
 
+    /// Gives it to a variable that is not known.
+    pub(super) fn give_any(&mut self, content: Content) {
+        let before = self.any;
+        self.any.add(content);
+        self.has_changed |= self.any != before;
+    }
+
     /// A variable by the name that an expansion writes: `1` and `*` are positional parameters, `#` and
     /// `?` are numbers.
-    fn of(&self, name: &[u8]) -> Variable {
-        let name = match name {
-            b"*" | b"0" => POSITIONAL,
-            [b'1'..=b'9', ..] => POSITIONAL,
-            name => name,
-        };
-        self.all.get(name).copied().unwrap_or_default()
+    pub(super) fn of(&self, name: &[u8]) -> Content {
+        let mut found = self.any;
+        found.add(self.all.get(canonical(name)).copied().unwrap_or_default());
+        found
     }
 
-    pub(super) fn held(&self, name: &[u8]) -> Values {
-        self.of(name).held
-    }
-
-    pub(super) fn begins(&self, name: &[u8]) -> Values {
-        self.of(name).begins
-    }
-
-    pub(super) fn spelled(&self, name: &[u8]) -> Values {
-        self.of(name).spelled
+    /// All that any variable holds.
+    pub(super) fn every(&self) -> Content {
+        let mut found = self.any;
+        self.all.values().for_each(|content| found.add(*content));
+        found
     }
 
     /// What arithmetic finds in this text: the variables that it names, and those that they name.
     pub(super) fn named(&self, text: &[u8]) -> Values {
-        if self.all.is_empty() {
+        if self.is_empty() {
             return Values::NONE;
         }
+        // `a"b"` is `ab`.
+        let text: Vec<u8> =
+            text.iter().copied().filter(|byte| !matches!(byte, b'"' | b'\'' | b'\\')).collect();
         let mut found = Values::NONE;
-        for Range { start, end } in names(text) {
+        for Range { start, end } in names(&text) {
             let name = &text[start..end];
             let is_expanded = start > 0 && matches!(text[start - 1], b'$' | b'{');
             // A number is one, unless it is `$1`; `${#NAME}` is one too.
             let is_number = !is_name_start(name[0]) && !is_expanded;
             let is_length = start > 1 && &text[start - 2..start] == b"{#";
-            let after = &text[end..];
-            let is_key = text[..start].ends_with(b"{!")
-                && (after.starts_with(b"[@]") || after.starts_with(b"[*]"));
-            if !is_number && !is_length && !is_key {
+            if !is_number && !is_length {
                 let variable = self.of(name);
                 found.add(variable.held.and(variable.spelled));
             }
@@ -93,8 +116,16 @@ impl Variables {
         found
     }
 
-    pub(super) fn each(&self) -> impl Iterator<Item = (&[u8], Values, Values)> {
-        self.all.iter().map(|(name, it)| (name.as_slice(), it.held, it.spelled))
+    pub(super) fn each(&self) -> impl Iterator<Item = (&[u8], Content)> {
+        self.all.iter().map(|(name, it)| (name.as_slice(), *it))
+    }
+}
+
+/// The one name of all positional parameters.
+pub(super) fn canonical(name: &[u8]) -> &[u8] {
+    match name {
+        b"*" | b"BASH_ARGV" | [b'0'..=b'9', ..] => POSITIONAL,
+        name => name,
     }
 }
 

@@ -12,7 +12,9 @@ impl Reader<'_, '_> {
         let mut is_unknown = false;
         for index in rest {
             let word = &self.words[*index];
-            if word.is_option() && word.kind == Kind::Plain {
+            // `-{i,x}`, `-$flags`
+            let is_unknown_option = word.text.as_ref() == b"-" && !word.whole;
+            if (word.is_option() || is_unknown_option) && word.kind == Kind::Plain {
                 let letters = word.text.iter().skip(1).filter(|_| word.text[0] == b'-');
                 for found in letters.filter_map(|letter| called.case(At::Attribute(*letter))) {
                     // An array of integers is computed, whatever its brackets are.

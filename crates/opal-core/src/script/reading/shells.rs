@@ -19,9 +19,10 @@ impl Reader<'_, '_> {
                 Taken::Operand(_) | Taken::Flags(_) if is_end => {}
                 // `bash $OPTIONS …`: only the shell knows whether `-c` is among them.
                 Taken::Operand(index)
-                    if self.words[index].splits && self.words[index].text.is_empty() =>
+                    if self.words[index].splits && self.words[index].text.is_empty()
+                        || !self.words[index].whole && self.words[index].text.as_ref() == b"-" =>
                 {
-                    return self.open(called, &rest[at..]);
+                    return self.open(called, &rest[at - 1..]);
                 }
                 Taken::Operand(index) => operand = Some(index),
                 Taken::Valued(name, index) => {
@@ -36,6 +37,10 @@ impl Reader<'_, '_> {
                     runs_text = true;
                 }
                 Taken::Flags(index) if is_unknown(&self.words[index]) => {
+                    return self.open(called, &rest[at..]);
+                }
+                // `bash -$OPTION …`
+                Taken::Flags(index) if !self.words[index].whole => {
                     return self.open(called, &rest[at..]);
                 }
                 Taken::Flags(index) => {

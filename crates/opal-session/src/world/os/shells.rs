@@ -107,8 +107,8 @@ fn script<T>(
     parts: &[ScriptPart],
     end: impl FnOnce(&View<'_>, Work<'_>) -> Result<T, Trouble>,
 ) -> Result<T, Trouble> {
-    let compiled = shell::compile(parts)?;
     let Interpreter { path, shell } = shell(view, around).ok_or(SessionError::NoShell)?;
+    let compiled = shell::compile(parts)?.for_shell(shell)?;
     let command = compiled.command(shell);
     let work = Work {
         program: &path,
@@ -134,7 +134,7 @@ fn interpreted(
     let language = Language::of(name);
     let (text, feed) = match language {
         Language::Shell(shell) => {
-            let compiled = shell::compile(parts)?;
+            let compiled = shell::compile(parts)?.for_shell(shell)?;
             (Secret::new(compiled.command(shell)), compiled.feed())
         }
         Language::Other { .. } => (shell::constant(parts)?, None),

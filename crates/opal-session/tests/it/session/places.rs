@@ -159,7 +159,7 @@ const REFUSED: &[&str] = &[
     "env @var.x@var.y bash -c :", "bash @var.x@var.y c", "su root @var.x@var.y", "printf @var.x@var.y c hi", "ssh \"@var.x@var.y\" host",
     // Variables of the shell.
     "X=@var.x; eval \"$X\"", "X=@var.x; bash -c \"echo $X\"", "X=@var.x; Y=$X; eval $Y", "X=@var.x; [[ $X -eq 1 ]]", "X=@var.x; echo $((X))", "X=@var.x; echo ${!X}",
-    "X=@var.x; echo ${X@P}", "X=@var.x; echo ${a[$X]}", "X=@var.x; a[$X]=1", "X=@var.x; test -v \"$X\"", "X=@var.x; ssh host \"rm $X\"", "X=@var.x; echo \"$X\" | bash",
+    "X=@var.x; echo ${X@P}", "X=@var.x; test -v \"$X\"", "X=@var.x; ssh host \"rm $X\"", "X=@var.x; echo \"$X\" | bash",
     "for i in @var.x; do eval $i; done", "read -r X <<< @var.x; eval \"$X\"", "while read -r l; do bash -c \"$l\"; done <<< @var.x", "f() { eval \"$1\"; }; f @var.x",
     "f() { bash; }; echo @var.x | f", "f() { echo @var.x; }; f | bash", "set -- @var.x; eval \"$1\"", "X=$(echo @var.x); eval \"$X\"", "X=@var.x; PS4=$X; set -x; :",
     "X=@var.x; declare -i n=$X", "X=@var.x; let n=$X", "local X=@var.x; (( X > 1 ))", "export X=@var.x; trap \"echo $X\" EXIT", "eval \"$X\"; X=@var.x",
@@ -172,7 +172,7 @@ const REFUSED: &[&str] = &[
     "n=@var.x; f() { (( $1 > 3 )); }; f n", "n=@var.x; unset 'a[n]'", "n=@var.x; [[ -v a[n] ]]", "n=@var.x; test -v 'a[n]'", "n=@var.x; printf -v 'a[n]' %s 1", "n=@var.x; read 'a[n]' <<< 1",
     "set -o keyword; bash -c true BASH_ENV=@var.x", "copro\\\nc bash; echo @var.x >&${COPROC[1]}", "expor\\\nt n=@var.x; echo $((n))", "functio\\\nn f [[ $1 -eq 1 ]]; f @var.x",
     "true; { bash -c \"$(</dev/stdin)\"; } <<< @var.x", "exec 3<<< @var.x; bash < /dev/fd/3", "true; { read n < /dev/fd/3; echo $((n)); } 3<<< @var.x", "echo &>/dev/null eval @var.x",
-    "[[ a == b || eval @var.x ]]", "X=@var.x; exec > >(bash); echo \"$X\"",
+    "X=@var.x; exec > >(bash); echo \"$X\"",
     "parallel ::: \"@var.x\"", "exec <<< @var.x; bash", "$(f() { eval \"$1\"; }; f @var.x)", "command_not_found_handle() { eval \"$2\"; }; nosuch @var.x",
     "echo @var.x >(bash)", "echo @var.x | tee >(cat | bash)",
     // Shells in the text for another machine.
@@ -203,6 +203,24 @@ const REFUSED: &[&str] = &[
     // The input by other names.
     "bash //dev/stdin <<< @var.x", "bash /./dev/stdin <<< @var.x", "cd /dev && bash stdin <<< @var.x", "cd /dev; sh fd/0 <<< @var.x",
     "bash /proc/self/fd/0 <<< @var.x",
+    // Through lists, wrappers, names that a variable holds, keys and what programs print.
+    "args=(-c \"@var.x\"); bash \"${args[@]}\"", "args=(-c); bash \"${args[@]}\" @var.x",
+    "args=(); args+=(-c); args+=(\"@var.x\"); bash \"${args[@]}\"", "args=(1 eval @var.x); \"${args[@]:1}\"", "o=-c; bash \"$o\" \"@var.x\"",
+    "o=-c; bash $o \"@var.x\"", "c=\"bash -c\"; $c \"@var.x\"", "bash \"${F[@]}\" -c \"echo @var.x\"", "bash -$FLAGS \"echo @var.x\"",
+    "bash -{c,x} @var.x", "F=(); bash ${F[@]+\"${F[@]}\"} -c \"echo @var.x\"", "f() { command \"$@\"; }; f eval @var.x",
+    "f() { sudo \"$@\"; }; f bash -c \"echo @var.x\"", "retry() { local n=$1; shift; \"$@\"; }; retry 3 bash -c \"echo @var.x\"",
+    "retry() { \"${@:2}\"; }; retry 3 eval @var.x", "f() { local a=(\"$@\"); \"${a[@]}\"; }; f eval @var.x",
+    "f() { shift; g \"$@\"; }; g() { \"$@\"; }; f 1 eval @var.x", "set -- 1 eval @var.x; shift; \"$@\"", "set -- @var.x; bash -c \"${!#}\"",
+    "f() { eval \"${!#}\"; }; f @var.x", "f() { bash -c \"${01}\"; }; f @var.x", "v=n; printf -v \"$v\" %s @var.x; bash -c \"$n\"",
+    "f() { printf -v \"$1\" %s @var.x; }; f n; bash -c \"$n\"", "v=n; declare \"$v=@var.x\"; bash -c \"$n\"",
+    "f() { local -n out=$1; out=@var.x; }; f n; bash -c \"$n\"", "read -ran <<< @var.x; bash -c \"$n\"",
+    "port_dev=@var.x; v=port_dev; bash -c \"${!v}\"", "declare -A m; m[a]=1; m+=([\"@var.x\"]=1); for k in \"${!m[@]}\"; do eval \"$k\"; done",
+    "k=@var.x; declare -A m; m[$k]=1; for i in \"${!m[@]}\"; do eval \"$i\"; done", "HOME=@var.x; eval ls ~", "mkdir -p @var.x; cd @var.x; eval ls ~+",
+    "exec 3< <(echo @var.x); bash < /dev/null <&3", "f() { eval \"$2\"; }; mapfile -C f -c 1 n <<< @var.x",
+    "find . -maxdepth 0 {-exec,@var.x,pwned} \\;", "X=@var.x; export X; bash -c \"$(printf %s \"$X\")\"", "declare -{i,x} n; n=@var.x",
+    "for i in @var.x; do set -- \"$i\"; done; bash -c \"$1\"", "env \"$(basename @var.x)\" true",
+    "port_dev=@var.x; for e in dev; do v=port_$e; bash -c \"${!v}\"; done",
+    "f=>(bash); echo @var.x > $f",
 ];
 
 /// Places that are data, whatever is in them. Each works in both shells, except those with `# bash`.
@@ -243,6 +261,14 @@ const ALLOWED: &[&str] = &[
     "printf %s @var.x | xargs -0 nice env A=b echo", "printf '%s\\n' @var.x | ssh host 'read -r v; deploy \"$v\"'",
     "printf %s @var.x | ssh host \"cat > $DIR/f\"", "printf %s @var.x | ssh host 'cd /tmp && cat > bash.txt'",
     "printf %s @var.x | ssh host \"bash deploy.sh\"", "d=@var.x; trap 'echo \"$d\"' EXIT",
+    "set -eou pipefail; echo @var.x # bash", "f=@var.x; n=$(wc -l < \"$f\"); [[ $n -gt 2 ]] || true # bash",
+    "f=@var.x; n=$(grep -c a \"$f\" | wc -l); (( n >= 0 )) # bash", "A=@var.x; B=A; echo \"${!B}\" # bash", "SUDO=; $SUDO ls -d @var.x # bash",
+    "RUN=\"echo run\"; $RUN @var.x # bash", "cmd=(echo a); \"${cmd[@]}\" \"@var.x\" # bash", "cmd=(echo \"@var.x\"); \"${cmd[@]}\" # bash",
+    "run() { \"$@\"; }; run echo @var.x # bash",
+    "try() { local max=$1; shift; local n=1; while ! \"$@\"; do [[ $n -lt $max ]] || return 1; n=$((n+1)); done; }; try 5 echo @var.x # bash",
+    "i=0; for f in @var.x b; do i=$((i+1)); echo \"$i $f\"; done # bash", "m=@var.x; for ((i=0;i<2;i++)); do echo \"$m\"; done # bash",
+    "m=@var.x; printf '%s\\n' \"$m\" \"${m%.*}\" # bash", "f() { local name=$1 port=${2:-80}; echo \"$name:$port\"; }; f @var.x # bash",
+    "a=(@var.x b); for i in \"${!a[@]}\"; do echo \"${a[$i]}\"; done # bash",
 ];
 
 /// Spellings of rows that are warned about, and places beside them.
@@ -390,6 +416,26 @@ const NOT_FOLLOWED: &[&str] = &[
     "set -k; echo @var.x",
     "for i in @var.x; do y=${i:$(echo 1):${z:-1}}; done",
     "set $OPTIONS; echo @var.x",
+    "x=@var.x; tar -czf app-$x.tgz f",
+    "x=@var.x; env A=$x true",
+    "x=@var.x; nice -n $x true",
+    "x=@var.x; [ a$x = b ]",
+    "x=@var.x; env \"${x#* }\" true",
+    "x=@var.x; find \"${x:2}\"",
+    "read -ra a <<< @var.x; find \"${a[@]}\"",
+    "read -ra a <<< @var.x; \"${a[@]}\"",
+    "x=@var.x; for w in $x; do env \"$w\" true; done",
+    "ab=@var.x; read p <<< ab; echo $((p))",
+    "k=@var.x; a[$k]=1",
+    "eval \"$(timeout 5 date \"+@var.x\")\"",
+    "eval \"$(cut -d: -f1,2 --output-delimiter=@var.x f)\"",
+    "e=$(cd @var.x 2>&1); eval \"echo $e\"",
+    "e=$(cd @var.x 2> /dev/stdout); bash -c \"echo $e\"",
+    "e=$(cat < @var.x 2>&1); bash -c \"$e\"",
+    "X=@var.x; export X; bash -c \"$(printenv X)\"",
+    "x=@var.x; eval \"n=\\$x\"; bash -c \"$n\"",
+    "X=@var.x; a[$X]=1",
+    "X=@var.x; echo ${a[$X]}",
 ];
 
 #[test]
@@ -437,6 +483,16 @@ fn what_is_data_is_allowed_and_runs_nothing_in_both_shells() {
         }
     }
     assert!(refused.is_empty(), "{refused:#?}");
+}
+
+/// dash, which does not know `[[`, would run what follows `||` in it.
+#[test]
+fn a_test_of_bash_with_a_value_in_it_does_not_run_in_another_shell() {
+    let place = Place::new(Only::Dash);
+    for line in ["[[ a == b || @var.x ]]", "[[ -z @var.x || @var.x == c ]]", "[[ a\n@var.x ]]"] {
+        assert!(is_refused(&place, line, "./pwn"), "{line}");
+    }
+    assert!(!is_refused(&place, "echo '[[' @var.x", "a"));
 }
 
 #[test]

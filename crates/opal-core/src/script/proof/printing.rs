@@ -1,0 +1,87 @@
+//! What commands print.
+
+use super::tree::Values;
+use super::variables::Variables;
+use crate::script::words::Word;
+
+/// Commands that print nothing of their words, unless a message does.
+const SILENT: &[&[u8]] = &[
+    b":",
+    b"[",
+    b"cat",
+    b"exit",
+    b"false",
+    b"mapfile",
+    b"read",
+    b"readarray",
+    b"return",
+    b"shift",
+    b"sleep",
+    b"test",
+    b"true",
+    b"unset",
+    b"wait",
+];
+
+/// Commands that print variables, if they are given none to set.
+const LISTS: &[&[u8]] = &[
+    b"compgen",
+    b"declare",
+    b"env",
+    b"export",
+    b"local",
+    b"printenv",
+    b"readonly",
+    b"set",
+    b"typeset",
+];
+
+/// What a command prints of its own words and of variables, without what it reads.
+pub(super) fn own(name: &[u8], rest: &[Word<'_>], own: Values, variables: &Variables) -> Values {
+    let sets = |word: &Word<'_>| word.text.contains(&b'=');
+    if LISTS.contains(&name) && !rest.iter().any(sets) {
+        return own.and(variables.every().held);
+    }
+    if SILENT.contains(&name) { Values::NONE } else { own }
+}
+
+/// Whether what it prints is a number, whatever it reads: `wc -l`, `grep -c`.
+pub(super) fn is_number(name: &[u8], rest: &[Word<'_>]) -> bool {
+    let flags = |word: &Word<'_>| word.whole && word.text.starts_with(b"-");
+    match name {
+        // It names the files that it is given.
+        b"wc" => rest.iter().all(flags),
+        b"grep" => {
+            let counts = |word: &Word<'_>| {
+                flags(word) && !word.text.starts_with(b"--") && word.text.contains(&b'c')
+            };
+            let operands = rest.iter().filter(|word| !flags(word)).count();
+            rest.iter().any(counts) && operands < 2
+        }
+        // `stat -c %s`
+        b"stat" => rest.iter().any(|word| {
+            let format = word.text.strip_prefix(b"-c").unwrap_or(&word.text);
+            word.whole && matches!(format, b"%s" | b"%Y" | b"%X" | b"%Z" | b"%W" | b"%a")
+        }),
+        _ => false,
+    }
+}
+
+/// Whether messages of commands may go where their output goes: `2>&1`, `|&`, `&> FILE`.
+pub(super) fn is_loud(src: &[u8]) -> bool {
+    src.windows(2).any(|pair| pair == b"|&")
+        || src.iter().enumerate().any(|(at, byte)| *byte == b'>' && redirects_messages(src, at))
+}
+
+fn redirects_messages(src: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).map(|at| src[at]);
+    let after = src[at + 1..].strip_prefix(b">").unwrap_or(&src[at + 1..]);
+    let (copies, after) = match after.strip_prefix(b"&") {
+        Some(after) => (true, after),
+        None => (false, after.strip_prefix(b"|").unwrap_or(after)),
+    };
+    let target = after.trim_ascii_start();
+    let is_quiet = target.starts_with(b"/dev/null")
+        || copies && (target.starts_with(b"2") || target.starts_with(b"-"));
+    (copies || matches!(before, Some(b'2' | b'&' | b'}'))) && !is_quiet
+}
