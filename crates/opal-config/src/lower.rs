@@ -120,7 +120,7 @@ fn named(name: &str, value: Value, span: Span) -> unit::Argument {
 
 fn call(path: &str, args: Vec<unit::Argument>, block: Option<Block>, span: Span) -> Statement {
     let path = Name { text: path.to_owned(), span };
-    statement(Work::Call(Call { path, args, block, span }), span)
+    statement(Work::Call(Call { path, args, block, text: None, span }), span)
 }
 
 fn statement(work: Work, span: Span) -> Statement {

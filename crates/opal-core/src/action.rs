@@ -72,6 +72,9 @@ pub trait Stage {
     /// A file that is to replace what is at `path`, or to grow it, in one move.
     fn replace(&mut self, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Halt>;
 
+    /// A file with a text that only this user can read. It is gone when it is dropped.
+    fn text_file(&mut self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Halt>;
+
     /// The machine that the step acts on, read-only.
     fn probe(&self) -> Box<dyn Probe + '_>;
 
@@ -90,6 +93,12 @@ pub trait Stage {
 
     /// The failure of this step, in words.
     fn fail(&self, code: i32, trouble: Trouble) -> Halt;
+}
+
+/// A text in a file of the machine that the step acts on, as long as this is held.
+pub trait TextFile: Send {
+    /// Absolute.
+    fn path(&self) -> &str;
 }
 
 /// What holds for a block or a command besides what holds around it.

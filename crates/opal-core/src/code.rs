@@ -267,6 +267,8 @@ codes! {
     "E1211" VariablesInPart Error "file of variables in an imported file";
     "E1212" VariablesFile Error "invalid file of variables";
     "E1213" InterpretedVariable Error "variable that a shell, the loader or opal interprets";
+    "E1214" TextTooLarge Error "text of a block larger than 1 MiB";
+    "E1215" ProgramNotFound Error "program of a script not found";
 }
 
 impl Code {

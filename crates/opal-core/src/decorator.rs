@@ -11,6 +11,9 @@ use crate::resource::Verify;
 use crate::types::Type;
 use crate::value::Value;
 
+/// What plans call the text of a block; no parameter has this name.
+pub const BLOCK_TEXT: &str = "block_text";
+
 #[derive(Debug)]
 pub struct Descriptor {
     /// `retry`, `file.read`: what follows the `@`.
@@ -31,6 +34,8 @@ pub struct Descriptor {
     /// something only where a `let` captures the result.
     pub any_with: Option<&'static str>,
     pub block: Block,
+    /// The parameter whose first word is a program that must be there before the first step.
+    pub program: Option<&'static str>,
     pub effect: Effect,
     pub cost: Cost,
     pub exposure: Exposure,
@@ -111,6 +116,8 @@ pub enum Block {
     Forbidden,
     Optional,
     Required,
+    /// Text that opal does not read: it is the argument [`BLOCK_TEXT`] of its step.
+    Text,
 }
 
 /// Whether it only looks, at plan time, or acts, at run time.
@@ -228,6 +235,7 @@ impl Descriptor {
         returns: None,
         any_with: None,
         block: Block::Forbidden,
+        program: None,
         effect: Effect::Act,
         cost: Cost::Cheap,
         exposure: Exposure::Resolved,
@@ -262,7 +270,7 @@ impl Descriptor {
     /// The parts it plays, in the order of [`Role`].
     #[must_use]
     pub fn roles(&self) -> Vec<Role> {
-        let wraps = self.block != Block::Forbidden;
+        let wraps = matches!(self.block, Block::Optional | Block::Required);
         [
             (self.is_value(), Role::Value),
             (wraps, Role::Wrapper),

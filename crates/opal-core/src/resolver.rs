@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use crate::context::Context;
 use crate::data::{Data, Secret};
+use crate::decorator::BLOCK_TEXT;
 use crate::files::Entry;
 use crate::message::Message;
 
@@ -80,6 +81,12 @@ impl Inputs {
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.data(name)?.as_text()
+    }
+
+    /// The text of the block.
+    #[must_use]
+    pub fn block_text(&self) -> Option<&str> {
+        self.open.get(BLOCK_TEXT)?.as_text()
     }
 
     #[must_use]

@@ -79,6 +79,14 @@ def parse(content):
 def show_step(step, reasons, depth=0):
     reason = [reasons[step["path"]]] if step["path"] in reasons else []
     print("step", "  " * depth + step["decorator"], step["path"], *reason)
+    args = step.get("args", {})
+    if step["decorator"] == "needs" and depth == 0:
+        if any(inner["decorator"] != "@needs" for inner in step["block"]):
+            raise Refused("`needs` holds something else than dependencies")
+    if step["decorator"] == "@needs":
+        print("needed by", *args["needed_by"])
+    for line in args.get("block_text", "").splitlines():
+        print("text", line)
     for inner in step.get("block", []):
         show_step(inner, reasons, depth + 1)
 

@@ -12,6 +12,7 @@ pub(super) mod parallel;
 pub(super) mod print;
 pub(super) mod rethrow;
 pub(super) mod retry;
+pub(super) mod script;
 pub(super) mod shell;
 pub(super) mod timeout;
 pub(super) mod to_display;

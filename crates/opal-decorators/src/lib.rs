@@ -56,6 +56,7 @@ pub static BUILT_IN: &[&Descriptor] = &[
     &value::os_arch::DESCRIPTOR,
     &value::os_hostname::DESCRIPTOR,
     &execution::shell::DESCRIPTOR,
+    &execution::script::DESCRIPTOR,
     &execution::cmd::DESCRIPTOR,
     &execution::needs::DESCRIPTOR,
     &execution::retry::DESCRIPTOR,

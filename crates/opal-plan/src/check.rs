@@ -158,6 +158,11 @@ impl Checker<'_> {
         self.top_level_steps();
         if self.parse.is_broken() {
             self.forgive();
+        } else if self.parse.skipped.is_any {
+            // Whatever is unused may be used in a block that was not read.
+            self.out.retain(|code, _| {
+                !matches!(code, Code::UnusedVariable | Code::UnusedParameter | Code::UnusedLet)
+            });
         }
         (self.out, self.texts, reach::Reach::new(self.functions))
     }

@@ -21,7 +21,9 @@ pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPi
 pub use files::{FileLinks, Import, ImportKind, Links, Part};
 pub use mentions::Mention;
 pub use names::{FunctionNames, Lookup};
-pub use step::{Call, CallKind, Operand, Piece, Redirect, ShellText, Step, Target, Work};
+pub use step::{
+    BlockText, Call, CallKind, Operand, Piece, Redirect, ShellText, Step, Target, Work,
+};
 pub(crate) use types::{conversion, literal_type, result};
 
 /// A name and where it is.

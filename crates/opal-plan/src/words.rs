@@ -1,7 +1,7 @@
 //! What the lexer must know of the registry.
 
 use opal_core::Registry;
-use opal_core::decorator::Subject;
+use opal_core::decorator::{Block, Subject};
 use opal_syntax::{PathKind, Vocabulary};
 
 /// A registry, seen as the paths that exist.
@@ -19,6 +19,7 @@ impl Vocabulary for Words<'_> {
             value: descriptor.is_value(),
             action: descriptor.is_action(),
             endpoint: descriptor.reads || descriptor.writes,
+            text: descriptor.block == Block::Text,
             named: descriptor.subject != Subject::None,
         })
     }

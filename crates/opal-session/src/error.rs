@@ -57,6 +57,8 @@ pub(crate) enum SessionError {
     NoProcessLimit,
     /// Limits without a shell to set them.
     NoLimits,
+    /// The text of a script cannot be put into a file.
+    NoTextFile(ErrorKind),
     /// A file or a directory that a step names cannot be used.
     Unusable {
         path: String,
@@ -144,6 +146,10 @@ impl SessionError {
             }
             Self::NotAFile { path, to, found } => {
                 (Invalid, to.said(path, message!("it is ", Words(found))), to.by_the_shell())
+            }
+            Self::NoTextFile(why) => {
+                let message = message!("the text of the script cannot be written: ", *why);
+                (Failed, message, "make room in the directory of `TMPDIR`, or name another one")
             }
             Self::InvalidPath => (
                 Invalid,

@@ -24,7 +24,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use opal_core::Secret;
-use opal_core::action::{Limits, Pending, Replace};
+use opal_core::action::{Limits, Pending, Replace, TextFile};
 use opal_core::files::Files;
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
 use opal_core::stream::{Closed, Stream};
@@ -49,6 +49,13 @@ pub trait Session: Sync + fmt::Debug {
 
     /// A file to be written in one move.
     fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble>;
+
+    /// A file with a text that only this user can read, outside of every project. It is gone when it
+    /// is dropped.
+    fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble>;
+
+    /// Whether there is a program of this name or path.
+    fn finds(&self, program: &str) -> bool;
 
     /// A file to be read from its beginning.
     fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble>;

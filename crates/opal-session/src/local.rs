@@ -17,6 +17,7 @@
 //! | a terminal for it, and who leads its session | `terminal`, `mark`, `leader` |
 //! | what a command prints and how it ends | `lane`, `flow`, `ending` |
 //! | what its processes may use | `limits` |
+//! | texts that programs read from a file | `text_file` |
 //! | whose process is whose | `processes`, `orphans` |
 //!
 //! Deliberately not here: signals of the process and what is printed; both are the command line's.
@@ -40,6 +41,7 @@ mod setup;
 mod site;
 mod slots;
 mod terminal;
+mod text_file;
 mod waiting;
 
 use std::collections::BTreeMap;
@@ -53,7 +55,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use opal_core::action::{Pending, Replace};
+use opal_core::action::{Pending, Replace, TextFile};
 use opal_core::files::Files;
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
 
@@ -316,6 +318,14 @@ impl Session for LocalSession {
 
     fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
         files::replace(&self.setup, from, replace)
+    }
+
+    fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble> {
+        text_file::make(self.variable("TMPDIR"), text, extension)
+    }
+
+    fn finds(&self, program: &str) -> bool {
+        route::program(self, &self.setup.start, program).is_some()
     }
 
     fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {

@@ -49,7 +49,8 @@ pub fn format(text: &str, vocabulary: &dyn Vocabulary, style: Style) -> Option<S
     }
     let text = line_feeds_only(text);
     let parsed = parse(&text, vocabulary);
-    if parsed.is_broken() {
+    // Nobody knows whether another indentation would change a block that was not read.
+    if parsed.is_broken() || parsed.skipped.lines.is_some() {
         return None;
     }
     let pieces = collect::collect(&text, &parsed, style);

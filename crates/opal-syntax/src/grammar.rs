@@ -31,13 +31,14 @@ mod imports;
 mod references;
 mod statements;
 mod steps;
+mod text_blocks;
 mod when;
 
 use opal_core::text::MAX_SOURCE_BYTES;
 
 use crate::event::Event;
 use crate::kind::SyntaxKind::File;
-use crate::parse::Parse;
+use crate::parse::{Parse, Skipped};
 use crate::parser::{Level, Parser};
 use crate::source;
 use crate::tokens::Tokens;
@@ -58,7 +59,8 @@ pub fn parse_shell(text: &str, vocabulary: &dyn Vocabulary) -> Parse {
 fn read(text: &str, vocabulary: &dyn Vocabulary, rule: fn(&mut Parser<'_>)) -> Parse {
     if text.len() > MAX_SOURCE_BYTES {
         let events = vec![Event::start(File), Event::FINISH];
-        return Parse { tokens: Tokens::default(), events, errors: vec![source::too_large()] };
+        let errors = vec![source::too_large()];
+        return Parse { tokens: Tokens::default(), events, errors, skipped: Skipped::default() };
     }
     let mut parser = Parser::new(text, vocabulary, statements::statement);
     rule(&mut parser);

@@ -27,6 +27,8 @@ kinds! {
     RefPath,
     // Shell lane.
     ShellText, ShellEscape, ShellOp, RedirOp, AtWord,
+    // The text of a text block.
+    BlockText,
     // A character that means nothing, and text passed over after an error.
     Unknown, ErrorText,
     Eof,
@@ -35,7 +37,7 @@ kinds! {
     File, Import, Fun, Label, ParamList, Param, TypeExpr,
     VarDecl, VarGroup, VarBinding, Assign,
     If, ElseClause, When, Arm, For, While, Try, CatchClause, FinallyClause, Block,
-    Let, ShellStep, Call, Chain, Redirect, Heredoc, Requirement,
+    Let, ShellStep, Call, TextBlock, Chain, Redirect, Heredoc, Requirement,
     Ref, TextRef, ArgList, Arg, Field, Index,
     Literal, Str, Array, Map, MapEntry, Paren, Unary, Binary, Name, FnCall, Access,
     Error,

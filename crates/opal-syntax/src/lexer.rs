@@ -1,11 +1,12 @@
-//! Two lanes of text.
+//! Three lanes of text.
 //!
 //! | lane | what it reads | where |
 //! |---|---|---|
 //! | language | one token of an expression or a construct's head | `language`, `strings` |
 //! | shell | one step, verbatim, to the end of its logical line | `shell`, `frames`, `brackets`, `quotes`, `test`, `operators`, `command`, `judging`, `heredoc`, `place`, `beginning`, `dollar` |
+//! | text | the text of a block, verbatim | `text_block` |
 //!
-//! Both share `trivia` (blanks, comments), `reference` (is this `@` a reference?) and what happens to text
+//! All share `trivia` (blanks, comments), `reference` (is this `@` a reference?) and what happens to text
 //! without an end (`unfinished`, `recovery`). The lexer does not choose its lane: the grammar does,
 //! at each statement, by its first word. It keeps a position and the row of tokens, and hands out
 //! no text.
@@ -28,6 +29,7 @@ mod reference;
 mod shell;
 mod strings;
 mod test;
+mod text_block;
 mod trivia;
 mod unfinished;
 
@@ -49,6 +51,8 @@ use test::Words;
 pub(crate) use bytes::{is_blank, is_name_byte, is_name_start};
 pub(crate) use reference::At;
 pub(crate) use shell::Stop;
+pub(crate) use text_block::TextEnd;
+pub use text_block::block_lines;
 
 pub(crate) struct Lexer<'s> {
     pub(crate) text: &'s str,

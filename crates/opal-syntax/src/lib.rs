@@ -48,5 +48,6 @@ pub use foreign::Foreign;
 pub use format::{Style, format};
 pub use grammar::{parse, parse_shell};
 pub use kind::SyntaxKind;
+pub use lexer::block_lines;
 pub use parse::Parse;
 pub use vocabulary::{PathKind, Vocabulary};

@@ -14,6 +14,16 @@ pub struct Parse {
     pub(crate) events: Vec<Event>,
     /// In the order of their places.
     pub errors: Vec<Diagnostic>,
+    /// What was not read.
+    pub skipped: Skipped,
+}
+
+/// Blocks of decorators that nothing provides: nobody knows whether there are steps or text in them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Skipped {
+    pub is_any: bool,
+    /// The first one of several lines: another indentation could change it.
+    pub lines: Option<Span>,
 }
 
 impl Parse {

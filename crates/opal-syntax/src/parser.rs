@@ -12,7 +12,7 @@ use crate::errors::Errors;
 use crate::event::{Event, MAX_DATA, Unpacked};
 use crate::kind::SyntaxKind::{self, *};
 use crate::lexer::Lexer;
-use crate::parse::Parse;
+use crate::parse::{Parse, Skipped};
 use crate::vocabulary::Vocabulary;
 
 /// Blocks and brackets that may be open at once.
@@ -50,6 +50,9 @@ pub(crate) struct Parser<'s> {
     pub(crate) depth: u32,
     /// Another statement than an `import` has begun.
     pub(crate) is_past_imports: bool,
+    pub(crate) skipped: Skipped,
+    /// A text without an end has taken the rest of the file.
+    pub(crate) is_text_open: bool,
 }
 
 /// A node that has begun and whose kind is not yet known.
@@ -81,6 +84,8 @@ impl<'s> Parser<'s> {
             broken_string: false,
             depth: 0,
             is_past_imports: false,
+            skipped: Skipped::default(),
+            is_text_open: false,
         }
     }
 
@@ -90,7 +95,8 @@ impl<'s> Parser<'s> {
         diagnostic::sort(&mut errors);
         errors.dedup();
         echo::silence(self.lexer.text, &mut errors);
-        Parse { tokens: self.lexer.tokens, events: self.events, errors }
+        let skipped = self.skipped;
+        Parse { tokens: self.lexer.tokens, events: self.events, errors, skipped }
     }
 
     /// Reads one statement.

@@ -9,6 +9,8 @@ pub struct PathKind {
     pub action: bool,
     /// May follow `<`, `>` or `>>`.
     pub endpoint: bool,
+    /// Its block is text, not steps.
+    pub text: bool,
     /// A name may follow that belongs to the path, as in `@secret.env.TOKEN`.
     pub named: bool,
 }

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use opal_core::action::{Pending, Replace, Why};
+use opal_core::action::{Pending, Replace, TextFile, Why};
 use opal_core::files::Files;
 use opal_core::message;
 use opal_core::message::Message;
@@ -295,6 +295,15 @@ impl Session for LoggedSession {
         Ok(Box::new(LoggedFile { path, bytes: Some(Vec::new()), state, tree: None }))
     }
 
+    fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble> {
+        self.note(format!("text `{}` .{extension}", text.trim_end()));
+        Ok(Box::new(LoggedText))
+    }
+
+    fn finds(&self, program: &str) -> bool {
+        !self.absent.contains(program)
+    }
+
     fn open(&self, _: &Path, path: &str) -> Result<OwnedFd, Trouble> {
         self.note(format!("open {path}"));
         let missing =
@@ -313,6 +322,16 @@ impl Session for LoggedSession {
 
     fn files(&self) -> &dyn Files {
         self
+    }
+}
+
+/// A text in a file that is not there.
+#[derive(Debug)]
+struct LoggedText;
+
+impl TextFile for LoggedText {
+    fn path(&self) -> &str {
+        "/tmp/opal-text"
     }
 }
 

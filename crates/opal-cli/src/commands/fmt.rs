@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use opal_core::Diagnostic;
+use opal_core::{Code, Diagnostic, Span};
 use opal_files::atomic::Unfinished;
 use opal_plan::Words;
 use opal_syntax::Style;
@@ -78,7 +78,9 @@ fn format(context: &Context<'_>, path: &Path, style: Style) -> Formatted {
                     }
                 }
                 _ => {
-                    errors.extend(opal_syntax::parse(&text, &words).errors);
+                    let parse = opal_syntax::parse(&text, &words);
+                    errors.extend(parse.skipped.lines.map(unknown_block));
+                    errors.extend(parse.errors);
                     errors.retain(Diagnostic::is_error);
                     broken(text, errors)
                 }
@@ -86,6 +88,13 @@ fn format(context: &Context<'_>, path: &Path, style: Style) -> Formatted {
         }
     };
     Formatted { path: path.into(), name, outcome }
+}
+
+/// What keeps a file without errors of syntax from being formatted.
+fn unknown_block(span: Span) -> Diagnostic {
+    let message = "the block of an unknown decorator cannot be formatted";
+    let help = "`opal check` says more; install the plugin that provides it, or correct its name";
+    Diagnostic::new(Code::UnknownDecorator, span, message).help(help)
 }
 
 fn write_back(formatted: &mut Formatted) {

@@ -146,6 +146,7 @@ fn usage(descriptor: &Descriptor) -> String {
         Block::Forbidden => "",
         Block::Optional => " [{ … }]",
         Block::Required => " { … }",
+        Block::Text => " { text }",
     };
     format!("@{}{name}{arguments}{block}", descriptor.path)
 }

@@ -40,6 +40,7 @@ mod run_view;
 mod runs;
 mod runs_of_modules;
 mod screens;
+mod scripts;
 mod secrets;
 mod shell_syntax;
 mod shell_text;

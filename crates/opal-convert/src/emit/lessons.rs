@@ -12,13 +12,17 @@ pub(super) type Why = String;
 pub(crate) type StepId = (usize, usize);
 
 /// Which `@` of a text are written as `\@`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Escape {
     #[default]
     None,
     /// Those that do not follow a word, as in `user@host`.
     Separate,
     All,
+}
+
+impl Escape {
+    pub(super) const ALL: [Self; 3] = [Self::None, Self::Separate, Self::All];
 }
 
 /// What an earlier attempt has shown.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use opal_core::Registry;
 use opal_core::script::interpreted;
 
-use super::lessons::{AT, Lessons, StepId, Why};
+use super::lessons::{AT, Escape, Lessons, StepId, Why};
 use super::part::literal;
 use super::part::{Part, as_text};
 use super::scope::Scope;
@@ -246,21 +246,26 @@ impl Writer<'_> {
         scope: &mut Scope<'_>,
     ) -> Result<String, Why> {
         let paste = self.lessons.pasted.contains(&id);
-        let escape = self.lessons.escaped.get(&id).copied().unwrap_or_default();
+        let known = self.lessons.escaped.get(&id).copied().unwrap_or_default();
         let mark = (scope.prelude.len(), scope.guards.len());
-        let parts = scope.parts(pieces, paste, escape);
-        if let Ok(parts) = &parts
-            && let Some(text) = self.written(parts, may_fail, is_last)
-        {
-            return Ok(format!("{}{text}", "    ".repeat(depth)));
+        let mut problem = None;
+        // An `@` that would be read as a reference is text with another escape.
+        for escape in Escape::ALL.into_iter().filter(|escape| *escape >= known) {
+            let parts = scope.parts(pieces, paste, escape);
+            if let Ok(parts) = &parts
+                && let Some(text) = self.written(parts, may_fail, is_last)
+            {
+                return Ok(format!("{}{text}", "    ".repeat(depth)));
+            }
+            scope.prelude.truncate(mark.0);
+            scope.guards.truncate(mark.1);
+            problem = problem.or(parts.err());
         }
-        scope.prelude.truncate(mark.0);
-        scope.guards.truncate(mark.1);
         if may_fail {
             return Err("a line that the language cannot write as one step".to_owned());
         }
         super::script::script("bash", pieces, &[], depth, scope)
-            .map_err(|why| parts.err().unwrap_or(why))
+            .map_err(|why| problem.unwrap_or(why))
     }
 
     /// The text as one step: as it is, or in parentheses.

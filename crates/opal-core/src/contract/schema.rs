@@ -41,6 +41,7 @@ pub fn schema_hash(descriptor: &Descriptor) -> Digest {
             Block::Forbidden => "forbidden",
             Block::Optional => "optional",
             Block::Required => "required",
+            Block::Text => "text",
         },
     );
     text(

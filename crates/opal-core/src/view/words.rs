@@ -1,6 +1,8 @@
 //! Steps, arguments and shell text in words. What is here is never read back.
 
+mod block_text;
 mod constructs;
+mod functions;
 mod key;
 mod wrapped;
 
@@ -14,6 +16,7 @@ use super::ink::{Ink, Style};
 use super::shell_places::Around;
 use super::{PlanView, Visible, quote};
 use crate::context::Context;
+use crate::decorator::BLOCK_TEXT;
 use crate::plan::{Arg, Binding, Handle, Key, Part, Piece, Plan, PlanValue, RedirectTarget, Step};
 use crate::registry::Registry;
 use crate::value::Value;
@@ -135,31 +138,17 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// `@cmd.build("release")` as it was called, or `@cmd.build`; of a dependency who needs it.
-    fn function(step: &Step, ink: &mut Ink) {
-        let name = match step.arg("function") {
-            Some(Arg::Const(name)) => format!("{}.{}", step.node, quote::plain(name)),
-            _ => step.node.to_string(),
-        };
-        let call = step.reason().unwrap_or_default();
-        ink.styled(Style::Bold, &name);
-        ink.write(call.strip_prefix(&*name).unwrap_or_default());
-        if let Some(Arg::Const(directory)) = step.arg("directory") {
-            ink.write(&format!(" in {}", quote::plain(directory)));
-        }
-        let dependents = step.dependents();
-        if !dependents.is_empty() {
-            ink.styled(Style::Dim, &format!("  (needed by {})", dependents.join(", ")));
-        }
-    }
-
     /// `@retry(attempts=3, delay=2s)`.
     fn call(&mut self, step: &Step, ink: &mut Ink) {
         ink.styled(Style::Bold, step.node.name());
         let mut args = self.shown(step);
-        // The command of `@shell` is what everyone writes first.
-        let is_command = |(name, _): &&(Cow<'static, str>, Arg)| name == "command";
-        let command = step.command().and(args.iter().position(is_command));
+        args.retain(|(name, _)| name != BLOCK_TEXT);
+        // The command of `@shell`, and the program of a text, are what everyone writes first.
+        let first = match step.arg(BLOCK_TEXT) {
+            Some(_) => Some("program"),
+            None => step.command().map(|_| "command"),
+        };
+        let command = first.and_then(|first| args.iter().position(|(name, _)| name == first));
         if let Some(index) = command {
             args[..=index].rotate_right(1);
         }
@@ -181,6 +170,9 @@ impl<'a> Words<'a> {
                 if is_long { self.long_arg(arg, ink) } else { self.arg(arg, ink) }
             }
             ink.write(if is_long { "\n)" } else { ")" });
+        }
+        if let Some(Arg::Const(Value::String(text))) = step.arg(BLOCK_TEXT) {
+            self.block_text(text, ink);
         }
         ink.write(
             &step

@@ -168,7 +168,7 @@ fn command(inputs: &Inputs, output: OutputOf) -> Command<'_> {
     Command { script, interpreter: inputs.text("shell"), under, output }
 }
 
-fn environment(inputs: &Inputs) -> BTreeMap<String, Secret> {
+pub(super) fn environment(inputs: &Inputs) -> BTreeMap<String, Secret> {
     let Some(Data::Map(fields)) = inputs.data("env") else { return BTreeMap::new() };
     let set = |(name, value): (&String, &Data)| match value {
         Data::Text(text) => Some((name.clone(), text.clone())),

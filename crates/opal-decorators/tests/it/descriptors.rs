@@ -47,6 +47,7 @@ const ROLES: &[(&str, &[Role])] = &[
     ("raw", &[Role::Value]),
     ("rethrow", &[]),
     ("retry", &[Role::Wrapper]),
+    ("script", &[]),
     ("secret.cmd", &[Role::Value]),
     ("secret.env", &[Role::Value]),
     ("secret.file", &[Role::Value]),
@@ -99,6 +100,7 @@ fn paths_and_parameters_are_lower_case_names() {
         assert!(descriptor.path.split('.').all(is_name), "{}", descriptor.path);
     }
     for (at, param) in params() {
+        assert_ne!(param.name, opal_core::decorator::BLOCK_TEXT, "{at}");
         assert!(is_name(param.name) && param.alias.is_none_or(is_name), "{at}");
     }
 }

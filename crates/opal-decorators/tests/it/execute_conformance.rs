@@ -36,6 +36,7 @@ fn the_built_in_decorators_obey_the_laws() {
             "print",
             "rethrow",
             "retry",
+            "script",
             "shell",
             "timeout",
             "to.display",

@@ -6,12 +6,12 @@ use opal_core::class::{is_common, shape};
 use opal_core::plan::{Arg, Key, Mode, Plan, RedirectStream, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::unready::Unready;
-use opal_core::{Code, Data, Secret, Showing};
+use opal_core::{Code, Data, Secret, Showing, message};
 
 use super::job::Job;
 use super::resume::{From, begins};
 use super::steps::reader;
-use super::values::Values;
+use super::values::{Values, is_open};
 use crate::error::StepError;
 use opal_core::shell;
 use opal_core::shell::syntax::Fault;
@@ -146,6 +146,7 @@ pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
             found.push(Unready::of_step(step, trouble));
         }
     }
+    found.extend(programs(job));
     found.extend(syntax(job));
     if let Some(path) = job.from {
         found.extend(begins(job.plan, job.values, path));
@@ -182,6 +183,46 @@ fn able(job: &Job<'_>, step: &Step) -> Vec<Unready> {
         }
     }
     found
+}
+
+/// Programs that steps name in an argument and that are not there.
+fn programs(job: &Job<'_>) -> Vec<Unready> {
+    let from = From::new(job.plan, job.from);
+    let mut found = Vec::new();
+    find_programs(job, &job.plan.steps, &from, &mut found);
+    found
+}
+
+fn find_programs(job: &Job<'_>, steps: &[Step], from: &From<'_>, found: &mut Vec<Unready>) {
+    for step in steps.iter().filter(|step| !from.skips(step)) {
+        // With another `PATH` it may be somewhere else.
+        let sets_path = step.node.is_decorator("environ") && step.arg("PATH").is_some();
+        if !sets_path {
+            find_programs(job, &step.block, from, found);
+            found.extend(missing_program(job, step));
+        }
+    }
+}
+
+fn missing_program(job: &Job<'_>, step: &Step) -> Option<Unready> {
+    let name = step.node.path().and_then(|path| job.registry.get(path))?.program?;
+    let values = Values { known: job.values, lets: None };
+    let known = |name: &str| step.arg(name).filter(|arg| !is_open(arg));
+    let Ok(Data::Text(program)) = values.data(known(name)?) else { return None };
+    let has_path = match known("env").map(|arg| values.data(arg)) {
+        Some(Ok(Data::Map(variables))) => variables.contains_key("PATH"),
+        _ => false,
+    };
+    let program = program.expose().split_ascii_whitespace().next()?;
+    // A relative path begins where the step is, and only the run gets there.
+    let is_relative = program.contains('/') && !program.starts_with('/');
+    if has_path || is_relative || job.session.finds(program) {
+        return None;
+    }
+    let message = message!("the program `", program, "` is not installed, or not in `PATH`");
+    let help = "install it, or add its directory to `PATH`; nothing has run";
+    let unready = Unready::invalid(step, message, help);
+    Some(Unready { code: Code::ProgramNotFound, ..unready })
 }
 
 /// Whether every value that a step takes is there.

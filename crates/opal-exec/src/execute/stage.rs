@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use opal_core::Secret;
 use opal_core::action::{
     BranchOutput, Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending,
-    Replace, Stage,
+    Replace, Stage, TextFile,
 };
 use opal_core::files::Files;
 use opal_core::resolver::{Probe, Trouble};
@@ -195,6 +195,11 @@ impl Stage for Actor<'_, '_> {
         let session = self.walk.job.session;
         let opened = session.replace(&self.here.directory, replace);
         opened.map_err(|trouble| self.fail(NOT_WRITTEN, trouble))
+    }
+
+    fn text_file(&mut self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Halt> {
+        let made = self.walk.job.session.text_file(text, extension);
+        made.map_err(|trouble| self.fail(NOT_WRITTEN, trouble))
     }
 
     fn probe(&self) -> Box<dyn Probe + '_> {

@@ -17,7 +17,8 @@ pub fn leaf(plan: &Plan, n: usize) -> Option<&str> {
 
 /// Whether the shell that runs the step can do its redirections.
 pub(super) fn is_plain(step: &Step) -> bool {
-    step.node == Node::Shell && step.arg("shell").is_none()
+    let is_command = step.node == Node::Shell && step.arg("shell").is_none();
+    is_command || step.node.is_decorator("script")
 }
 
 /// The file that a step after `<` names.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use opal_core::Secret;
 use opal_core::action::{
     BranchOutput, Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending,
-    Replace, Stage,
+    Replace, Stage, TextFile,
 };
 use opal_core::files::{Attributes, Existing, Files};
 use opal_core::plan::Step;
@@ -84,6 +84,10 @@ impl Stage for Pretend<'_, '_> {
     }
 
     fn replace(&mut self, _: &Replace<'_>) -> Result<Box<dyn Pending>, Halt> {
+        Err(self.fail(1, refused()))
+    }
+
+    fn text_file(&mut self, _: &str, _: &str) -> Result<Box<dyn TextFile>, Halt> {
         Err(self.fail(1, refused()))
     }
 

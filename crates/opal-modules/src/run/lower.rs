@@ -309,7 +309,7 @@ fn block(statements: Vec<Statement>) -> Block {
 }
 
 fn call(path: &str, args: Vec<Argument>, block: Option<Block>) -> Statement {
-    statement(Work::Call(Call { path: name(path), args, block, span: HERE }))
+    statement(Work::Call(Call { path: name(path), args, block, text: None, span: HERE }))
 }
 
 fn statement(work: Work) -> Statement {

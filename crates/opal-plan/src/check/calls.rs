@@ -56,7 +56,7 @@ impl Checker<'_> {
             .is_some_and(|it| shell_of(it, &call.args, false).is_some())
         {
             "the command of another shell".to_owned()
-        } else if path != "shell" && is_input {
+        } else if !matches!(path, "shell" | "script") && is_input {
             format!("the input of `@{path}`")
         } else {
             return;
@@ -187,6 +187,12 @@ impl Checker<'_> {
     pub(super) fn block_policy(&mut self, descriptor: &Descriptor, call: &Call, span: Span) {
         let path = descriptor.path;
         match (&call.block, descriptor.block) {
+            (None, BlockPolicy::Text) if call.text.is_none() => self.error(
+                Code::BlockMissing,
+                span,
+                format!("`@{path}` needs a text in a block"),
+                format!("write `@{path}(…) {{`, the text on the lines below, and `}}` after it"),
+            ),
             (None, BlockPolicy::Required) => self.error(
                 Code::BlockMissing,
                 span,

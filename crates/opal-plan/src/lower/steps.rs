@@ -8,7 +8,9 @@ use opal_syntax::SyntaxKind::{self, *};
 use opal_syntax::context::Context;
 
 use super::{Child, Lower};
-use crate::unit::{Access, Call, Name, Operand, Piece, Redirect, ShellText, Step, Target, Work};
+use crate::unit::{
+    Access, BlockText, Call, Name, Operand, Piece, Redirect, ShellText, Step, Target, Work,
+};
 
 impl Lower<'_> {
     /// The step whose node of `kind` has just begun.
@@ -174,6 +176,7 @@ impl Lower<'_> {
             path: Name { text: String::new(), span: Span::at(start) },
             args: Vec::new(),
             block: None,
+            text: None,
             span: Span::at(start),
         };
         loop {
@@ -193,10 +196,32 @@ impl Lower<'_> {
                     access.extend(self.access(kind))
                 }
                 Child::Node { kind: SyntaxKind::Block, .. } => call.block = Some(self.block(here)),
+                Child::Node { kind: TextBlock, .. } => call.text = Some(self.block_text()),
                 Child::Node { .. } => self.finish(),
             }
         }
         call
+    }
+}
+
+impl Lower<'_> {
+    /// The text whose node has just begun.
+    fn block_text(&mut self) -> BlockText {
+        let open = self.start();
+        let mut text = String::new();
+        while let Some(child) = self.child() {
+            match child {
+                Child::Token { kind: SyntaxKind::BlockText, span, .. } => {
+                    for line in opal_syntax::block_lines(self.slice(span)) {
+                        text.push_str(line);
+                        text.push('\n');
+                    }
+                }
+                Child::Token { .. } => {}
+                Child::Node { .. } => self.finish(),
+            }
+        }
+        BlockText { text, span: self.place(Span::new(open, open + 1)) }
     }
 }
 

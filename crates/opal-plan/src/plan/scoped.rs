@@ -248,6 +248,8 @@ pub(crate) enum Target {
 pub(crate) struct Call {
     pub(crate) callee: Callee,
     pub(crate) block: Option<Block>,
+    /// The text of a block that is not steps.
+    pub(crate) text: Option<Rc<str>>,
     pub(crate) span: Span,
 }
 

@@ -122,6 +122,16 @@ pub struct Call {
     pub path: Name,
     pub args: Vec<Argument>,
     pub block: Option<Block>,
+    /// Of a decorator whose block is text.
+    pub text: Option<BlockText>,
+    pub span: Span,
+}
+
+/// The text of a block, without the indentation that its lines share; each ends in a line feed.
+#[derive(Debug)]
+pub struct BlockText {
+    pub text: String,
+    /// Its opening brace.
     pub span: Span,
 }
 

@@ -264,6 +264,11 @@ pub(super) fn find(session: &LocalSession, task: &Task<'_>, name: &str) -> Optio
     program::find(path.or(session.variable("PATH")), task.directory, name)
 }
 
+/// Where a program is, seen from a directory, in the environment of the session.
+pub(super) fn program(session: &LocalSession, from: &Path, name: &str) -> Option<PathBuf> {
+    program::find(session.variable("PATH"), from, name)
+}
+
 /// Asks the shell of the lane; `text` needs no fork.
 fn ask(
     session: &LocalSession,

@@ -181,6 +181,7 @@ impl<'t> Collector<'t> {
                 self.push("()", Space::Tight, Role::Plain);
             }
             Comma => self.push(text, space, Role::Comma),
+            BlockText => self.push(text, space, Role::Text),
             LParen | LBracket | LBrace => self.open(text, space, start),
             RParen | RBracket | RBrace => self.close(text, space, start),
             _ => self.push(text, space, Role::Plain),
@@ -265,7 +266,7 @@ impl<'t> Collector<'t> {
     fn open(&mut self, text: &'t str, space: Space, start: usize) {
         let node = self.parent();
         let layout = match node {
-            Block | When => Layout::Block,
+            Block | TextBlock | When => Layout::Block,
             VarGroup => Layout::Group,
             _ => Layout::Expression,
         };

@@ -31,6 +31,8 @@ pub(super) enum Space {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Plain,
+    /// The text of a block: its lines are indented as a whole.
+    Text,
     Comma,
     Open(Brackets),
     Close,

@@ -1,5 +1,7 @@
 //! Pieces in, text out: indentation, line feeds, blank lines, comments.
 
+use crate::lexer::block_lines;
+
 use super::piece::{Brackets, Comment, Layout, Piece, Pieces, Role, Space};
 
 const INDENT: usize = 4;
@@ -68,15 +70,32 @@ impl Printer {
         if piece.space != Space::Exact {
             self.gap(piece, comments);
         }
-        self.out.push_str(piece.text);
+        match piece.role {
+            Role::Text => self.text(piece.text),
+            _ => self.out.push_str(piece.text),
+        }
         match piece.role {
             Role::Open(brackets) => self.open(brackets),
             Role::Close => {
                 self.frames.pop();
             }
-            Role::Plain | Role::Comma => {}
+            Role::Plain | Role::Text | Role::Comma => {}
         }
         self.before = piece.role;
+    }
+
+    /// The lines of a text, none of which gets blanks at its end.
+    fn text(&mut self, text: &str) {
+        let indent = self.frame().content;
+        for (index, line) in block_lines(text).enumerate() {
+            if index > 0 {
+                self.break_line(1, if line.is_empty() { 0 } else { indent });
+            } else if line.is_empty() {
+                let kept = self.out.trim_end_matches(' ').len();
+                self.out.truncate(kept);
+            }
+            self.out.push_str(line);
+        }
     }
 
     fn open(&mut self, brackets: Brackets) {

@@ -11,7 +11,7 @@ pub(super) fn before_node(parent: SyntaxKind, kind: SyntaxKind) -> Option<Space>
         (_, ElseClause | CatchClause | FinallyClause) => Space::Clause,
         (Chain | Redirect, _) => Space::Exact,
         (_, ArgList | ParamList | Field | Index) => Tight,
-        (_, Block) => Blank,
+        (_, Block | TextBlock) => Blank,
         _ => return None,
     })
 }
@@ -20,7 +20,7 @@ pub(super) fn before_node(parent: SyntaxKind, kind: SyntaxKind) -> Option<Space>
 pub(super) fn before_token(parent: SyntaxKind, kind: SyntaxKind) -> Option<Space> {
     Some(match (parent, kind) {
         (Chain | Redirect, _) => Space::Exact,
-        (VarGroup, RParen) | (Block | When, RBrace) => Line,
+        (VarGroup, RParen) | (Block | When | TextBlock, RBrace) | (TextBlock, BlockText) => Line,
         (Arg, Eq) => Tight,
         (_, Eq) => Blank,
         (TypeExpr, LBracket) => Tight,

@@ -64,7 +64,7 @@ pub(crate) fn braces(p: &mut Parser<'_>, what: &str, inside: impl FnOnce(&mut Pa
     }
     p.depth -= 1;
     p.settle();
-    if !p.eat(RBrace) {
+    if !p.eat(RBrace) && !p.is_text_open {
         let next = p.span();
         let error = p.error(Code::UnclosedBlock, open, format!("this {what} has no closing `}}`"));
         if !next.is_empty() {

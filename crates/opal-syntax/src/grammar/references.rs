@@ -3,8 +3,9 @@
 use opal_core::Code;
 
 use super::brackets::{close, elements, enter, leave};
-use super::{expressions, steps};
+use super::{expressions, steps, text_blocks};
 use crate::kind::SyntaxKind::*;
+use crate::lexer::At;
 use crate::parser::{Completed, Parser};
 
 // test references
@@ -49,10 +50,31 @@ fn path_and_access(p: &mut Parser<'_>) {
     }
 }
 
+/// What the block of a decorator is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Body {
+    Steps,
+    Text,
+    /// Nothing provides the path, so nobody knows.
+    Unknown,
+}
+
+impl Body {
+    fn of(p: &Parser<'_>, at: usize) -> Self {
+        match p.lexer.at(at, false) {
+            At::Path { kind: Some(kind), .. } if kind.text => Self::Text,
+            At::Path { kind: Some(_), .. } | At::Literal => Self::Steps,
+            At::Path { kind: None, .. } | At::Word { .. } => Self::Unknown,
+        }
+    }
+}
+
 /// A decorator call; `access` where fields of its result may follow.
 pub(crate) fn call(p: &mut Parser<'_>, access: bool) -> Completed {
     let marker = p.start();
     p.peek();
+    let at = p.span().start as usize;
+    let body = Body::of(p, at);
     p.bump();
     if p.adjacent() == LParen {
         arguments(p);
@@ -60,7 +82,10 @@ pub(crate) fn call(p: &mut Parser<'_>, access: bool) -> Completed {
     if access {
         accesses(p);
     }
-    steps::decorator_block(p);
+    match body {
+        Body::Steps => steps::decorator_block(p),
+        Body::Text | Body::Unknown => text_blocks::text_block(p, at, body == Body::Unknown),
+    }
     p.complete(marker, Call)
 }
 

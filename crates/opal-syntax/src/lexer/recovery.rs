@@ -140,7 +140,7 @@ impl Lexer<'_> {
     }
 
     /// How many blanks begin the line that holds `at`; none where the line began too far back.
-    pub(super) fn indentation(&self, at: usize) -> usize {
+    pub(crate) fn indentation(&self, at: usize) -> usize {
         let back = at.saturating_sub(REACH_BYTES);
         let start = match memchr::memrchr(b'\n', &self.src[back..at]) {
             Some(feed) => back + feed + 1,

@@ -23,8 +23,10 @@ pub(crate) enum At {
     Path { end: usize, kind: Option<PathKind> },
 }
 
-const VALUE: PathKind = PathKind { value: true, action: false, endpoint: false, named: true };
-const ACTION: PathKind = PathKind { value: false, action: true, endpoint: false, named: true };
+const NAMED: PathKind =
+    PathKind { value: false, action: false, endpoint: false, text: false, named: true };
+const VALUE: PathKind = PathKind { value: true, ..NAMED };
+const ACTION: PathKind = PathKind { action: true, ..NAMED };
 
 impl Lexer<'_> {
     /// Checks the `@` at `at`. `in_text` is false in expressions, where an `@` is never text.

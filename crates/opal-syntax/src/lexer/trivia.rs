@@ -94,7 +94,7 @@ impl Lexer<'_> {
 
     /// Where the next line feed is. A line of a megabyte may ask for each of its strings, so the
     /// last answer is kept.
-    fn line_feed_after(&self, from: usize) -> usize {
+    pub(super) fn line_feed_after(&self, from: usize) -> usize {
         let (asked, answer) = self.line_feed.get();
         if asked <= from && from <= answer {
             return answer;

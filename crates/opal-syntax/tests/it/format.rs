@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use opal_syntax::cursor::Item;
-use opal_syntax::{Style, SyntaxKind, format, parse};
+use opal_syntax::{Style, SyntaxKind, block_lines, format, parse};
 use proptest::prelude::*;
 
 use crate::generate;
@@ -115,7 +115,14 @@ fn structure(text: &str) -> Vec<String> {
                 if closes && out.last().is_some_and(|last| last == "Comma \",\"") {
                     out.pop();
                 }
-                out.push(format!("{kind:?} {:?}", &text[span.range()]));
+                let text = &text[span.range()];
+                out.push(match kind {
+                    // Indented as a whole.
+                    SyntaxKind::BlockText => {
+                        format!("{kind:?} {:?}", block_lines(text).collect::<Vec<_>>())
+                    }
+                    _ => format!("{kind:?} {text:?}"),
+                });
             }
         }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use opal_core::action::{Halt, Why};
-use opal_core::decorator::{Block, Descriptor, Param, Presence, Subject};
+use opal_core::decorator::{BLOCK_TEXT, Block, Descriptor, Param, Presence, Subject};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Arg, Node, Piece, Plan, Step};
 use opal_core::{Registry, Span, Type, Value};
@@ -111,13 +111,16 @@ fn stops(trial: &Trial, found: &mut Findings) {
 }
 
 fn answering(answer: &Answer) -> LoggedSession {
-    LoggedSession::new().on(INNER, answer.clone()).on(OWN, answer.clone())
+    let session = LoggedSession::new().on(INNER, answer.clone()).on(OWN, answer.clone());
+    session.on(TEXT, answer.clone())
 }
 
 /// The step of its block.
 const INNER: &str = "cd inner";
 /// The command that it is given: where that goes, the step goes.
 const OWN: &str = "own";
+/// The command that runs its text: a program, a file, arguments.
+const TEXT: &str = "exec {} {} {}";
 /// Long enough for a command to begin.
 const SHORT: Duration = Duration::from_millis(200);
 /// Nobody waits for it.
@@ -154,7 +157,9 @@ fn plan(descriptor: &Descriptor, given: &[(&'static str, Value)]) -> Plan {
         };
         step.args.push((param.name.into(), arg));
     }
-    if descriptor.block != Block::Forbidden || step.node.is_function() {
+    if descriptor.block == Block::Text {
+        step.args.push((BLOCK_TEXT.into(), Arg::Const(Value::text("text\n"))));
+    } else if descriptor.block != Block::Forbidden || step.node.is_function() {
         step.block.push(command(INNER, "trial.it.inner"));
     }
     plan_of(vec![step, command("after", "trial.after")])

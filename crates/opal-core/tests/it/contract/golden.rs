@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use opal_core::contract::{Contract, plan_hash};
 
-use crate::contract::support::{CREATED, VARIANTS, Variant, accept, old_plan, write};
+use crate::contract::support::{CREATED, VARIANTS, Variant, accept, additions, old_plan, write};
 
 /// Every minor version that was ever written.
 pub(crate) const FORMATS: [&str; 2] = ["1.0", "1.1"];
@@ -28,6 +28,20 @@ fn the_fixture_is_written_as_ever() {
     for variant in VARIANTS {
         assert!(variant.bytes() == golden("1.1", variant), "{}", variant.name);
     }
+}
+
+/// Steps that were added to the format since the fixture was made.
+pub(crate) fn additions_path() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("test_data/contract/1.1/additions.plan")
+}
+
+#[test]
+fn what_was_added_is_written_as_ever() {
+    let bytes = std::fs::read(additions_path()).unwrap();
+    assert!(write(&additions(), false, false) == bytes);
+    let read = accept(&bytes).unwrap();
+    assert_eq!(read.plan_hash(), plan_hash(additions().plan()));
+    assert!(write(&read, false, false) == bytes);
 }
 
 #[test]

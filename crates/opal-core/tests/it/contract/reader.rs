@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 
+use opal_core::Value;
 use opal_core::contract::Contract;
+use opal_core::decorator::BLOCK_TEXT;
 use opal_core::hash::Algorithm;
-use opal_core::plan::Step;
+use opal_core::plan::{Arg, Node, Step};
 
 use crate::contract::golden::{self, FORMATS};
-use crate::contract::support::{CREATED, VARIANTS, plan, provenance, write};
+use crate::contract::support::{CREATED, VARIANTS, additions, plan, provenance, write};
 
 #[expect(clippy::disallowed_methods, reason = "the reader is another program, run by a test")]
 fn python(file: &Path) -> (bool, String) {
@@ -23,6 +25,12 @@ fn expected(contract: &Contract) -> String {
     fn walk(step: &Step, depth: usize, lines: &mut Vec<String>) {
         let reason = step.reason().map_or_else(String::new, |reason| format!(" {reason}"));
         lines.push(format!("step {}{} {}{reason}", "  ".repeat(depth), step.node, step.path));
+        if step.node == Node::Dependency {
+            lines.push(format!("needed by {}", step.dependents().join(" ")));
+        }
+        if let Some(Arg::Const(Value::String(text))) = step.arg(BLOCK_TEXT) {
+            lines.extend(text.lines().map(|line| format!("text {line}")));
+        }
         step.block.iter().for_each(|inner| walk(inner, depth + 1, lines));
     }
     let plan = contract.plan();
@@ -57,6 +65,14 @@ fn python_of(bytes: &[u8]) -> (bool, String) {
     let file = folder.path().join("any.plan");
     std::fs::write(&file, bytes).unwrap();
     python(&file)
+}
+
+#[test]
+fn a_stranger_reads_dependencies_and_texts() {
+    let (success, shown) = python(&golden::additions_path());
+    assert!(success, "{shown}");
+    assert!(shown.contains("needed by deploy test\n") && shown.contains("text   print(1)\n"));
+    assert_eq!(shown, expected(&additions()));
 }
 
 #[test]

@@ -46,6 +46,42 @@ impl Sign for Key25519 {
     }
 }
 
+/// A plan with the steps that came later: dependencies, and a text.
+pub(crate) fn additions() -> Contract {
+    let text = |text: &str| Value::String(text.to_owned().into());
+    let step = |node: Node, path: &str, args: Vec<(&'static str, Value)>| {
+        let mut step = Step::new(node, path, Span::at(0));
+        let args = args.into_iter().map(|(name, value)| (Cow::Borrowed(name), Arg::Const(value)));
+        step.args = args.collect();
+        step
+    };
+    let names = |names: &[&str]| Value::Array(names.iter().map(|name| text(name)).collect());
+    let mut needs = step(Node::Needs, "deploy.needs", Vec::new());
+    for (name, path, needed_by) in [
+        ("install", "deploy.needs.install[0]", &["build"][..]),
+        ("build", "deploy.needs.build[0]", &["deploy", "test"]),
+    ] {
+        let args = vec![("function", text(name)), ("needed_by", names(needed_by))];
+        let mut one = step(Node::Dependency, path, args);
+        one.note = Some(format!("@needs.{name}()").into());
+        needs.block.push(one);
+    }
+    let script = step(
+        Node::decorator("script"),
+        "deploy.script[0]",
+        vec![
+            ("args", names(&["a b"])),
+            ("block_text", text("if True:\n  print(1)\n")),
+            ("env", Value::Map(BTreeMap::new())),
+            ("ext", text("")),
+            ("program", text("python3")),
+        ],
+    );
+    let mut plan = Plan::empty("deploy", Algorithm::Sha256, Digest([1; 32]));
+    plan.steps = vec![needs, script];
+    Contract::new(plan, CREATED, provenance()).unwrap()
+}
+
 /// A variant of the fixture's file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variant {

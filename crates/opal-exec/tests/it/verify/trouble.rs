@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use opal_core::action::{Pending, Replace, Why};
+use opal_core::action::{Pending, Replace, TextFile, Why};
 use opal_core::files::Files;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
@@ -178,6 +178,14 @@ impl Session for Silent {
 
     fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
         self.0.replace(from, replace)
+    }
+
+    fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble> {
+        self.0.text_file(text, extension)
+    }
+
+    fn finds(&self, program: &str) -> bool {
+        self.0.finds(program)
     }
 
     fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {

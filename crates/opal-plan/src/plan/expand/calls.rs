@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use opal_core::contract::schema_hash;
-use opal_core::decorator::Descriptor;
+use opal_core::decorator::{BLOCK_TEXT, Descriptor};
 use opal_core::plan::{Arg, Binding, Handle, Node, Note, Part, Step};
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
@@ -49,6 +49,11 @@ impl<'a> Planner<'a> {
         for arg in args {
             let (name, value) = self.bound(descriptor, arg)?;
             step.args.push((name.into(), value));
+        }
+        if let Some(text) = &call.text {
+            self.hold(1 + text.len() / 16, call.span)?;
+            let text = Value::String(text.to_string().into());
+            step.args.push((BLOCK_TEXT.into(), Arg::Const(text)));
         }
         self.fill(descriptor, &mut step);
         if let Some(block) = &call.block {

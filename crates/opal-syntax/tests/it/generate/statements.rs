@@ -316,11 +316,39 @@ impl Draw<'_> {
         }
     }
 
+    /// Lines of anything; what closes them is at the margin, so it is not deeper than the call.
+    fn text_block(&mut self) {
+        self.text("{");
+        self.blanks();
+        self.text("\n");
+        for _ in 0..self.below(5) {
+            self.pick(&["", "  ", "\t", "      ", "        "]);
+            self.pick(&[
+                "",
+                "a { b",
+                "it's \"",
+                "@var.x",
+                "# }",
+                "x  ",
+                "if y; then",
+                "<<EOF",
+                "/*",
+            ]);
+            self.text("\n");
+        }
+        self.text("}");
+    }
+
     fn call_with_block(&mut self) {
-        self.text("@retry");
+        let is_text = self.one_in(3);
+        self.text(if is_text { "@script" } else { "@retry" });
         self.arguments();
         self.blanks();
-        self.block();
+        if is_text {
+            self.text_block()
+        } else {
+            self.block()
+        }
         if self.one_in(3) {
             self.pick(&["  && echo ok", " > out.txt", "|cat"]);
         }
