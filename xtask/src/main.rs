@@ -4,12 +4,14 @@
 //! |---|---|
 //! | what the commands run | [`chores`] |
 //! | opal beside its peers | [`peers`] |
+//! | public task files, converted | [`corpus`] |
 //! | pictures of real runs | [`pictures`] |
 //! | the rules no compiler knows, and their tests | [`tidy`] |
 //!
 //! Deliberately not here: anything of ours. A chore must run while the crates do not build.
 
 mod chores;
+mod corpus;
 mod peers;
 mod pictures;
 mod tidy;
@@ -32,6 +34,9 @@ Commands:
                  of them without a name; `--bars` fails where a bar is missed, `--quick` shows
                  Ansible 100 of the 1,000 files, which saves a quarter of an hour
   pictures [names]  make the pictures of docs/pictures from real runs; needs tmux
+  convert-corpus DIR [--run]  convert the public task files in DIR (DIR/justfile/*, DIR/taskfile/*, …)
+                 and print how many tasks are exact, adapted and omitted; `--run`, as root, runs the
+                 exact ones in both tools and compares the programs that they start
   help           this text
 
 `test` runs `tidy` too, as tests. It stops at the first failure, with exit code 1.
@@ -52,6 +57,7 @@ fn main() -> ExitCode {
         ["test", "--repeat", times] => report(chores::repeat(&root, times)),
         ["tidy"] => report(tidy_up(&root)),
         ["pictures", names @ ..] => report(pictures::make(&root, names)),
+        ["convert-corpus", rest @ ..] => report(corpus::measure(&root, rest)),
         ["bench", rest @ ..] => report(chores::bench(&root, rest)),
         ["test" | "tidy", extra, ..] => misunderstood(&format!("unexpected argument `{extra}`")),
         [unknown, ..] => misunderstood(&format!("unknown command `{unknown}`")),

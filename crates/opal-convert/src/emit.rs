@@ -86,7 +86,7 @@ pub(crate) fn emit(
 ) -> Emitted {
     let globals = Globals::new(sheet, &lessons.broken);
     let mut out = Emitted {
-        text: format!("# Converted from a {} by `opal convert`.\n\n", format.name()),
+        text: format!("# Converted from a {} by `opal convert`.\n\n", format.title()),
         ..Emitted::default()
     };
     variables(sheet, &globals, &mut out);

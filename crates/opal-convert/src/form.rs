@@ -53,6 +53,8 @@ pub(crate) struct Task {
     pub(crate) needs: Vec<Call>,
     pub(crate) confirm: Option<Expr>,
     pub(crate) directory: Option<Expr>,
+    /// The directory is created where it does not exist.
+    pub(crate) creates_directory: bool,
     pub(crate) environment: Vec<(String, Expr)>,
     pub(crate) body: Vec<Step>,
     /// Runs last, whatever happens.

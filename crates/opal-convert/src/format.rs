@@ -7,10 +7,12 @@ use opal_core::Registry;
 pub enum Format {
     Just,
     Task,
+    Make,
+    Package,
 }
 
 impl Format {
-    pub const ALL: [Self; 2] = [Self::Just, Self::Task];
+    pub const ALL: [Self; 4] = [Self::Just, Self::Task, Self::Make, Self::Package];
 
     /// As `--from` writes it.
     #[must_use]
@@ -18,6 +20,8 @@ impl Format {
         match self {
             Self::Just => "justfile",
             Self::Task => "taskfile",
+            Self::Make => "makefile",
+            Self::Package => "package-json",
         }
     }
 
@@ -26,6 +30,19 @@ impl Format {
         match self {
             Self::Just => "just",
             Self::Task => "task",
+            Self::Make => "make",
+            Self::Package => "npm run",
+        }
+    }
+
+    /// What the file is called in a sentence.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Just => "justfile",
+            Self::Task => "Taskfile",
+            Self::Make => "Makefile",
+            Self::Package => "package.json",
         }
     }
 
@@ -43,7 +60,10 @@ impl Format {
             "taskfile.yml" | "taskfile.yaml" | "taskfile.dist.yml" | "taskfile.dist.yaml" => {
                 Some(Self::Task)
             }
+            "makefile" | "gnumakefile" => Some(Self::Make),
+            "package.json" => Some(Self::Package),
             _ if lower.ends_with(".just") => Some(Self::Just),
+            _ if lower.ends_with(".mk") => Some(Self::Make),
             _ => None,
         }
     }
@@ -55,4 +75,8 @@ pub struct Options<'o> {
     pub registry: &'o Registry,
     /// Whether `opal NAME` means opal, and never a function.
     pub is_reserved: fn(&str) -> bool,
+    /// The names of lock files beside the file.
+    pub siblings: &'o [&'static str],
+    /// Whether scripts of a `package.json` are translated, instead of calling its package manager.
+    pub inline: bool,
 }

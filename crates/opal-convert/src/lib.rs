@@ -9,7 +9,7 @@
 //!
 //! | stage | what it does | where |
 //! |---|---|---|
-//! | read | one reader for each format; nothing is executed | [`Format`], `just`, `taskfile` |
+//! | read | one reader for each format; nothing is executed | [`Format`], `just`, `taskfile`, `makefile`, `package` |
 //! | – | the form that every reader produces | `form` |
 //! | names | names of the language for names of the other tool | `names` |
 //! | emit | the form as source text | `emit` |
@@ -34,8 +34,10 @@ mod form;
 mod format;
 mod just;
 mod limits;
+mod makefile;
 mod names;
 mod outcome;
+mod package;
 mod prove;
 mod taskfile;
 
@@ -61,6 +63,8 @@ pub fn convert(text: &str, format: Format, options: Options<'_>) -> Result<Conve
     let mut sheet = match format {
         Format::Just => just::read(text)?,
         Format::Task => taskfile::read(text)?,
+        Format::Make => makefile::read(text)?,
+        Format::Package => package::read(text, options)?,
     };
     if sheet.tasks.len() > MAX_TASKS || sheet.variables.len() > MAX_TASKS {
         let message = format!("the file has more than {MAX_TASKS} tasks or variables");

@@ -26,6 +26,8 @@ impl Grade {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub line: usize,
+    /// A task; otherwise a part of the file that belongs to none.
+    pub is_task: bool,
     /// As the file writes it.
     pub name: String,
     /// As the result writes it, where that is different.

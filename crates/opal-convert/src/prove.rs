@@ -192,11 +192,12 @@ fn conversion(sheet: &Sheet, emitted: Emitted, options: Options<'_>) -> Conversi
             None => (Grade::Adapted, why),
         };
         let name = task.name.clone();
-        outcomes.push(Outcome { line: task.line, name, renamed, grade, why });
+        outcomes.push(Outcome { line: task.line, is_task: true, name, renamed, grade, why });
     }
     for leftover in &sheet.leftovers {
         outcomes.push(Outcome {
             line: leftover.line,
+            is_task: false,
             name: leftover.name.clone(),
             renamed: None,
             grade: Grade::Omitted,

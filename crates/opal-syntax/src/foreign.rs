@@ -52,7 +52,8 @@ impl Foreign {
         let line = text[start..].lines().next().unwrap_or_default().len();
         let span = Span::new(start as u32, (start + line) as u32);
         let message = format!("this looks like {file}; opal reads its own language");
-        Diagnostic::new(Code::ForeignFile, span, message).help(help)
+        let convert = "to convert it: `opal convert FILE -o commands.opl`";
+        Diagnostic::new(Code::ForeignFile, span, message).help(convert).help(help)
     }
 }
 

@@ -46,7 +46,8 @@ pub(super) fn convert() -> Command {
         .about("Convert tasks of other tools, configurations and Go templates")
         .args([
             config().value_name("FILE").help(
-                "A justfile, a configuration (.yaml), or a Go template (.tmpl, .gotmpl, .tpl)",
+                "A justfile, Makefile, Taskfile.yml or package.json, a configuration (.yaml), or a \
+                 Go template (.tmpl, .gotmpl, .tpl)",
             ),
             Arg::new("from")
                 .long("from")
@@ -63,6 +64,7 @@ pub(super) fn convert() -> Command {
             Arg::new("output").long("output").hide(true),
             flag("force", "Overwrite an existing FILE").requires("out"),
             flag("json", "Print the result and the report as JSON"),
+            flag("inline", "Translate scripts of a package.json, instead of calling its manager"),
         ])
         .after_help(
             "Exit codes: 0 everything was converted, 1 something was omitted, 2 FILE cannot be read.\n\n\

@@ -77,6 +77,9 @@ fn tasks(matches: &ArgMatches) -> Option<(&Path, Format)> {
     Some((path, format))
 }
 
+/// Which package manager a project uses is known by these.
+const LOCK_FILES: [&str; 4] = ["pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb"];
+
 fn convert_tasks(
     context: &Context<'_>,
     matches: &ArgMatches,
@@ -84,8 +87,14 @@ fn convert_tasks(
     format: Format,
 ) -> Result<Exit, Failure> {
     let (name, text) = project::read_foreign(path)?;
-    let options =
-        opal_convert::Options { registry: &context.registry, is_reserved: builtins::is_reserved };
+    let is_beside = |name: &&str| path.with_file_name(name).exists();
+    let siblings: Vec<&'static str> = LOCK_FILES.into_iter().filter(is_beside).collect();
+    let options = opal_convert::Options {
+        registry: &context.registry,
+        is_reserved: builtins::is_reserved,
+        siblings: &siblings,
+        inline: matches.get_flag("inline"),
+    };
     let converted = opal_convert::convert(&text, format, options).map_err(|found| {
         let message = format!("{name}:{}: {}", found.line, found.message);
         Failure::usage(message, "nothing was converted; `--from` names another format")

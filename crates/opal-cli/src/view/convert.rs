@@ -41,6 +41,7 @@ pub(crate) fn json(file: &str, format: Format, converted: &Conversion) -> Result
         json!({
             "name": outcome.name,
             "function": outcome.renamed.as_ref().unwrap_or(&outcome.name),
+            "kind": if outcome.is_task { "task" } else { "other" },
             "line": outcome.line,
             "outcome": outcome.grade.name(),
             "why": outcome.why,

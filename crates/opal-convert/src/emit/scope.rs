@@ -266,6 +266,9 @@ impl<'s> Scope<'s> {
                 Cond::Equal(left, right) => {
                     format!("{} != {}", self.expr(left)?, self.expr(right)?)
                 }
+                Cond::NotEqual(left, right) => {
+                    format!("{} == {}", self.expr(left)?, self.expr(right)?)
+                }
                 inner => format!("!({})", self.condition(inner)?),
             },
             Cond::All(all) => self.conditions(all, " && ")?,
@@ -308,6 +311,17 @@ impl<'s> Scope<'s> {
 }
 
 impl Scope<'_> {
+    /// A directory; an empty path is the one where the task starts.
+    pub(super) fn directory(&mut self, path: &Expr) -> Result<String, Why> {
+        match shape(path, self) {
+            Shape::Optional | Shape::Text => {
+                let is_empty = Cond::Equal(path.clone(), Expr::text(""));
+                self.expr(&Expr::choice(is_empty, Expr::text("."), path.clone()))
+            }
+            _ => self.expr(path),
+        }
+    }
+
     /// The variable of a loop.
     pub(super) fn enter(&mut self, item: &str) -> String {
         let name = self.names.variable(item);

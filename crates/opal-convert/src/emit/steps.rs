@@ -30,15 +30,18 @@ impl Steps {
         lessons: &Lessons,
         registry: &Registry,
     ) -> Result<Self, Why> {
-        let mut writer = Writer { task: index, next: 0, lessons, registry, steps: Self::default() };
+        let is_elsewhere = task.directory.is_some();
+        let steps = Self::default();
+        let mut writer = Writer { task: index, next: 0, is_elsewhere, lessons, registry, steps };
         let environment = environment(task, scope);
-        let directory = task.directory.as_ref().map(|it| scope.expr(it)).transpose()?;
+        let directory = task.directory.as_ref().map(|it| scope.directory(it)).transpose()?;
+        let create = if task.creates_directory { ", create=true" } else { "" };
         let mut blocks = Vec::new();
         if !task.body.is_empty() {
             if !environment.is_empty() {
                 blocks.push(format!("{AT}environ({}) {{", environment.join(", ")));
             }
-            blocks.extend(directory.map(|it| format!("{AT}workdir({it}) {{")));
+            blocks.extend(directory.map(|it| format!("{AT}workdir({it}{create}) {{")));
         }
         if !task.finally.is_empty() {
             blocks.push("try {".to_owned());
@@ -126,6 +129,8 @@ fn indented(text: &str, depth: usize) -> String {
 struct Writer<'a> {
     task: usize,
     next: usize,
+    /// Its steps start in another directory than the file's.
+    is_elsewhere: bool,
     lessons: &'a Lessons,
     registry: &'a Registry,
     steps: Steps,
@@ -229,7 +234,14 @@ impl Writer<'_> {
             }
             Step::Call { call, may_fail } => {
                 let or = if *may_fail { " || true" } else { "" };
-                Ok(format!("{indent}{}{or}", call_text("cmd", call, scope)?))
+                let call = call_text("cmd", call, scope)?;
+                if !self.is_elsewhere {
+                    return Ok(format!("{indent}{call}{or}"));
+                }
+                // The other tool starts it where the file is.
+                self.steps.statements += 1;
+                let here = scope.expr(&Expr::here())?;
+                Ok(format!("{indent}{AT}workdir({here}) {{\n{indent}    {call}\n{indent}}}{or}"))
             }
             Step::Fail(message) => Ok(format!("{indent}{AT}fail({})", scope.expr(message)?)),
             Step::If { .. } | Step::For { .. } | Step::Comment(_) => Ok(String::new()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Argument, Call, Expr, Leftover, Piece, Sheet, Step, Task};
+use super::{Argument, Call, Expr, HERE, Leftover, Piece, Sheet, Step, Task, Variable};
 
 impl Sheet {
     /// Calls of tasks that are elsewhere stay calls of the other tool, and a name is used once.
@@ -22,6 +22,18 @@ impl Sheet {
             if found {
                 task.differs(format!("it still calls `{tool}`"));
             }
+        }
+        let calls_from_elsewhere = |task: &Task| {
+            let mut calls = false;
+            task.body
+                .iter()
+                .chain(&task.finally)
+                .for_each(|step| step.calls(&mut |_| calls = true));
+            calls && task.directory.is_some()
+        };
+        let has_here = self.variables.iter().any(|it| it.name == HERE);
+        if !has_here && self.tasks.iter().any(calls_from_elsewhere) {
+            self.variables.insert(0, Variable::here());
         }
         let mut seen = BTreeSet::new();
         let (first, again): (Vec<Task>, Vec<Task>) = std::mem::take(&mut self.tasks)

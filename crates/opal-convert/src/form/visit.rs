@@ -3,6 +3,28 @@
 use super::{Call, Cond, Expr, Piece, Step, Task};
 
 impl Expr {
+    /// How often it reads a variable.
+    pub(crate) fn mentions(&self, name: &str) -> usize {
+        let mut count = 0;
+        self.visit(&mut |it| {
+            count += usize::from(matches!(it, Self::Name(other) if other == name))
+        });
+        count
+    }
+
+    /// How much it is: a few lines can make up a mountain.
+    pub(crate) fn weight(&self) -> usize {
+        let mut weight = 0_usize;
+        self.visit(&mut |it| {
+            weight += match it {
+                Self::Text(text) => 1 + text.len(),
+                Self::Output(pieces) => 1 + pieces.len(),
+                _ => 1,
+            };
+        });
+        weight
+    }
+
     /// Every expression in it, itself included.
     pub(crate) fn visit<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         visit(self);

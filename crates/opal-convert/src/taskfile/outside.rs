@@ -1,16 +1,19 @@
 //! Variables that come from outside the file.
 
 use crate::form::Expr;
+use crate::limits::MAX_WEIGHT;
 
 /// The rest parameter that stands for `CLI_ARGS`.
 pub(super) const CLI_ARGS: &str = "cli_args";
 
 /// A variable whose value mentions its own name means the one that was given from outside.
 pub(super) fn without_itself(name: &str, value: Expr, outer: Option<&Expr>) -> Expr {
-    let mut mentions = false;
-    value.visit(&mut |it| mentions |= matches!(it, Expr::Name(other) if other == name));
-    if !mentions {
+    let mentions = value.mentions(name);
+    if mentions == 0 {
         return value;
+    }
+    if outer.is_some_and(|outer| mentions * outer.weight() > MAX_WEIGHT) {
+        return Expr::Unsupported(format!("the variable `{name}`, which is too long,"));
     }
     match value {
         // `{{.X | default "y"}}`.

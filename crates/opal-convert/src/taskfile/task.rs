@@ -43,7 +43,9 @@ impl Draft {
                 break;
             }
         }
-        task.directory = get(node, "dir").and_then(text).map(|it| Expr::of_pieces(pieces(it)));
+        let directory = get(node, "dir").and_then(text).filter(|it| !it.is_empty());
+        task.directory = directory.map(|it| Expr::of_pieces(pieces(it)));
+        task.creates_directory = true;
         for (name, value) in nodes::variables(node, "vars") {
             let outer = file.variables.iter().find(|it| it.name == name).map(|it| &it.value);
             // `X: '{{.X | default "y"}}'` is a parameter.

@@ -126,3 +126,16 @@ fn what_cannot_be_converted_is_a_comment_and_its_callers_fail() {
         converted.source.contains("@fail(\"`b` was not converted; see the comment above it\")")
     );
 }
+
+#[test]
+fn bodies_with_an_interpreter_are_scripts() {
+    assert_just(
+        "version := '1'\nhello name:\n    #!/usr/bin/env bash\n    set -e\n    if true; then\n        \
+         echo \"{{name}}\" '{{version}}'\n    fi\n\npy:\n    #!/usr/bin/env python3\n    print({\n        'a': 1,\n    })\n",
+        "var version = \"1\"\n\nfun hello(name: String) {\n    \
+         @script(\"bash\", env={name: name, version: version}) {\n        set -e\n        if true; then\n            \
+         echo \"${name}\" ''\"${version}\"''\n        fi\n    }\n}\n\n\
+         fun py() {\n    @script(\"python3\") {\n        print({\n            'a': 1,\n        })\n    }\n}\n",
+        "adapted exact",
+    );
+}

@@ -16,7 +16,7 @@ fn tasks_are_functions() {
          build:\n    deps: [tf:init]\n    cmds:\n      - go build -o {{.BIN}}\n      - task: pack\n        \
          vars: {KIND: zip}\n  pack:\n    cmds: [\"tar {{.KIND}} {{.COMMIT}}\"]\n",
         "var BIN = \"app\"\nvar COMMIT = @shell.output(\"git rev-parse HEAD\")\n\n\
-         # Prepare.\nfun tf-init(cli_args...) {\n    @workdir(\"infra\") {\n        \
+         # Prepare.\nfun tf-init(cli_args...) {\n    @workdir(\"infra\", create=true) {\n        \
          terraform init @var.cli_args\n    }\n}\n\n\
          fun build() {\n    @needs.tf-init()\n    go build -o @var.BIN\n    @cmd.pack(KIND=\"zip\")\n}\n\n\
          fun pack(KIND: String = @env.KIND(default=\"\")) {\n    tar @raw(KIND) @var.COMMIT\n}\n",
@@ -63,4 +63,16 @@ fn caches_and_tasks_elsewhere_are_reported() {
         converted.source
     );
     assert_eq!(reasons(&converted, "includes: docs").0, Grade::Omitted);
+}
+
+#[test]
+fn a_call_starts_where_the_file_is() {
+    assert_task(
+        "version: '3'\ntasks:\n  a:\n    dir: web\n    cmds: [ls, {task: b}]\n  b:\n    dir: web\n    cmds: [ls]\n",
+        "var project_directory = @shell.output(\"pwd\", public=true)\n\n\
+         fun a() {\n    @workdir(\"web\", create=true) {\n        ls\n        \
+         @workdir(project_directory) {\n            @cmd.b()\n        }\n    }\n}\n\n\
+         fun b() {\n    @workdir(\"web\", create=true) {\n        ls\n    }\n}\n",
+        "exact exact",
+    );
 }

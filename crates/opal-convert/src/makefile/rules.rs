@@ -1,0 +1,336 @@
+//! Rules as tasks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::expand;
+use super::reader::{Reader, Rule, folded, outside};
+use crate::form::{Call, Cond, Expr, HERE, Leftover, Piece, Sheet, Step, Task, Variable};
+
+pub(super) fn sheet(mut file: Reader) -> Sheet {
+    let constants = Constants::new(&file);
+    let mut rules = Vec::new();
+    let mut patterns = Vec::new();
+    for rule in std::mem::take(&mut file.rules) {
+        match constants.words(&file.value(&rule.targets)) {
+            Some(targets) if targets.iter().any(|it| it.contains('%')) => {
+                patterns.extend(targets);
+                pattern(&rule, &mut file);
+            }
+            Some(targets) => rules.extend(targets.into_iter().map(|it| (it, rule.copy()))),
+            None => {
+                let why = "the names of its targets are computed".to_owned();
+                let (line, name, source) = (rule.line, rule.targets.clone(), rule.source.clone());
+                file.leftovers.push(Leftover { line, name, source, why });
+            }
+        }
+    }
+    let phony: BTreeSet<String> =
+        constants.words(&file.value(&file.phony)).unwrap_or_default().into_iter().collect();
+    let names: BTreeSet<String> = rules.iter().map(|(target, _)| target.clone()).collect();
+    let maker = Maker { file: &file, constants: &constants, phony, names, patterns };
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
+    for (target, rule) in &rules {
+        let index = *by_name.entry(target.clone()).or_insert_with(|| {
+            tasks.push(Task { name: target.clone(), line: rule.line, ..Task::default() });
+            tasks.len() - 1
+        });
+        maker.add(rule, &mut tasks[index]);
+    }
+    for task in &mut tasks {
+        maker.finish(task);
+    }
+    let variables = variables(&file, &tasks);
+    Sheet { variables, tasks, leftovers: file.leftovers }
+}
+
+fn pattern(rule: &Rule, file: &mut Reader) {
+    let why = "rules with `%` stay in the Makefile".to_owned();
+    let (line, name, source) = (rule.line, rule.targets.clone(), rule.source.clone());
+    file.leftovers.push(Leftover { line, name, source, why });
+}
+
+/// Variables, those that only the environment can define included.
+fn variables(file: &Reader, tasks: &[Task]) -> Vec<Variable> {
+    let mut all = vec![Variable::here()];
+    let mut undefined: Vec<String> = Vec::new();
+    let mut reads_here = false;
+    let mut look = |value: &Expr| {
+        if let Expr::Name(name) = value {
+            reads_here |= name == HERE;
+            let is_known =
+                name == HERE || file.variables.contains_key(name) || undefined.contains(name);
+            if !is_known {
+                undefined.push(name.clone());
+            }
+        }
+    };
+    file.variables.values().for_each(|it| it.visit(&mut look));
+    tasks.iter().for_each(|it| it.visit(&mut look));
+    for name in &file.order {
+        if let Some(value) = file.variables.get(name) {
+            all.push(Variable { name: name.clone(), value: value.clone(), docs: Vec::new() });
+        }
+    }
+    for name in undefined {
+        let value = outside(&name);
+        all.push(Variable { name, value, docs: Vec::new() });
+    }
+    if !reads_here {
+        all.remove(0);
+    }
+    all
+}
+
+/// Variables whose values are known.
+struct Constants {
+    known: BTreeMap<String, String>,
+}
+
+impl Constants {
+    fn new(file: &Reader) -> Self {
+        let mut known: BTreeMap<String, String> = BTreeMap::new();
+        // Each round resolves at least one more, and what grows too long is not a constant.
+        for _ in 0..crate::limits::MAX_NESTING {
+            let before = known.len();
+            for (name, value) in &file.variables {
+                if !known.contains_key(name)
+                    && let Some(text) = text(value, &known).filter(|it| it.len() <= 64 * 1024)
+                {
+                    known.insert(name.clone(), text);
+                }
+            }
+            if known.len() == before {
+                break;
+            }
+        }
+        Self { known }
+    }
+
+    fn words(&self, value: &Expr) -> Option<Vec<String>> {
+        let text = text(value, &self.known)?;
+        Some(text.split_whitespace().map(str::to_owned).collect())
+    }
+}
+
+fn text(value: &Expr, known: &BTreeMap<String, String>) -> Option<String> {
+    match value {
+        Expr::Text(text) => Some(text.clone()),
+        Expr::Name(name) => known.get(name).cloned(),
+        // As make sees it where nothing is set.
+        Expr::Env(_, Some(default)) => text(default, known),
+        Expr::Concat(parts) => {
+            let parts: Option<Vec<String>> = parts.iter().map(|part| text(part, known)).collect();
+            parts.map(|parts| parts.concat())
+        }
+        _ => None,
+    }
+}
+
+struct Maker<'f> {
+    file: &'f Reader,
+    constants: &'f Constants,
+    phony: BTreeSet<String>,
+    names: BTreeSet<String>,
+    patterns: Vec<String>,
+}
+
+impl Maker<'_> {
+    /// Adds what a rule says about a target.
+    fn add(&self, rule: &Rule, task: &mut Task) {
+        for (name, value, is_exported) in &rule.variables {
+            task.locals.push((name.clone(), value.clone()));
+            if *is_exported {
+                task.environment.push((name.clone(), Expr::Name(name.clone())));
+            }
+        }
+        if !rule.variables.is_empty() {
+            return;
+        }
+        if !task.source.is_empty() {
+            task.source.push('\n');
+        }
+        task.source.push_str(&rule.source);
+        if task.docs.is_empty() {
+            task.docs.clone_from(&rule.docs);
+        }
+        let (ordinary, later) = rule.needs.split_once('|').unwrap_or((&rule.needs, ""));
+        let inputs = self.needs(ordinary, task);
+        self.needs(later, task);
+        let mut automatic = BTreeMap::from([('@', task.name.clone())]);
+        automatic.insert('<', inputs.first().cloned().unwrap_or_default());
+        for list in ['^', '+', '?'] {
+            automatic.insert(list, inputs.join(" "));
+        }
+        let mut body = self.body(rule, &automatic, task);
+        for condition in rule.conditions.iter().rev() {
+            body = under(condition, body, std::mem::take(&mut task.body));
+        }
+        task.body.extend(body);
+    }
+
+    /// The dependencies among the tasks of the file; all words are the inputs.
+    fn needs(&self, text: &str, task: &mut Task) -> Vec<String> {
+        let Some(words) = self.constants.words(&self.file.value(text)) else {
+            task.omitted.get_or_insert_with(|| COMPUTED.to_owned());
+            return Vec::new();
+        };
+        for word in &words {
+            if self.names.contains(word) {
+                if !task.needs.iter().any(|it| it.task == *word) {
+                    task.needs.push(Call { task: word.clone(), args: Vec::new() });
+                }
+            } else if self.patterns.iter().any(|pattern| fits(word, pattern)) {
+                task.omitted.get_or_insert_with(|| COMPUTED.to_owned());
+            }
+        }
+        words
+    }
+
+    fn body(&self, rule: &Rule, automatic: &BTreeMap<char, String>, task: &mut Task) -> Vec<Step> {
+        let mut body: Vec<Step> = Vec::new();
+        if self.file.one_shell && rule.recipe.len() > 1 {
+            let lines: Vec<&str> = rule
+                .recipe
+                .iter()
+                .map(|(_, line)| line.trim_start_matches(['@', '-', '+']))
+                .collect();
+            let pieces = expand::pieces(&lines.join("\n"), &self.file.context(automatic));
+            return vec![Step::Line { pieces, may_fail: false }];
+        }
+        for (conditions, line) in &rule.recipe {
+            let mut steps = self.line(line, automatic, task);
+            for condition in conditions.iter().rev() {
+                steps = under(condition, steps, Vec::new());
+            }
+            body.extend(steps);
+        }
+        body
+    }
+
+    fn line(&self, line: &str, automatic: &BTreeMap<char, String>, task: &mut Task) -> Vec<Step> {
+        let mut may_fail = false;
+        let mut line = line.trim_start();
+        while let Some(rest) = line.strip_prefix(['@', '-', '+']) {
+            may_fail |= line.starts_with('-');
+            line = rest.trim_start();
+        }
+        if line.trim().is_empty() {
+            return Vec::new();
+        }
+        if let Some(comment) = line.strip_prefix('#') {
+            return vec![Step::Comment(comment.trim().to_owned())];
+        }
+        if line.contains("MAKEFILE_LIST")
+            || line.contains("make -qp")
+            || line.contains("make -pRrq")
+        {
+            task.differs("it lists the tasks of opal");
+            let pieces = vec![Piece::Text("opal list".to_owned())];
+            return vec![Step::Line { pieces, may_fail }];
+        }
+        let pieces = expand::pieces(line, &self.file.context(automatic));
+        let pieces = self.without_prefix(pieces, &mut may_fail);
+        if let [Piece::Value(Expr::Fail(message))] = pieces.as_slice() {
+            return vec![Step::Fail((**message).clone())];
+        }
+        if pieces.iter().all(|it| *it == Piece::Value(Expr::text(""))) {
+            return Vec::new();
+        }
+        if let [Piece::Text(text)] = pieces.as_slice()
+            && let Some(names) = text.strip_prefix("make ")
+            && names.split_whitespace().all(|name| self.names.contains(name))
+        {
+            let calls = names
+                .split_whitespace()
+                .map(|name| Call { task: name.to_owned(), args: Vec::new() });
+            return calls.map(|call| Step::Call { call, may_fail }).collect();
+        }
+        let calls = |it: &Piece| matches!(it, Piece::Text(text) if text.starts_with("make ") || text.contains(" make "));
+        if pieces.iter().any(calls) {
+            task.differs("it still calls `make`");
+        }
+        vec![Step::Line { pieces, may_fail }]
+    }
+
+    /// Without a variable such as `$(Q)`, whose value is one of make's own marks.
+    fn without_prefix(&self, mut pieces: Vec<Piece>, may_fail: &mut bool) -> Vec<Piece> {
+        let Some(Piece::Value(first)) = pieces.first() else { return pieces };
+        let Some(text) = text(first, &self.constants.known) else { return pieces };
+        if text.is_empty() || text.chars().all(|c| "@-+ ".contains(c)) {
+            *may_fail |= text.contains('-');
+            pieces.remove(0);
+            if let Some(Piece::Text(rest)) = pieces.first_mut() {
+                *rest = rest.trim_start_matches(['@', ' ']).to_owned();
+            }
+        }
+        pieces
+    }
+
+    fn finish(&self, task: &mut Task) {
+        let exported = self
+            .file
+            .order
+            .iter()
+            .filter(|it| self.file.exports_all || self.file.exported.contains(*it));
+        let exported: Vec<_> = exported.map(|it| (it.clone(), Expr::Name(it.clone()))).collect();
+        task.environment.splice(0..0, exported);
+        let mut unsupported = None;
+        task.visit(&mut |it| {
+            if let Expr::Unsupported(why) = it {
+                unsupported.get_or_insert_with(|| why.clone());
+            }
+        });
+        let is_file = !self.phony.contains(&task.name) && task.name.contains(['/', '.']);
+        let why = task.omitted.take();
+        // make knows how to build files; the task stays a call of it.
+        if why.is_some() || is_file && unsupported.is_some() {
+            let text = format!("make {}", task.name);
+            task.body = vec![Step::Line { pieces: vec![Piece::Text(text)], may_fail: false }];
+            task.needs.clear();
+            task.locals.clear();
+            task.environment.clear();
+            task.differs("it still calls `make`, which knows the files that it depends on");
+        } else if is_file {
+            task.differs("it always runs, also if the file is up to date");
+        }
+    }
+}
+
+const COMPUTED: &str = "its dependencies are computed";
+
+/// Steps under a condition; constant conditions are decided here.
+fn under(condition: &Cond, then: Vec<Step>, otherwise: Vec<Step>) -> Vec<Step> {
+    match folded(condition) {
+        Some(true) => then,
+        Some(false) => otherwise,
+        None => vec![Step::If { condition: condition.clone(), then, otherwise }],
+    }
+}
+
+fn fits(word: &str, pattern: &str) -> bool {
+    match pattern.split_once('%') {
+        // `%` alone fits every word, and is a habit to swallow arguments.
+        Some(("", "")) | None => false,
+        Some((before, after)) => {
+            word.len() > before.len() + after.len()
+                && word.starts_with(before)
+                && word.ends_with(after)
+        }
+    }
+}
+
+impl Rule {
+    fn copy(&self) -> Self {
+        Self {
+            line: self.line,
+            source: self.source.clone(),
+            targets: self.targets.clone(),
+            needs: self.needs.clone(),
+            docs: self.docs.clone(),
+            conditions: self.conditions.clone(),
+            recipe: self.recipe.clone(),
+            variables: self.variables.clone(),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Makefiles.
+
+use opal_convert::{Format, Grade};
+
+use crate::{assert_result, converted, reasons};
+
+fn assert_make(text: &str, expected: &str, grades: &str) {
+    assert_result(Format::Make, text, expected, grades);
+}
+
+#[test]
+fn rules_are_functions() {
+    assert_make(
+        ".PHONY: all build test clean\n\nBIN := app\nFLAGS = -v -race\n\nall: build test\n\n\
+         build: ## Build it.\n\t@go build -o $(BIN) ./cmd/$@\n\n\
+         test: build\n\tgo test $(FLAGS) ./... $${EXTRA}\n\ncd: \n\tcd sub && $(MAKE) x\n\t$(MAKE) clean\n\n\
+         clean:\n\t-rm -f $(BIN)\n",
+        "var BIN = \"app\"\nvar FLAGS = [\"-v\", \"-race\"]\n\n\
+         fun all() {\n    @needs.build()\n    @needs.test()\n}\n\n\
+         # Build it.\nfun build() {\n    go build -o @var.BIN ./cmd/build\n}\n\n\
+         fun test() {\n    @needs.build()\n    go test @var.FLAGS ./... ${EXTRA}\n}\n\n\
+         fun cd() {\n    ( cd sub && make x )\n    @cmd.clean()\n}\n\n\
+         fun clean() {\n    rm -f @var.BIN || true\n}\n",
+        "exact exact exact adapted exact",
+    );
+}
+
+#[test]
+fn variables_come_from_the_environment_and_from_commands() {
+    assert_make(
+        "STAGE ?= dev\nTAG := $(shell git describe)\nexport STAGE\ndeploy:\n\t./deploy $(STAGE) $(TAG) $(HOST)x\n",
+        "var STAGE = @env.STAGE(default=\"dev\")\nvar TAG = @shell.output(\"git describe\")\n\
+         var HOST = @env.HOST(default=\"\")\n\n\
+         fun deploy() {\n    @environ(STAGE=STAGE) {\n        ./deploy @var.STAGE @var.TAG @var.HOST()x\n    }\n}\n",
+        "exact",
+    );
+}
+
+#[test]
+fn conditions_on_windows_are_decided_and_others_are_statements() {
+    assert_make(
+        "ifeq ($(OS),Windows_NT)\nRM = del\nelse\nRM = rm\nendif\nifdef DEBUG\nMODE = debug\nelse\nMODE = fast\nendif\n\
+         a:\n\t$(RM) $(MODE)\n",
+        "var RM = \"rm\"\nvar DEBUG = @env.DEBUG(default=\"\")\n\n\
+         fun a() {\n    var MODE = \"\"\n    if DEBUG != \"\" {\n        MODE = \"debug\"\n    } else {\n        \
+         MODE = \"fast\"\n    }\n    @var.RM @var.MODE\n}\n",
+        "exact",
+    );
+}
+
+#[test]
+fn make_keeps_what_only_make_knows() {
+    let text = "OBJS = main.o util.o\napp: $(OBJS)\n\tcc -o $@ $^\n%.o: %.c\n\tcc -c $<\n\
+                dist/app.tar: README\n\ttar cf $@ $<\ninclude more.mk\nhelp:\n\t@grep '##' $(MAKEFILE_LIST)\n\
+                each:\n\t$(foreach x,a b,echo $(x);)\n";
+    let converted = converted(Format::Make, text);
+    assert!(reasons(&converted, "app").1.contains("it still calls `make`"));
+    assert!(converted.source.contains("fun app() {\n    make app\n}"), "{}", converted.source);
+    let (grade, why) = reasons(&converted, "dist/app.tar");
+    assert_eq!(
+        (grade, why.as_str()),
+        (Grade::Adapted, "it always runs, also if the file is up to date")
+    );
+    assert!(converted.source.contains("fun dist-app-tar() {\n    tar cf dist/app.tar README\n}"));
+    assert_eq!(reasons(&converted, "%.o").0, Grade::Omitted);
+    assert_eq!(reasons(&converted, "include more.mk").0, Grade::Omitted);
+    assert_eq!(
+        reasons(&converted, "help"),
+        (Grade::Adapted, "it lists the tasks of opal".to_owned())
+    );
+    assert_eq!(reasons(&converted, "each").0, Grade::Omitted);
+}
+
+#[test]
+fn nothing_of_a_makefile_runs() {
+    let text = "X := $(shell touch pwned)\n$(shell touch pwned)\n$(eval Y := $(shell touch pwned))\na:\n\ttrue\n";
+    let converted = converted(Format::Make, text);
+    assert!(!std::path::Path::new("pwned").exists());
+    assert_eq!(reasons(&converted, "a").0, Grade::Exact);
+}

@@ -1,0 +1,198 @@
+//! Public task files, converted: how many tasks are exact, adapted and omitted.
+//!
+//! `cargo xtask convert-corpus DIR` reads `DIR/justfile/*`, `DIR/taskfile/*` and so on: a folder for
+//! each format of `opal convert --from`. The files are never part of this repository. Every result must
+//! pass `opal check` and `opal fmt --check`. With `--run`, `compare` starts every exact task in both
+//! tools.
+
+mod compare;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::say;
+
+/// The formats, and the share of tasks that may be omitted.
+const FORMATS: [&str; 4] = ["justfile", "taskfile", "makefile", "package-json"];
+const MOST_OMITTED_PERCENT: usize = 10;
+
+/// What became of the files of a format.
+#[derive(Debug, Default)]
+struct Count {
+    files: usize,
+    unreadable: usize,
+    exact: usize,
+    adapted: usize,
+    omitted: usize,
+    others: usize,
+    compared: compare::Compared,
+}
+
+pub(crate) fn measure(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    let (folder, is_run) = match arguments {
+        [folder] => (*folder, false),
+        [folder, "--run"] => (*folder, true),
+        _ => return Err("expected a folder, and perhaps `--run`".to_owned()),
+    };
+    let opal = build(root)?;
+    let mut lines = Vec::new();
+    let mut wrong = Vec::new();
+    for format in FORMATS {
+        let folder = Path::new(folder).join(format);
+        if !folder.is_dir() {
+            continue;
+        }
+        let mut count = Count::default();
+        for file in files(&folder)? {
+            if let Err(message) = convert(&opal, format, &file, is_run, &mut count) {
+                wrong.push(format!("{}: {message}", file.display()));
+            }
+        }
+        lines.push(row(format, &count));
+        let tasks = count.exact + count.adapted + count.omitted;
+        if count.omitted * 100 > tasks * MOST_OMITTED_PERCENT {
+            wrong.push(format!(
+                "{format}: more than {MOST_OMITTED_PERCENT} % of the tasks are omitted"
+            ));
+        }
+    }
+    say(
+        "| format | files | no tasks, invalid | tasks | exact | adapted | omitted | other parts omitted |",
+    );
+    say("|---|---|---|---|---|---|---|---|");
+    lines.iter().for_each(|(line, _)| say(line));
+    if is_run {
+        lines.iter().for_each(|(_, line)| say(line));
+    }
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong.join("\n")),
+    }
+}
+
+fn row(format: &str, count: &Count) -> (String, String) {
+    let tasks = count.exact + count.adapted + count.omitted;
+    let share = |part: usize| match tasks {
+        0 => "0".to_owned(),
+        _ => format!("{part} ({} %)", (part * 100 + tasks / 2) / tasks),
+    };
+    let Count { files, unreadable, others, compared, .. } = count;
+    let (exact, adapted, omitted) =
+        (share(count.exact), share(count.adapted), share(count.omitted));
+    let line = format!(
+        "| {format} | {files} | {unreadable} | {tasks} | {exact} | {adapted} | {omitted} | {others} |"
+    );
+    (line, format!("{format}: {compared}"))
+}
+
+/// The binary of this tree.
+#[expect(clippy::disallowed_methods, reason = "a chore starts programs")]
+fn build(root: &Path) -> Result<PathBuf, String> {
+    let built = Command::new("cargo")
+        .args(["build", "--quiet", "-p", "opal-cli", "--bin", "opal"])
+        .current_dir(root)
+        .status()
+        .map_err(|error| format!("`cargo`: {error}"))?;
+    match built.success() {
+        true => Ok(root.join("target/debug/opal")),
+        false => Err("opal does not build".to_owned()),
+    }
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let found =
+        std::fs::read_dir(folder).map_err(|error| format!("`{}`: {error}", folder.display()))?;
+    let mut files: Vec<PathBuf> =
+        found.flatten().map(|it| it.path()).filter(|it| it.is_file()).collect();
+    files.sort();
+    Ok(files)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a chore starts programs")]
+fn run(program: &Path, arguments: &[&str], folder: &Path) -> Result<Output, String> {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    command.output().map_err(|error| format!("`{}`: {error}", program.display()))
+}
+
+fn convert(
+    opal: &Path,
+    format: &str,
+    file: &Path,
+    is_run: bool,
+    count: &mut Count,
+) -> Result<(), String> {
+    let folder = std::env::temp_dir().join(format!("opal-corpus-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    count.files += 1;
+    let file = file.to_string_lossy();
+    let converted =
+        run(opal, &["convert", "--from", format, &file, "-o", "commands.opl", "--json"], &folder)?;
+    match converted.status.code() {
+        Some(0 | 1) => {}
+        Some(2) => {
+            count.unreadable += 1;
+            return Ok(());
+        }
+        _ => return Err(format!("`opal convert` ended with {}", converted.status)),
+    }
+    let report = String::from_utf8_lossy(&converted.stdout).into_owned();
+    let tasks = tasks(&report);
+    for task in &tasks {
+        let counted = match (task.is_task, task.outcome.as_str()) {
+            (false, _) => &mut count.others,
+            (true, "exact") => &mut count.exact,
+            (true, "adapted") => &mut count.adapted,
+            _ => &mut count.omitted,
+        };
+        *counted += 1;
+    }
+    for arguments in [["check", "commands.opl"].as_slice(), &["fmt", "--check", "commands.opl"]] {
+        let checked = run(opal, arguments, &folder)?;
+        if !checked.status.success() {
+            let said = String::from_utf8_lossy(&checked.stdout).into_owned();
+            let first = said.lines().find(|line| line.starts_with("error")).unwrap_or_default();
+            return Err(format!("`opal {}`: {first}", arguments.join(" ")));
+        }
+    }
+    if is_run {
+        let exact = tasks.iter().filter(|it| it.is_task && it.outcome == "exact");
+        compare::compare(opal, format, Path::new(&*file), &folder, exact, &mut count.compared)?;
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+    Ok(())
+}
+
+/// A line of the report.
+#[derive(Debug, Default)]
+struct Task {
+    name: String,
+    function: String,
+    outcome: String,
+    is_task: bool,
+}
+
+/// The members of `tasks`: opal prints one on each line, in the order of their names.
+fn tasks(report: &str) -> Vec<Task> {
+    let mut tasks = Vec::new();
+    let mut task = Task::default();
+    for line in report.lines() {
+        let Some((key, value)) = line.trim().strip_prefix('"').and_then(|it| it.split_once("\": "))
+        else {
+            continue;
+        };
+        let value = value.trim_end_matches(',').trim_matches('"').to_owned();
+        match key {
+            "function" => task.function = value,
+            "kind" => task.is_task = value == "task",
+            "name" => task.name = value,
+            "outcome" => {
+                task.outcome = value;
+                tasks.push(std::mem::take(&mut task));
+            }
+            _ => {}
+        }
+    }
+    tasks
+}
