@@ -23,6 +23,8 @@ pub(crate) struct Task {
     pub(crate) name: String,
     pub(crate) namespace: Option<String>,
     pub(crate) docs: String,
+    /// The heading that it is under.
+    pub(crate) group: Option<String>,
     pub(crate) params: Vec<TaskParam>,
     /// Where its name stands.
     pub(crate) offset: u32,
@@ -31,6 +33,8 @@ pub(crate) struct Task {
 #[derive(Debug)]
 pub(crate) struct TaskParam {
     pub(crate) name: String,
+    /// What the documentation of the task says about it.
+    pub(crate) docs: Option<String>,
     /// What follows the `--`.
     flag: String,
     /// As it was written, or as the default has it. Of a rest, the type of one word.
@@ -150,8 +154,11 @@ impl TaskParam {
 pub(crate) fn task(function: &Function, text: &str) -> Task {
     // A list that cannot work has its error in `check`; what is shown must be possible all the same.
     let mut seen = std::collections::BTreeSet::new();
-    let params = function.params.iter().filter(|param| seen.insert(param.name.text.as_str()));
-    let mut params: Vec<TaskParam> = params.map(|param| task_param(param, text)).collect();
+    let documentation = function.documentation();
+    let params = function.params.iter().zip(documentation.params);
+    let params = params.filter(|(param, _)| seen.insert(param.name.text.as_str()));
+    let mut params: Vec<TaskParam> =
+        params.map(|(param, docs)| task_param(param, docs, text)).collect();
     if let Some((_, before_last)) = params.split_last_mut() {
         before_last.iter_mut().for_each(|param| param.rest = false);
     }
@@ -159,7 +166,8 @@ pub(crate) fn task(function: &Function, text: &str) -> Task {
     Task {
         name: function.name.text.clone(),
         namespace: None,
-        docs: function.docs.clone(),
+        docs: documentation.text,
+        group: function.group.clone(),
         params,
         offset: function.name.span.start,
     }
@@ -182,7 +190,7 @@ fn mark_apart(params: &mut [TaskParam]) {
     }
 }
 
-fn task_param(param: &Param, text: &str) -> TaskParam {
+fn task_param(param: &Param, docs: Option<&str>, text: &str) -> TaskParam {
     // A word is a String where nothing says otherwise.
     let ty = match (&param.ty, &param.default) {
         _ if param.rest => Type::String,
@@ -195,6 +203,7 @@ fn task_param(param: &Param, text: &str) -> TaskParam {
     };
     TaskParam {
         name: param.name.text.clone(),
+        docs: docs.map(str::to_owned),
         flag: param.name.text.trim_start_matches('_').replace('_', "-"),
         is_bool: ty == Type::Bool,
         ty,
@@ -251,6 +260,10 @@ fn arguments(param: &TaskParam, index: usize) -> Vec<clap::Arg> {
         }
         None if param.rest => format!("{}: all remaining arguments", visible(&param.type_name())),
         None => format!("{} [required]", visible(&param.type_name())),
+    };
+    let about = match &param.docs {
+        Some(docs) => format!("{}. {about}", visible(docs.trim_end_matches('.'))),
+        None => about,
     };
     let upper = param.name.to_uppercase();
     let choices = || clap::builder::PossibleValuesParser::new(param.choices.clone());

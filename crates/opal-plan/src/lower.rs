@@ -3,6 +3,7 @@
 //! Errors have been reported by then; what they left is passed over, so that a file with a syntax
 //! error still gets its other errors.
 
+mod comments;
 mod expressions;
 mod functions;
 mod literals;
@@ -78,11 +79,21 @@ pub(crate) struct Lower<'p> {
     end: u32,
     /// Whether the bodies of functions are lowered too.
     has_bodies: bool,
+    /// The heading of the group that functions are in; read only for an outline.
+    group: Option<String>,
 }
 
 impl<'p> Lower<'p> {
     fn new(parse: &'p Parse, text: &'p str) -> Self {
-        Self { cursor: parse.cursor(), parse, text, places: None, end: 0, has_bodies: false }
+        Self {
+            cursor: parse.cursor(),
+            parse,
+            text,
+            places: None,
+            end: 0,
+            has_bodies: false,
+            group: None,
+        }
     }
 
     fn next(&mut self) -> Option<Item> {

@@ -50,6 +50,8 @@ pub struct Function {
     pub name: Name,
     /// The comment block directly above, without its markers.
     pub docs: String,
+    /// The heading that it is under; only in an outline.
+    pub group: Option<String>,
     pub params: Vec<Param>,
     /// Empty in an outline.
     pub body: Block,
@@ -57,6 +59,36 @@ pub struct Function {
     pub label: bool,
     /// From `fun` to the end of the parameters.
     pub span: Span,
+}
+
+/// The documentation of a function, taken apart.
+#[derive(Debug)]
+pub struct Documentation<'f> {
+    /// Without the lines about parameters.
+    pub text: String,
+    /// For each parameter what its line `NAME: text` says.
+    pub params: Vec<Option<&'f str>>,
+}
+
+impl Function {
+    /// What the documentation says about the function, and about its parameters.
+    #[must_use]
+    pub fn documentation(&self) -> Documentation<'_> {
+        let mut params = vec![None; self.params.len()];
+        let mut text: Vec<&str> = Vec::new();
+        for line in self.docs.lines() {
+            let said = line.split_once(':').map(|(name, said)| (name.trim(), said.trim()));
+            let about = said.filter(|(_, said)| !said.is_empty()).and_then(|(name, said)| {
+                let index = self.params.iter().position(|param| param.name.text == name)?;
+                Some((index, said))
+            });
+            match about {
+                Some((index, said)) => params[index] = params[index].or(Some(said)),
+                None => text.push(line),
+            }
+        }
+        Documentation { text: text.join("\n").trim().to_owned(), params }
+    }
 }
 
 #[derive(Debug)]

@@ -29,7 +29,7 @@ pub(crate) fn human(file: &str, tasks: &[Task], ink: Ink) -> Result<Exit, Failur
     for (group, members) in groups(tasks) {
         out.push('\n');
         if !group.is_empty() {
-            let _ = writeln!(out, "  {bold}{group}{reset}");
+            let _ = writeln!(out, "  {bold}{}{reset}", visible(group));
         }
         for index in members {
             let (task, form) = (&tasks[index], &forms[index]);
@@ -49,23 +49,34 @@ pub(crate) fn human(file: &str, tasks: &[Task], ink: Ink) -> Result<Exit, Failur
     print(&out)
 }
 
-/// Tasks that share the part before their first `-` stand together, the others before them.
+/// Tasks under one heading are together. So are, without one, those that share a namespace or the part
+/// before their first `-`, if there are several; the others are before them.
 fn groups(tasks: &[Task]) -> Vec<(&str, Vec<usize>)> {
-    let mut by_prefix: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut alike: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
+    let key = |task| match heading(task) {
+        Some(heading) => (true, heading),
+        None => (false, Task::prefix(task)),
+    };
     for (index, task) in tasks.iter().enumerate() {
-        by_prefix.entry(task.prefix()).or_default().push(index);
+        alike.entry(key(task)).or_default().push(index);
     }
     let mut groups: Vec<(&str, Vec<usize>)> = vec![("", Vec::new())];
     for (index, task) in tasks.iter().enumerate() {
-        let members = &by_prefix[task.prefix()];
-        if members.len() == 1 {
+        let (is_heading, name) = key(task);
+        let members = &alike[&(is_heading, name)];
+        if members.len() == 1 && !is_heading {
             groups[0].1.push(index);
         } else if members[0] == index {
-            groups.push((task.prefix(), members.clone()));
+            groups.push((name, members.clone()));
         }
     }
     groups.retain(|(_, members)| !members.is_empty());
     groups
+}
+
+/// Imported tasks are together by their namespace, whatever headings their file has.
+fn heading(task: &Task) -> Option<&str> {
+    task.group.as_deref().filter(|_| task.namespace.is_none())
 }
 
 /// `deploy ENV [TAGS...] [--replicas=3]`.
@@ -130,6 +141,9 @@ fn param_json(param: &TaskParam) -> serde_json::Value {
     });
     if let Some(default) = &param.default {
         document["default"] = json!(default);
+    }
+    if let Some(docs) = &param.docs {
+        document["docs"] = json!(docs);
     }
     if !param.choices.is_empty() {
         document["choices"] = json!(param.choices);

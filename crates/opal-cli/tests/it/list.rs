@@ -120,3 +120,69 @@ fn opal_alone_with_json_is_the_list_in_json() {
     let none = Opal::new().call(&["--json"]);
     assert!(none.code(66).json()["error"]["message"].is_string());
 }
+
+const LONG: &str = r#"// # Building ##
+
+var mode = "dev"
+
+// Build it.
+// target: what to build
+// Note: this takes a while.
+fun build(target, mode = "dev") = make @var.target @var.mode
+
+fun _prepare() = echo prepare
+
+# # Release
+
+// Ship it.
+//
+// tags: names for the release.
+// mode: not a parameter of this one
+fun ship(tags...) = echo @var.tags @var.mode
+
+## In the style of Makefiles.
+fun undo() = echo undo
+
+// # Building
+
+fun clean() = make clean
+"#;
+
+#[test]
+fn headings_in_comments_group_the_tasks_below_them() {
+    let opal = Opal::project(LONG);
+    opal.call(&[]).code(0).stdout(
+        "Tasks in commands.opl\n\n  Building\n    build TARGET [--mode=\"dev\"]  # Build it.\n    \
+         clean\n\n  Release\n    ship [TAGS...]               # Ship it.\n    \
+         undo                         # In the style of Makefiles.\n\n\
+         opal TASK -h shows the parameters of a task.\n",
+    );
+    let document = opal.call(&["list", "--json"]).json();
+    let tasks = document["tasks"].as_array().unwrap();
+    let groups: Vec<&str> = tasks.iter().map(|task| task["group"].as_str().unwrap()).collect();
+    assert_eq!(groups, ["Building", "Building", "Release", "Release", "Building"]);
+    // A heading is not documentation, and lines about parameters are theirs.
+    assert_eq!(tasks[0]["docs"], "Build it.\nNote: this takes a while.");
+    assert_eq!(tasks[0]["params"][0]["docs"], "what to build");
+    assert_eq!(tasks[0]["params"][1]["docs"], serde_json::Value::Null);
+    assert_eq!(tasks[2]["docs"], "Ship it.\n\nmode: not a parameter of this one");
+    assert_eq!(tasks[2]["params"][0]["docs"], "names for the release.");
+    assert_eq!(tasks[1]["private"], true);
+    opal.call(&["check"]).code(0);
+    let before = opal.read("commands.opl");
+    opal.call(&["fmt", "--check"]).code(0);
+    assert_eq!(opal.read("commands.opl"), before);
+}
+
+#[test]
+fn help_and_completion_show_what_the_documentation_says_about_a_parameter() {
+    let opal = Opal::project(LONG);
+    let help = opal.call(&["build", "-h"]);
+    help.code(0).says("what to build. String [required]").hides("target: what to build");
+    opal.call(&["ship", "--help"]).code(0).says("names for the release. Array[String]");
+    let asked = [("OPAL_COMPLETE", "zsh"), ("_CLAP_COMPLETE_INDEX", "2")];
+    let words = opal.call_with(&asked, &["--", "opal", "build", "--t"]);
+    words.code(0).says("--target").says("what to build");
+    let asked = [("OPAL_COMPLETE", "zsh"), ("_CLAP_COMPLETE_INDEX", "1")];
+    opal.call_with(&asked, &["--", "opal", ""]).code(0).says("ship").hides("_prepare");
+}

@@ -45,7 +45,8 @@ impl Lower<'_> {
         }
         let name: Name = name?;
         let span = signature.unwrap_or_else(|| self.since(start));
-        Some(Function { name, docs, params, body, label: kind == Label, span })
+        let group = self.group.clone();
+        Some(Function { name, docs, group, params, body, label: kind == Label, span })
     }
 
     /// The imports of the source.
@@ -111,37 +112,6 @@ impl Lower<'_> {
         }
         body.span = self.since(start);
         body
-    }
-
-    /// The comment lines directly above the token at `index`, without their markers.
-    fn docs(&self, index: usize) -> String {
-        let tokens = self.parse.tokens();
-        let mut lines: Vec<&str> = Vec::new();
-        for at in (0..index).rev() {
-            let text = self.slice(tokens.span(at));
-            match tokens.kind(at) {
-                Blank if text.bytes().filter(|byte| *byte == b'\n').count() <= 1 => {}
-                Comment if !text.starts_with("/*") && self.begins_line(tokens.start(at)) => {
-                    lines.push(text);
-                }
-                _ => break,
-            }
-        }
-        if lines.is_empty() {
-            return String::new();
-        }
-        lines.reverse();
-        let lines = lines.iter().flat_map(|comment| comment.lines()).map(|line| {
-            let line = line.trim();
-            let line = line.trim_start_matches(['/', '#']);
-            line.strip_prefix(' ').unwrap_or(line).trim_end()
-        });
-        lines.collect::<Vec<_>>().join("\n").trim().to_owned()
-    }
-
-    fn begins_line(&self, offset: u32) -> bool {
-        let before = &self.text[..offset as usize];
-        before.trim_end_matches([' ', '\t']).ends_with('\n') || before.trim().is_empty()
     }
 
     fn params(&mut self) -> Vec<Param> {

@@ -123,7 +123,7 @@ pub(super) fn lines(text: &str, mut start: u32, parts: &mut Vec<(String, u32)>) 
     }
 }
 
-fn token_at(tokens: &Tokens, offset: u32) -> usize {
+pub(super) fn token_at(tokens: &Tokens, offset: u32) -> usize {
     let (mut low, mut high) = (0, tokens.len());
     while low < high {
         let middle = low.midpoint(high);

@@ -31,8 +31,12 @@ impl Lower<'_> {
     fn file(&mut self, functions: &mut Vec<Function>) -> (Block, Vec<Import>) {
         let (mut script, mut imports) = (Block::default(), Vec::new());
         let start = self.end;
+        self.group = None;
         while let Some(child) = self.child() {
             let Child::Node { kind, .. } = child else { continue };
+            if !self.has_bodies {
+                self.read_heading();
+            }
             match kind {
                 Fun | Label => functions.extend(self.function(kind)),
                 SyntaxKind::Import => imports.push(self.import()),
