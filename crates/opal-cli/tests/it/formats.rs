@@ -180,7 +180,7 @@ fn records_say_whether_the_source_was_as_committed() {
 
 #[test]
 fn diff_names_options_and_arguments_that_no_hash_has() {
-    let opal = Opal::machine("fun t(unused = \"a\") {\n    true\n}\n").file("e.env", "X=1\n");
+    let opal = Opal::machine("fun t(unused = \"a\") {\n    true\n}\n").file("e.env", "# nothing\n");
     opal.call(&["plan", "-o", "a.plan", "t"]).code(0);
     let more = ["plan", "-o", "b.plan", "--env-file", "e.env", "--once", "--expires", "1h"];
     opal.call(&[&more[..], &["t", "--unused", "b"]].concat()).code(0);

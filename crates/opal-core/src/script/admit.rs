@@ -123,7 +123,9 @@ fn chosen(context: Context, items: &[(Context, &Data)], values: &[Secret]) -> Re
                 if case.at == At::Syntax && !is_allowed {
                     return Err(Refusal::Chosen(case));
                 }
-                if by_option && !is_allowed && !context.is_after_dashes() {
+                // `find` knows no end of its options.
+                let is_after = context.is_after_dashes() && !matches!(case.at, At::After(_));
+                if by_option && !is_allowed && !is_after {
                     return Err(Refusal::LeadingDash);
                 }
             }

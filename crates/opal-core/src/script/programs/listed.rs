@@ -58,6 +58,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     Program { names: &["timeout"], shape: Wraps(1), valued: "ks", attached: "", long: &["--kill-after", "--signal"] },
     Program { names: &["nice"], shape: Wraps(0), valued: "n", attached: "", long: &["--adjustment"] },
     program(&["ionice"], Wraps(0), "cnpPut"),
+    program(&["choom"], Wraps(0), "np"),
     Program { names: &["stdbuf"], shape: Wraps(0), valued: "ioe", attached: "", long: &["--input", "--output", "--error"] },
     program(&["sshpass"], Wraps(0), "pfdP"),
     program(&["nohup", "setsid", "chronic", "command", "builtin", "jobs", "busybox", "toybox", "eatmydata", "fakeroot", "unbuffer", "caffeinate", "winpty", "tini", "dumb-init", "torsocks", "proxychains", "proxychains4", "dbus-run-session", "catchsegv", "ltrace-run", "pkexec", "setpriv", "unshare", "firejail", "systemd-inhibit", "linux32", "linux64", "i386", "i486", "i586", "i686", "x86_64", "uname26", "xvfb-run", "ssh-agent", "prlimit", "setarch", "numactl", "bwrap", "proot", "runcon"], Wraps(0), ""),

@@ -115,6 +115,6 @@ fn key_length(text: &[u8]) -> usize {
     if text.starts_with(b"[") { end.map_or(0, |end| end + 2) } else { 0 }
 }
 
-fn is_declaring(name: &[u8]) -> bool {
+pub(super) fn is_declaring(name: &[u8]) -> bool {
     matches!(name, b"declare" | b"typeset" | b"local" | b"readonly" | b"export")
 }

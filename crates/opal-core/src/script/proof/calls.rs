@@ -159,6 +159,9 @@ impl<'t> Flow<'t> {
         self.attributed.extend(reading.attributed.iter().cloned());
         let own = seen.all();
         if let Some(case) = reading.input.filter(|case| case.role != Role::Warn) {
+            // What `exec` has opened is read by a name too, and `xargs -a` reads a file.
+            let files = seen.held.iter().fold(self.standing, |all, held| all.and(held.processed));
+            let input = input.and(files);
             self.mark(input, if redirected.is_text { case } else { Case::PRINTED });
         }
         let words = &seen.words;
@@ -196,6 +199,8 @@ impl<'t> Flow<'t> {
             self.called_with(name, function, seen, rest, input);
         } else if reading.prints {
             printed.add(own);
+        } else if matches!(name, b"pwd" | b"dirs") {
+            printed.add(own.and(self.variables.of(b"PWD").held));
         } else if printing::is_number(name, &words[rest..]) && !self.is_loud {
             return Values::NONE;
         } else {

@@ -53,6 +53,10 @@ impl Reader<'_> {
             let values = Values::NONE;
             word.sums.push(Sum { at: name.clone(), values, case: Case::PARAMETER });
         }
+        // `${!NAME@P}` expands what another variable holds.
+        if indirect && self.peek() == Some(b'@') {
+            return self.lost(Construct::Expansion);
+        }
         let form = match (self.peek(), self.ahead(1)) {
             _ if indirect && is_list && !is_positional => Form::Keys,
             _ if indirect => Form::Indirect,

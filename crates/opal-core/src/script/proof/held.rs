@@ -212,8 +212,12 @@ impl<'t> Flow<'t> {
             self.found.mark(sum.values, sum.case);
             let text = self.text(&sum.at);
             if sum.case == Case::PARAMETER {
-                let named = self.variables.of(text).held;
-                self.mark(named.without(sum.values), sum.case);
+                let named = self.variables.of(text);
+                self.mark(named.held.without(sum.values), sum.case);
+                // `n='a[i]'; ${!n}` computes the index.
+                if !self.constants.is_name(self.src, text) {
+                    self.mark(named.spelled.doubted(), sum.case);
+                }
                 continue;
             }
             let mut named = self.variables.named(text).without(sum.values);
@@ -248,6 +252,13 @@ impl<'t> Flow<'t> {
     /// The same before the quote.
     pub(super) fn beginning_of_text(&self, word: &Word) -> usize {
         let text = self.text(&word.at);
+        // An element of a list: `[KEY]=…`.
+        if let (b'[', Some(end)) = (
+            text.first().copied().unwrap_or_default(),
+            text.windows(2).position(|pair| pair == b"]="),
+        ) {
+            return word.at.start + end + 2;
+        }
         let assigned = word.assigned.as_ref();
         let equals = assigned.and_then(|_| text.iter().position(|byte| *byte == b'='));
         word.at.start + equals.map_or(0, |equals| equals + 1)

@@ -1,5 +1,6 @@
 //! Words of a command, matched with the table.
 
+use super::assignments::is_declaring;
 use super::calls::Words;
 use super::construct::Construct;
 use super::flow::Flow;
@@ -62,12 +63,21 @@ impl<'t> Flow<'t> {
                     };
                     let is_operand = is_test
                         && (*index > first + 1
-                            || seen.words.get(index + 1).is_some_and(is_operator));
+                            || seen.words.get(index + 1).is_some_and(is_operator))
+                        || self.is_optional(*reader, seen.words.get(index.wrapping_sub(1)));
                     self.read_by(*reader, held, own, is_operand);
                 }
                 Mark::ReadBy(_) | Mark::Single => {}
             }
         }
+    }
+
+    /// Whether a word follows an option, and the program starts no other: `git commit -m "$text"`.
+    fn is_optional(&self, reader: ReadBy, before: Option<&words::Word<'_>>) -> bool {
+        let is_starter = reader.called().is_some_and(|it| {
+            matches!(it.program.shape, Shape::Wraps(_) | Shape::Shell | Shape::Remote)
+        });
+        !is_starter && before.is_some_and(|word| word.whole && word.text.starts_with(b"-"))
     }
 
     /// A program reads a word, and may see more than data in it.
@@ -96,6 +106,23 @@ impl<'t> Flow<'t> {
         }
     }
 
+    /// `declare 'a[n]=1'`, `unset a[n]`: an index in the name of a variable is computed.
+    fn indexed(&mut self, seen: &Words<'t>) {
+        let name = seen.words.iter().find(|word| word.kind == Kind::Plain);
+        let Some(name) = name.map(|word| word.text.as_ref()) else { return };
+        if !is_declaring(name) && name != b"unset" {
+            return;
+        }
+        for piece in &seen.pieces {
+            let text = piece.text(self.src);
+            let text = &text[..text.iter().position(|byte| *byte == b'=').unwrap_or(text.len())];
+            if let Some(open) = text.iter().position(|byte| *byte == b'[') {
+                let named = self.variables.named(&text[open..]);
+                self.mark(named, Case::INDEX);
+            }
+        }
+    }
+
     /// Names that are written where the shell computes: `let m=n`, `test -v 'a[n]'`.
     fn spelled(&mut self, seen: &Words<'t>) {
         if self.variables.is_empty() {
@@ -105,6 +132,7 @@ impl<'t> Flow<'t> {
         if named.iter().all(|named| named.is_empty()) {
             return;
         }
+        self.indexed(seen);
         let mut words = seen.words.clone();
         for (word, named) in words.iter_mut().zip(&named) {
             word.has_references |= !named.is_empty();

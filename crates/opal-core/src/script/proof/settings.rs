@@ -98,7 +98,11 @@ impl<'t> Flow<'t> {
                     self.variables.give(name, content);
                 }
             }
-            b"getopts" => self.variables.give(b"OPTARG", content),
+            b"getopts" => {
+                let mut content = content;
+                content.add(Content::parts(self.variables.of(POSITIONAL).held));
+                self.variables.give(b"OPTARG", content);
+            }
             _ => {}
         }
     }

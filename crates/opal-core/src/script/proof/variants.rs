@@ -27,10 +27,20 @@ pub(super) enum Piece<'t> {
     Text(&'t [u8]),
 }
 
-impl Piece<'_> {
+impl<'t> Piece<'t> {
     fn split(&mut self) {
         if let Self::Word(word, from) = *self {
             *self = Self::Split(word, from);
+        }
+    }
+
+    /// As it is written.
+    pub(super) fn text(&self, src: &'t [u8]) -> &'t [u8] {
+        match self {
+            Self::Word(word, from) | Self::Split(word, from) => {
+                &src[word.at.start + from..word.at.end]
+            }
+            Self::Text(text) => text,
         }
     }
 
@@ -205,7 +215,7 @@ impl<'t> Flow<'t> {
         }
         // What the step does not set may be empty.
         let is_open = given.is_none_or(|given| given.is_open);
-        if is_open && (is_list || !variable.is_quoted) {
+        if is_open && (is_list || !self.is_whole(variable, from)) {
             ways.push(Vec::new());
         }
         (ways.len() <= MOST).then_some(ways)
@@ -220,6 +230,8 @@ impl<'t> Flow<'t> {
     ) -> Option<Vec<Vec<Piece<'t>>>> {
         let mut ways: Vec<Vec<Piece<'t>>> = Vec::new();
         let is_positional = canonical(self.text(&variable.name)) == POSITIONAL;
+        let from = if let Piece::Word(_, from) = piece { from } else { 0 };
+        let is_whole = self.is_whole(variable, from);
         match variable.form {
             Form::All | Form::Slice => {
                 let mut lists = given.lists.clone();
@@ -248,15 +260,15 @@ impl<'t> Flow<'t> {
                     None => list.as_slice(),
                 });
                 for part in parts {
-                    match (variable.is_quoted, self.plain_text(*part)) {
+                    match (is_whole, self.plain_text(*part)) {
                         (false, Some(text)) => {
                             let words = text.split(u8::is_ascii_whitespace);
                             let words = words.filter(|word| !word.is_empty());
                             ways.push(words.map(Piece::Text).collect());
                         }
-                        (is_quoted, _) => {
+                        (is_whole, _) => {
                             let mut inner = self.alternatives(*part, depth + 1)?;
-                            if !is_quoted {
+                            if !is_whole {
                                 inner.iter_mut().flatten().for_each(Piece::split);
                             }
                             ways.extend(inner);
@@ -273,6 +285,12 @@ impl<'t> Flow<'t> {
             ways.push(vec![piece]);
         }
         (ways.len() <= MOST).then_some(ways)
+    }
+
+    /// Whether the shell does not split it: it is in quotes, or what is assigned.
+    fn is_whole(&self, variable: &Variable, from: usize) -> bool {
+        let is_list = matches!(variable.form, Form::All | Form::Slice | Form::Keys);
+        variable.is_quoted || from > 0 && !is_list
     }
 
     /// The expansion that a word is, with nothing around it but quotes.

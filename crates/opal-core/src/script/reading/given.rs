@@ -20,6 +20,9 @@ pub(super) enum Given {
     Unknown,
 }
 
+/// Each such program in another reads its command twice; nobody puts more of them into each other.
+const DEEPEST: u32 = 8;
+
 /// The most operands of a program before its command, the command's name, and a word of it.
 const ADDED: usize = 4;
 
@@ -104,6 +107,9 @@ fn unknown<'t>() -> Word<'t> {
 impl Reader<'_, '_> {
     /// What the command does with words that are put into it.
     pub(super) fn given(&self, command: &[usize], given: &Given) -> Option<&'static Case> {
+        if self.depth > DEEPEST {
+            return Some(Case::PRINTED);
+        }
         let mut words = Vec::with_capacity(command.len() + ADDED);
         let mut is_given = Vec::with_capacity(command.len() + ADDED);
         for word in command.iter().map(|index| &self.words[*index]) {

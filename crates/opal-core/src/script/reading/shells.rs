@@ -16,7 +16,12 @@ impl Reader<'_, '_> {
             self.expose(option, called.reader);
             let is_end = self.words[option].text.as_ref() == b"--";
             match self.take(called, rest, &mut at) {
-                Taken::Operand(_) | Taken::Flags(_) if is_end => {}
+                // Nothing after it is an option.
+                Taken::Operand(_) | Taken::Flags(_) if is_end => {
+                    operand = rest.get(at).copied();
+                    at += 1;
+                    break;
+                }
                 // `bash $OPTIONS …`: only the shell knows whether `-c` is among them.
                 Taken::Operand(index)
                     if self.words[index].splits && self.words[index].text.is_empty()

@@ -167,13 +167,15 @@ impl Reader<'_, '_> {
             let word = &reader.words[index];
             word.whole && texts.contains(&word.text.as_ref())
         };
-        let mut run = None;
-        for at in 1..=rest.len() {
+        let (mut run, mut at) = (None, 0);
+        while at < rest.len() {
+            at += 1;
             if !is(self, rest[at - 1], &FOUND) {
                 continue;
             }
             let length = rest[at..].iter().position(|index| is(self, *index, &[b";", b"+"]));
             let command = &rest[at..length.map_or(rest.len(), |length| at + length)];
+            at += command.len();
             let input = self.reading.input;
             self.command(command);
             self.reading.input = self.reading.input.or(input);

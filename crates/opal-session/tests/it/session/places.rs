@@ -221,6 +221,14 @@ const REFUSED: &[&str] = &[
     "for i in @var.x; do set -- \"$i\"; done; bash -c \"$1\"", "env \"$(basename @var.x)\" true",
     "port_dev=@var.x; for e in dev; do v=port_$e; bash -c \"${!v}\"; done",
     "f=>(bash); echo @var.x > $f",
+    "n=@var.x; declare 'a[n]=1'",
+    "n=@var.x; a=(1); unset a[n]",
+    "exec 3<<< @var.x; . /dev/fd/3 < /dev/null",
+    "mkdir -p @var.x; cd @var.x && bash -c \"ls $(pwd)\"",
+    "set -- -a @var.x; getopts a: n; echo $((OPTARG))",
+    "xargs -a <(echo \"@var.x\") -I% sh -c \"echo %\"",
+    "choom -n 0 -- sg root @var.x",
+    "x=@var.x; declare \"a[x]=1\"",
 ];
 
 /// Places that are data, whatever is in them. Each works in both shells, except those with `# bash`.
@@ -269,6 +277,10 @@ const ALLOWED: &[&str] = &[
     "i=0; for f in @var.x b; do i=$((i+1)); echo \"$i $f\"; done # bash", "m=@var.x; for ((i=0;i<2;i++)); do echo \"$m\"; done # bash",
     "m=@var.x; printf '%s\\n' \"$m\" \"${m%.*}\" # bash", "f() { local name=$1 port=${2:-80}; echo \"$name:$port\"; }; f @var.x # bash",
     "a=(@var.x b); for i in \"${!a[@]}\"; do echo \"${a[$i]}\"; done # bash",
+    "f() { local a=$1; test \"$a\" = b; }; f \"@var.x\" # bash",
+    "x=@var.x; A=$x; test \"$A\" = b",
+    "bash -s -- --to a @var.x < /dev/null",
+    "x=@var.x; git --version -m \"${x#v}\" || true # bash",
 ];
 
 /// Spellings of rows that are warned about, and places beside them.
@@ -436,6 +448,8 @@ const NOT_FOLLOWED: &[&str] = &[
     "x=@var.x; eval \"n=\\$x\"; bash -c \"$n\"",
     "X=@var.x; a[$X]=1",
     "X=@var.x; echo ${a[$X]}",
+    "p=x; x=@var.x; echo \"${!p@P}\"",
+    "i=@var.x; a=(1 2); n=\"a[i]\"; echo \"${!n}\"",
 ];
 
 #[test]
@@ -534,6 +548,7 @@ fn a_value_that_would_begin_a_word_with_a_dash_is_refused_however_the_word_begin
         "ls \\\n@var.x",
         "ls \"${HOME/x/@var.x}\"",
         "ls @var.y()@var.x",
+        "a=([0]=@var.x); env \"${a[@]}\" true",
     ] {
         assert!(is_refused(&place, &line.replace("@var.y", "@env.Y"), "-la"), "{line}");
     }
