@@ -20,7 +20,12 @@ pub(super) fn may_run(called: Called, name: &[u8], text: &[u8]) -> bool {
     let is_git = called.name == "git" && name == b"c";
     let is_ssh =
         name == b"o" && matches!(called.name, "ssh" | "autossh" | "scp" | "sftp" | "sshfs");
-    let text = if text.starts_with(b"-") { &text[2.min(text.len())..] } else { text };
+    // `-oNAME=…`, `-4oNAME=…`
+    let letter = name.first().and_then(|letter| text.iter().position(|byte| byte == letter));
+    let text = match letter {
+        Some(at) if text.starts_with(b"-") => &text[at + 1..],
+        _ => text,
+    };
     // `-e @FILE`
     if called.name.starts_with("ansible") && matches!(name, b"e" | b"--extra-vars") {
         return !text.starts_with(b"@");
@@ -68,4 +73,21 @@ pub(super) fn is_run(name: &[u8]) -> bool {
     ends.iter().any(|end| text.ends_with(end))
         || starts.iter().any(|start| text.starts_with(start))
         || whole.contains(&text.as_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::programs::find;
+
+    #[test]
+    fn an_option_of_ssh_that_is_a_command_is_found_after_other_letters() {
+        let ssh = find(b"ssh").unwrap();
+        for text in ["ProxyCommand=x", "-oProxyCommand=x", "-4oProxyCommand=x"] {
+            assert!(may_run(ssh, b"o", text.as_bytes()), "{text}");
+        }
+        for text in ["BatchMode=yes", "-oBatchMode=yes", "-4oBatchMode=yes"] {
+            assert!(!may_run(ssh, b"o", text.as_bytes()), "{text}");
+        }
+    }
 }
