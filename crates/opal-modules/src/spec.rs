@@ -228,7 +228,7 @@ fn read_inputs(mut inputs: Fields<'_>, report: &mut Report<'_>) -> Option<Inputs
     }
     let help = "describe the inputs in `inputs.schema.json`, next to the spec";
     let defaults = defaults?;
-    // A schema that nobody reads would be no protection, `writeOnly` included.
+    // A schema that nobody reads protects nothing, not even with `writeOnly`.
     document::closed(&mut inputs, "`inputs`", &["defaults", "presets"], help, report);
     Some((defaults, presets))
 }

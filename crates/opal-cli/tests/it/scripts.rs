@@ -33,7 +33,7 @@ fn a_text_runs_verbatim_with_its_arguments() {
           f
         fi
     }";
-    // A quote that is not closed is no matter for opal; the shell would mind.
+    // opal ignores a quote that is not closed; the shell would report it.
     let body = body.replace("'unbalanced\"", "");
     let opal = main_of(&body);
     opal.call(&["main"]).code(0).stdout("<a b><-x><$(id)><>\n}\n");

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Stands for the `@` of a reference; no input contains it.
+/// Replaces the `@` of a reference; no input contains it.
 pub(super) const AT: char = '\0';
 
 /// Why something cannot be written.

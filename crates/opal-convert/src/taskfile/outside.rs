@@ -3,7 +3,7 @@
 use crate::form::Expr;
 use crate::limits::MAX_WEIGHT;
 
-/// The rest parameter that stands for `CLI_ARGS`.
+/// The rest parameter for `CLI_ARGS`.
 pub(super) const CLI_ARGS: &str = "cli_args";
 
 /// A variable whose value mentions its own name means the one that was given from outside.

@@ -152,7 +152,7 @@ mod tests {
             ("\u{1b}]0;title\u{7}a\u{1b}]8;;http://x\u{1b}\\b\u{1b}(0c\u{1b}7\n", "| abc\n"),
             ("\u{1b}[?25l\u{1b}[>4;1ma\n", "| a\n"),
             ("🔒 ä\n", "| 🔒 ä\n"),
-            // What is no sequence is text.
+            // Everything else is text.
             ("a\u{1b}1b\u{1b}kc\u{1b}[3\u{e9}md\n", "| a1bkc3émd\n"),
             ("a\u{1b}[\u{18}b\u{1b}]x\u{1b}[1Ac\n", "| abc\n"),
         ] {
