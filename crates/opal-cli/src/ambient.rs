@@ -1,8 +1,9 @@
 //! What surrounds the process: arguments, environment, terminal. Read once, here.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use opal_core::Secret;
@@ -53,6 +54,12 @@ pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// Whether two names are of one directory.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
+    one.is_absolute() && identity(one).is_some_and(|found| identity(other) == Some(found))
+}
+
 fn is_set(name: &str) -> bool {
     variable(name).is_some()
 }
@@ -82,7 +89,15 @@ impl Ambient {
 
     /// Everything that is set, for what a plan reads and runs; the runner's key is for neither.
     pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
-        std::env::vars_os().filter(|(name, _)| name != IDENTITY).gathered()
+        let set = std::env::vars_os().filter(|(name, _)| name != IDENTITY);
+        let mut set: BTreeMap<OsString, OsString> = set.gathered();
+        // As every shell does: `-C`, or whoever started opal, may have gone elsewhere.
+        if let (Some(named), Ok(here)) = (set.get_mut(OsStr::new("PWD")), std::env::current_dir())
+            && !is_same(Path::new(named), &here)
+        {
+            *named = here.into_os_string();
+        }
+        set
     }
 
     /// The program that runs, without links: what it was installed with is beside it.

@@ -14,6 +14,10 @@ use crate::{builtins, options};
 #[derive(Debug, Default)]
 pub(crate) struct Typed {
     pub(crate) file: Option<PathBuf>,
+    /// `-g`: the tasks of the user, for every directory.
+    pub(crate) global: bool,
+    /// `-C`, each seen from the one before.
+    pub(crate) directories: Vec<PathBuf>,
     /// The runtime root.
     pub(crate) root: Option<PathBuf>,
     pub(crate) colour: Colour,
@@ -73,6 +77,8 @@ fn read(arguments: &[OsString]) -> Result<Typed, Failure> {
         };
         match name {
             "-f" | "--file" => typed.file = Some(PathBuf::from(value()?)),
+            "-g" | "--global" => typed.global = true,
+            "-C" => typed.directories.push(PathBuf::from(value()?)),
             "--root" => typed.root = Some(PathBuf::from(value()?)),
             "--color" | "--colour" => typed.colour = colour(&value()?)?,
             "-h" | "--help" => typed.help = true,
@@ -93,16 +99,21 @@ fn read(arguments: &[OsString]) -> Result<Typed, Failure> {
             }
         }
     }
+    if typed.global && typed.file.is_some() {
+        return Err(Failure::usage("`-f` and `-g` name two source files", "omit one of them"));
+    }
     Ok(typed)
 }
 
-/// `--file=x`, `-fx`, `-j4` and `-ox` in two parts.
+/// `--file=x`, `-fx`, `-Cx`, `-j4` and `-ox` in two parts.
 fn split(text: &str) -> (&str, Option<&str>) {
     if let Some((name, value)) = text.split_once('=').filter(|_| text.starts_with("--")) {
         return (name, Some(value));
     }
     match text.split_at_checked(2) {
-        Some((name @ ("-f" | "-j" | "-o"), value)) if !value.is_empty() => (name, Some(value)),
+        Some((name @ ("-f" | "-C" | "-j" | "-o"), value)) if !value.is_empty() => {
+            (name, Some(value))
+        }
         _ => (text, None),
     }
 }
@@ -120,7 +131,8 @@ fn colour(value: &OsStr) -> Result<Colour, Failure> {
 }
 
 fn unknown(text: &str) -> Failure {
-    let known = ["--file", "--color", "--help", "--version", "--list"].map(str::to_owned);
+    let known =
+        ["--file", "--global", "--color", "--help", "--version", "--list"].map(str::to_owned);
     let known: Vec<String> = known.into_iter().chain(options::names()).collect();
     let help = match opal_core::suggest::nearest(text, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -152,6 +164,7 @@ mod tests {
         assert_eq!(typed(&["-ox.plan", "deploy"]).before, ["-ox.plan"]);
         assert_eq!(typed(&["-ox.plan", "deploy"]).word.as_deref(), Some("deploy"));
         assert_eq!(typed(&["--file=x.opl"]).file, Some(PathBuf::from("x.opl")));
+        assert_eq!(typed(&["-Ca", "-C", "b"]).directories, [PathBuf::from("a"), "b".into()]);
         assert_eq!(typed(&["--color=never"]).colour, Colour::Never);
     }
 }

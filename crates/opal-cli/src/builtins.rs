@@ -14,7 +14,7 @@ use clap::{Arg, Command, ValueHint};
 use crate::options;
 
 pub(crate) use names::{NAMES, is_reserved, is_reserved_by_plan};
-use shared::{arguments, file, flag, json, root, source};
+use shared::{arguments, file, flag, global, json, root, source};
 pub(crate) use words::{marked, target};
 
 /// The whole command line, without the tasks of a project.
@@ -30,6 +30,13 @@ pub(crate) fn opal() -> Command {
         .subcommand_required(false)
         .args([
             file(),
+            global(),
+            Arg::new("directory")
+                .short('C')
+                .value_name("DIR")
+                .value_parser(clap::value_parser!(std::path::PathBuf))
+                .value_hint(ValueHint::DirPath)
+                .help("Start in DIR instead of the working directory"),
             root(),
             Arg::new("color")
                 .long("color")
@@ -103,6 +110,7 @@ fn check() -> Command {
                 .default_value("human")
                 .help("How to show the findings"),
             file(),
+            global(),
             json(),
         ])
         .after_help(
@@ -122,6 +130,7 @@ fn fmt() -> Command {
             flag("diff", "Write nothing; show what would change"),
             flag("migrate", "Also turn the label form `name: …` into `fun name() …`"),
             file(),
+            global(),
             json(),
         ])
         .after_help("Examples:\n  opal fmt\n  opal fmt --check --diff\n  opal fmt - < draft.opl")
@@ -130,7 +139,7 @@ fn fmt() -> Command {
 fn list() -> Command {
     Command::new("list")
         .about("List the tasks of the project, with their parameters")
-        .args([file(), json(), flag("all", "Also list tasks whose name begins with `_`")])
+        .args([file(), global(), json(), flag("all", "Also list tasks whose name begins with `_`")])
         .after_help("Examples:\n  opal list\n  opal list --json | jq -r '.tasks[].name'")
 }
 
@@ -162,6 +171,7 @@ fn plan() -> Command {
         .args(options::args())
         .args([
             source(),
+            global(),
             Arg::new("target")
                 .required(true)
                 .value_name("TASK|FILE.opl|CONFIG.yaml")
@@ -223,6 +233,7 @@ fn run() -> Command {
         .about("Run a function, a file (its name ends in .opl or .yaml, or contains a /), or a contract")
         .args([
             source(),
+            global(),
             Arg::new("plan")
                 .long("plan")
                 .value_name("FILE")

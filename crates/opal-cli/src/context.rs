@@ -20,7 +20,7 @@ use crate::project::Chosen;
 use crate::source::NotLoaded;
 use crate::stages::Stages;
 use crate::view::ink::{Ink, Inks};
-use crate::{env_file, project, source};
+use crate::{env_file, project, source, tasks};
 
 pub(crate) struct Context<'a> {
     pub(crate) typed: &'a Typed,
@@ -76,14 +76,37 @@ impl Context<'_> {
 
     /// The project's source; none where there is no file.
     pub(crate) fn project(&self) -> Result<Option<Loaded>, NotLoaded> {
-        let chosen = match &self.typed.file {
-            Some(path) => Chosen::named(path),
-            None => match project::find().map_err(NotLoaded::Failure)? {
-                Some(chosen) => chosen,
-                None => return Ok(None),
-            },
-        };
-        source::read(&chosen, &self.registry).map(Some)
+        match self.chosen(None).map_err(NotLoaded::Failure)? {
+            Some(chosen) => source::read(&chosen, &self.registry).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The source that is named with `-f` or `-g`, behind the command or before it, or the project's.
+    pub(crate) fn chosen(&self, matches: Option<&ArgMatches>) -> Result<Option<Chosen>, Failure> {
+        let file = matches.map_or(self.typed.file.as_ref(), |matches| self.file(matches));
+        let behind = matches.and_then(|it| it.try_get_one::<bool>("global").ok().flatten());
+        let is_global = self.typed.global || behind.is_some_and(|given| *given);
+        match file {
+            Some(_) if is_global => {
+                Err(Failure::usage("`-f` and `-g` name two source files", "omit one of them"))
+            }
+            Some(path) => Ok(Some(Chosen::named(path))),
+            None if is_global => project::global(self.ambient.home.as_deref()).map(Some),
+            None => project::find(),
+        }
+    }
+
+    /// The same, for what cannot do without.
+    pub(crate) fn needed(&self, matches: Option<&ArgMatches>) -> Result<Chosen, Failure> {
+        self.chosen(matches)?.ok_or_else(project::none)
+    }
+
+    /// `opal`, and where it starts: the first words of every command to type.
+    pub(crate) fn opal(&self) -> String {
+        let directories = self.typed.directories.iter();
+        let words = directories.flat_map(|it| tasks::option("-C", &it.display().to_string()));
+        std::iter::once("opal".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
     }
 
     /// The environment of plans and steps without a source that imports variables.

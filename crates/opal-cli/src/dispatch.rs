@@ -37,6 +37,7 @@ pub(crate) fn hyops(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
 }
 
 pub(crate) fn run(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
+    project::enter(&typed.directories)?;
     let context = Context::new(typed, ambient);
     if typed.version {
         return view::print(concat!("opal ", env!("CARGO_PKG_VERSION"), "\n"));
@@ -62,6 +63,7 @@ fn word(context: &Context<'_>, word: &str) -> Result<Exit, Failure> {
         return builtin(context, "apply", &words);
     }
     if project::is_file(word) {
+        commands::task::not_global(word, context.typed.global)?;
         let before = Asked::before(&context.typed.before)?;
         let path = Path::new(word);
         return commands::task::script(context, path, &context.typed.rest, before, Verb::Run);

@@ -146,6 +146,7 @@ pub(crate) fn world(
     Ok(OsWorld::new(Surroundings {
         environment: all,
         start: start(subject)?,
+        caller: here()?,
         home: context.ambient.home.clone(),
         declared,
     }))

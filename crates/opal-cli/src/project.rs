@@ -26,14 +26,16 @@ pub(crate) struct SourceFile {
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     pub(crate) path: PathBuf,
-    /// Found in a parent directory.
-    pub(crate) is_above: bool,
+    /// Found in a parent directory, or in the user's configuration.
+    pub(crate) is_found: bool,
+    /// The tasks of the user: they start where opal was called.
+    pub(crate) is_global: bool,
 }
 
 impl Chosen {
     /// By its name, or by going to its directory.
     pub(crate) fn named(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), is_above: false }
+        Self { path: path.into(), is_found: false, is_global: false }
     }
 }
 
@@ -50,17 +52,45 @@ pub(crate) fn find() -> Result<Option<Chosen>, Failure> {
     if let Ok(short) = found.strip_prefix(&here) {
         return Ok(Some(Chosen::named(short)));
     }
-    trusted::check(&found).map_err(|why| untrusted(&found, &why))?;
-    Ok(Some(Chosen { path: found, is_above: true }))
+    trusted::check(&found).map_err(|why| untrusted(&found, "in a parent directory", &why))?;
+    Ok(Some(Chosen { is_found: true, ..Chosen::named(found) }))
 }
 
-fn untrusted(found: &Path, why: &Untrusted) -> Failure {
+/// The tasks of the user below `home`. Nobody went there either, so the same holds for them.
+pub(crate) fn global(home: Option<&Path>) -> Result<Chosen, Failure> {
+    let Some(home) = home.filter(|home| !home.as_os_str().is_empty()) else {
+        let help = "set `HOME`, or name a file with `-f FILE`";
+        return Err(Failure::new(Exit::NoFile, "no home directory for `-g`", help));
+    };
+    let path = home.join(".config/opal").join(DEFAULT_FILE);
+    if path.symlink_metadata().is_err() {
+        let message = format!("no `{}`, the file of `-g`", path.display());
+        let help = "create it: its tasks can be run in every directory";
+        return Err(Failure::new(Exit::NoFile, message, help));
+    }
+    trusted::check(&path).map_err(|why| untrusted(&path, "the file of `-g`", &why))?;
+    Ok(Chosen { path, is_found: true, is_global: true })
+}
+
+fn untrusted(found: &Path, what: &str, why: &Untrusted) -> Failure {
     let found = found.display();
     Failure::new(
         Exit::NotTrusted,
-        format!("`{found}` is in a parent directory, but is not used: {why}"),
+        format!("`{found}` is {what}, but is not used: {why}"),
         format!("read it, and if you want to use it, name it: `-f {found}`"),
     )
+}
+
+/// Goes to the directories of `-C`, each seen from the one before.
+pub(crate) fn enter(directories: &[PathBuf]) -> Result<(), Failure> {
+    for directory in directories {
+        std::env::set_current_dir(directory).map_err(|error| {
+            let message =
+                format!("the directory `{}` cannot be used: {error}", directory.display());
+            Failure::new(Exit::NoFile, message, "name an existing directory: `-C DIR`")
+        })?;
+    }
+    Ok(())
 }
 
 /// Whether it is a declarative configuration.
@@ -77,16 +107,13 @@ pub(crate) fn is_default(path: &Path) -> bool {
     found.is_some() && found == path.canonicalize().ok()
 }
 
-/// The file named with `-f`, or the project's.
-pub(crate) fn file_or_project(file: Option<&PathBuf>) -> Result<Chosen, Failure> {
-    let found = file.map_or_else(find, |file| Ok(Some(Chosen::named(file))))?;
-    found.ok_or_else(|| {
-        Failure::new(
-            Exit::NoFile,
-            format!("no `{DEFAULT_FILE}` here or in a parent directory"),
-            "create one, or name a file with `-f FILE`; `opal` alone shows how to start",
-        )
-    })
+/// What to say where there is no source.
+pub(crate) fn none() -> Failure {
+    Failure::new(
+        Exit::NoFile,
+        format!("no `{DEFAULT_FILE}` here or in a parent directory"),
+        "create one, or name a file with `-f FILE`; `opal` alone shows how to start",
+    )
 }
 
 /// Reads a source, `-` from standard input. Never more than the limit of a source.

@@ -33,7 +33,7 @@ pub(crate) fn read(chosen: &Chosen, registry: &Registry) -> Result<Loaded, NotLo
     let is_config = project::is_config(path);
     let load = if is_config { Loaded::configuration } else { Loaded::language };
     let loaded = load(path.clone(), source.name, text, registry);
-    Ok(Loaded { is_above: chosen.is_above, ..loaded })
+    Ok(Loaded { is_found: chosen.is_found, is_global: chosen.is_global, ..loaded })
 }
 
 /// Reads what is wanted of the files that a source imports.

@@ -17,7 +17,7 @@ pub(crate) struct Sheet {
 /// The variable for the directory of the file; a blank keeps it apart from names of the file.
 pub(crate) const HERE: &str = "the directory";
 /// The directory in which the other tool was called.
-pub(crate) const INVOCATION: &str = "env.PWD";
+pub(crate) const INVOCATION: &str = "cli.directory";
 
 /// Something that is not in the result.
 #[derive(Debug)]

@@ -129,6 +129,9 @@ pub trait Probe: Sync {
 
     fn host(&self) -> Host;
 
+    /// The directory in which opal was called, wherever the source is.
+    fn caller(&self) -> PathBuf;
+
     /// A path as it is written, whole: `~` is the home directory, and a relative one begins beside
     /// the file that names it.
     fn place(&self, path: &str) -> Result<PathBuf, Trouble>;
@@ -184,6 +187,10 @@ impl<P: Probe + ?Sized> Probe for &P {
 
     fn host(&self) -> Host {
         (**self).host()
+    }
+
+    fn caller(&self) -> PathBuf {
+        (**self).caller()
     }
 
     fn place(&self, path: &str) -> Result<PathBuf, Trouble> {

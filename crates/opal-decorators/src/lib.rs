@@ -55,6 +55,7 @@ pub static BUILT_IN: &[&Descriptor] = &[
     &value::os_name::DESCRIPTOR,
     &value::os_arch::DESCRIPTOR,
     &value::os_hostname::DESCRIPTOR,
+    &value::cli_directory::DESCRIPTOR,
     &execution::shell::DESCRIPTOR,
     &execution::script::DESCRIPTOR,
     &execution::cmd::DESCRIPTOR,

@@ -1,6 +1,7 @@
 //! Decorators that give a value at plan time and change nothing.
 
 pub(super) mod args;
+pub(super) mod cli_directory;
 pub(super) mod crypto_generate_key;
 pub(super) mod env;
 pub(super) mod file_exists;

@@ -21,6 +21,9 @@ use crate::resources::{self, Place};
 use crate::source::{Form, seen_from};
 use opal_core::gather::Gather as _;
 
+/// The option whose contracts are of the user's tasks.
+pub const GLOBAL: &str = "global";
+
 /// A contract that is to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'r> {
@@ -178,6 +181,9 @@ impl Request<'_> {
         .map(|(name, values): (&str, Vec<String>)| (name.to_owned(), values))
         .gathered();
         kept.retain(|_, values| !values.is_empty());
+        if self.subject.loaded.is_global {
+            kept.insert(GLOBAL.to_owned(), Vec::new());
+        }
         kept
     }
 

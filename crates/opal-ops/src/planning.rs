@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use opal_core::hash::Algorithm;
 use opal_core::keys::Keys;
 use opal_core::plan::{Key, Plan, PlanValue, Read, Target};
-use opal_core::resolver::Probe;
+use opal_core::resolver::{Probe, Trouble};
 use opal_core::selection::Selection;
 use opal_core::{Code, Data, Diagnostic, Registry, Span, Value, diagnostic};
 use opal_modules::run as module;
@@ -121,7 +121,7 @@ impl<'s> Subject<'s> {
         };
         let mut resolved = plan(&request, probe, keys)?;
         if purpose == Purpose::Contract {
-            compare_declared(&mut resolved.plan, probe, keys)?;
+            compare_unread(self.loaded, &mut resolved.plan, probe, keys)?;
         }
         // A unit may have been planned without the text beside it, or be of several files.
         if self.loaded.parse().is_none() || !self.loaded.imports.files.is_empty() {
@@ -131,11 +131,12 @@ impl<'s> Subject<'s> {
     }
 
     /// Where the first step starts, in a process whose directory is `here`: the steps of a function
-    /// and of a configuration beside their file, those of a script where it was called.
+    /// and of a configuration beside their file, those of a script and of the user's tasks where opal
+    /// was called.
     #[must_use]
     pub fn start_from(&self, here: &Path) -> PathBuf {
         let is_script = self.function.is_none() && !self.loaded.is_config();
-        if is_script { here.to_owned() } else { self.base_from(here) }
+        if is_script || self.loaded.is_global { here.to_owned() } else { self.base_from(here) }
     }
 
     /// The directory of the source: relative paths of resources begin there.
@@ -149,36 +150,66 @@ impl<'s> Subject<'s> {
     }
 }
 
-/// Adds the variables that files set and no step reads: programs get them, so a contract compares them.
-fn compare_declared(
+/// Adds what no step reads and the run depends on, so that a contract compares it: the variables that
+/// files set, which programs get, and the directory in which the tasks of the user start.
+fn compare_unread(
+    loaded: &Loaded,
     plan: &mut Plan,
     probe: &dyn Probe,
     keys: &mut dyn Keys,
 ) -> Result<(), Unplanned> {
     for name in probe.declared() {
-        let key = Key::from(format!("env.{name}"));
-        if plan.values.contains_key(&key) {
-            continue;
+        let found = probe.env(&name).map_err(unplanned)?;
+        if let Some(value) = found {
+            let key = Key::from(format!("env.{name}"));
+            compare(plan, keys, ("env", key), &Data::Text(value), None)?;
         }
-        let found = probe.env(&name).map_err(|trouble| {
-            let error = Diagnostic::new(Code::ValueFailed, Span::at(0), trouble.message);
-            let help = trouble.help.into_iter().map(String::from);
-            Unplanned::Errors(vec![help.fold(error, Diagnostic::help)])
+    }
+    if loaded.is_global {
+        // Two names that are not text could look the same.
+        let caller = probe.caller().into_os_string().into_string().map_err(|_| {
+            let message = "the name of the directory in which the task would start is not UTF-8";
+            let error = Diagnostic::new(Code::ValueFailed, Span::at(0), message);
+            Unplanned::Errors(vec![error.help("make the contract in another directory")])
         })?;
-        let Some(value) = found else { continue };
-        let made_with = keys.placeholder_key().map_err(Unplanned::Key)?;
-        let placeholder = made_with.placeholder(plan.algorithm, &key, &Data::Text(value));
-        if !plan.reads.iter().any(|read| read.key == key) {
-            let found = Some(placeholder.clone());
-            let decorator = "env".into();
-            plan.reads.push(Read { key: key.clone(), decorator, placeholder: found, public: None });
-        }
-        let roots = BTreeSet::from([key.clone()]);
-        let holders = BTreeSet::new();
-        let value = PlanValue { placeholder, public: None, roots, holders, schema: None };
-        plan.values.insert(key, value);
+        let public = Value::String(caller.clone().into());
+        let name = "cli.directory";
+        compare(plan, keys, (name, Key::from(name)), &Data::text(caller), Some(public))?;
     }
     plan.reads.sort_by(|a, b| a.key.cmp(&b.key));
+    Ok(())
+}
+
+fn unplanned(trouble: Trouble) -> Unplanned {
+    let error = Diagnostic::new(Code::ValueFailed, Span::at(0), trouble.message);
+    let help = trouble.help.into_iter().map(String::from);
+    Unplanned::Errors(vec![help.fold(error, Diagnostic::help)])
+}
+
+/// Adds a value to what is compared, unless a step reads it.
+fn compare(
+    plan: &mut Plan,
+    keys: &mut dyn Keys,
+    (decorator, key): (&'static str, Key),
+    value: &Data,
+    public: Option<Value>,
+) -> Result<(), Unplanned> {
+    if plan.values.contains_key(&key) {
+        return Ok(());
+    }
+    let made_with = keys.placeholder_key().map_err(Unplanned::Key)?;
+    let placeholder = made_with.placeholder(plan.algorithm, &key, value);
+    if !plan.reads.iter().any(|read| read.key == key) {
+        plan.reads.push(Read {
+            key: key.clone(),
+            decorator: decorator.into(),
+            placeholder: Some(placeholder.clone()),
+            public: public.clone(),
+        });
+    }
+    let roots = BTreeSet::from([key.clone()]);
+    let holders = BTreeSet::new();
+    plan.values.insert(key, PlanValue { placeholder, public, roots, holders, schema: None });
     Ok(())
 }
 

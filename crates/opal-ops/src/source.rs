@@ -34,8 +34,11 @@ pub struct Loaded {
     /// Of the source, and after it of each file that it imports.
     pub text: String,
     pub form: Form,
-    /// Found in a parent directory, and neither named nor in the directory that somebody went to.
-    pub is_above: bool,
+    /// Found in a parent directory or in the user's configuration: neither named nor in the directory
+    /// that somebody went to.
+    pub is_found: bool,
+    /// The tasks of the user, which start where opal was called.
+    pub is_global: bool,
     /// What has been read of its imports.
     pub imports: Imports,
 }
@@ -55,22 +58,27 @@ impl Loaded {
     #[must_use]
     pub fn language(path: PathBuf, name: String, text: String, registry: &Registry) -> Self {
         let form = Form::Language(opal_syntax::parse(&text, &Words(registry)));
-        Self { path, name, text, form, is_above: false, imports: Imports::default() }
+        Self::of(path, name, text, form)
     }
 
     /// A declarative configuration.
     #[must_use]
     pub fn configuration(path: PathBuf, name: String, text: String, registry: &Registry) -> Self {
         let form = Form::Config(opal_config::read(&text, registry).map(Box::new));
-        Self { path, name, text, form, is_above: false, imports: Imports::default() }
+        Self::of(path, name, text, form)
     }
 
     /// A module that is to be run.
     #[must_use]
     pub fn module(run: Arc<Run>) -> Self {
         let (path, text) = (run.prepared.spec_path.clone(), run.prepared.spec_text.clone());
-        let (name, imports) = (path.display().to_string(), Imports::default());
-        Self { name, path, text, form: Form::Module(run), is_above: false, imports }
+        let name = path.display().to_string();
+        Self::of(path, name, text, Form::Module(run))
+    }
+
+    fn of(path: PathBuf, name: String, text: String, form: Form) -> Self {
+        let imports = Imports::default();
+        Self { path, name, text, form, is_found: false, is_global: false, imports }
     }
 
     /// Every file that it is made of: its imports; of a module its schema, its profile and the files of

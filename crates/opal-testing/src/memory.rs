@@ -46,6 +46,7 @@ pub struct MemoryWorld {
     otherwise: Option<Vec<u8>>,
     clock: SystemTime,
     host: Host,
+    caller: PathBuf,
     delay: Duration,
     asked: Mutex<Vec<Asked>>,
     busy: AtomicUsize,
@@ -65,6 +66,7 @@ impl Default for MemoryWorld {
             otherwise: None,
             clock: SystemTime::UNIX_EPOCH + Duration::from_secs(1_738_332_300),
             host,
+            caller: PathBuf::from(BASE),
             delay: Duration::ZERO,
             asked: Mutex::default(),
             busy: AtomicUsize::new(0),
@@ -204,6 +206,13 @@ impl MemoryWorld {
         self
     }
 
+    /// Where opal was called; `/p` by default.
+    #[must_use]
+    pub fn called_in(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.caller = directory.into();
+        self
+    }
+
     /// Lets every command and every page take this long.
     #[must_use]
     pub fn slow(mut self, delay: Duration) -> Self {
@@ -299,6 +308,11 @@ impl Probe for MemoryWorld {
     fn host(&self) -> Host {
         self.note(Asked::Host);
         self.host.clone()
+    }
+
+    fn caller(&self) -> PathBuf {
+        self.note(Asked::Caller);
+        self.caller.clone()
     }
 
     fn place(&self, path: &str) -> Result<PathBuf, Trouble> {

@@ -3,7 +3,7 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, ValueHint};
 
-use super::shared::{arguments, flag, source};
+use super::shared::{arguments, flag, global, source};
 use crate::options;
 
 pub(super) fn verify() -> Command {
@@ -12,6 +12,7 @@ pub(super) fn verify() -> Command {
         .args(options::verify_args())
         .args([
             source(),
+            global(),
             Arg::new("target")
                 .required(true)
                 .value_name("TASK|FILE.opl|CONFIG.yaml")

@@ -13,6 +13,15 @@ pub(super) fn file() -> Arg {
         .help("The source file; by default commands.opl, here or in a parent directory")
 }
 
+/// `-g` is also taken behind the names of commands that read a file.
+pub(super) fn global() -> Arg {
+    Arg::new("global")
+        .short('g')
+        .long("global")
+        .action(ArgAction::SetTrue)
+        .help("Use ~/.config/opal/commands.opl; its tasks start in the working directory")
+}
+
 /// `--root` is also taken behind the names of commands that use it.
 pub(super) fn root() -> Arg {
     Arg::new("root")

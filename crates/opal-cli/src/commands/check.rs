@@ -19,7 +19,7 @@ use crate::planning::syntax;
 use crate::project::Chosen;
 use crate::source::NotLoaded;
 use crate::view::check as view;
-use crate::{builtins, project, source};
+use crate::{builtins, source};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let files = files(context, matches)?;
@@ -43,10 +43,13 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
 pub(crate) fn files(context: &Context<'_>, matches: &ArgMatches) -> Result<Vec<Chosen>, Failure> {
     let named = matches.get_many::<PathBuf>("files").into_iter().flatten();
     let named: Vec<Chosen> = named.map(Chosen::named).collect();
-    if !named.is_empty() {
-        return Ok(named);
+    if named.is_empty() {
+        return Ok(vec![context.needed(Some(matches))?]);
     }
-    Ok(vec![project::file_or_project(context.file(matches))?])
+    match matches.get_flag("global") || context.typed.global {
+        true => Err(Failure::usage("`-g` names a file, and so do the arguments", "omit `-g`")),
+        false => Ok(named),
+    }
 }
 
 /// What is wrong with a file, and with those that it imports.

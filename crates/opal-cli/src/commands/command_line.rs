@@ -14,7 +14,7 @@ use crate::tasks::{self, Task, option, path_word};
 /// before a task that has options of the same name, and before a script, whose words are all its own.
 pub(crate) fn resume(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>) -> String {
     let loaded = subject.loaded;
-    let mut words = vec!["opal".to_owned()];
+    let mut words = vec![context.opal()];
     words.extend(options(context, asked));
     if loaded.is_config() {
         words.insert(1, "apply".to_owned());
@@ -45,7 +45,7 @@ pub(crate) fn resume(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>
 
 /// Takes the run of a contract up again where it failed.
 pub(crate) fn resume_contract(context: &Context<'_>, asked: &Asked, path: &Path) -> String {
-    let mut words = vec!["opal run".to_owned()];
+    let mut words = vec![context.opal(), "run".to_owned()];
     words.extend(options(context, asked));
     words.extend(option("--plan", &path.display().to_string()));
     words.push("--resume".to_owned());
@@ -70,18 +70,19 @@ fn options(context: &Context<'_>, asked: &Asked) -> Vec<String> {
 }
 
 /// Applies what was not in the desired state. A task runs whole.
-pub(crate) fn apply(subject: &Subject<'_>, asked: &Asked) -> String {
+pub(crate) fn apply(context: &Context<'_>, subject: &Subject<'_>, asked: &Asked) -> String {
+    let opal = context.opal();
     let is_reserved = || task_of(subject).is_some_and(|task| task.is_reserved());
     match subject.loaded.is_config() {
-        true => format!("opal apply {}{}", target(subject), asked.selection_words()),
-        false if is_reserved() => format!("opal run {}", target(subject)),
-        false => format!("opal {}", target(subject)),
+        true => format!("{opal} apply {}{}", target(subject), asked.selection_words()),
+        false if is_reserved() => format!("{opal} run {}", target(subject)),
+        false => format!("{opal} {}", target(subject)),
     }
 }
 
 /// Shows all that differs. The option is first: what follows a script or a `--` are arguments.
-pub(crate) fn verify(subject: &Subject<'_>) -> String {
-    format!("opal verify -v {}", target(subject))
+pub(crate) fn verify(context: &Context<'_>, subject: &Subject<'_>) -> String {
+    format!("{} verify -v {}", context.opal(), target(subject))
 }
 
 /// Names a task, a script or a configuration, with its arguments.
@@ -108,6 +109,7 @@ fn task_of(subject: &Subject<'_>) -> Option<Task> {
 /// The source of a task, where it is not the one that opal finds by itself.
 fn of_source(subject: &Subject<'_>) -> Vec<String> {
     match project::is_default(&subject.loaded.path) {
+        _ if subject.loaded.is_global => vec!["-g".to_owned()],
         true => Vec::new(),
         false => option("-f", &subject.loaded.name),
     }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use clap::{Arg, ArgMatches, Command};
 use clap_complete::env::{CompleteEnv, Elvish, Fish, Powershell, Shells, Zsh};
 
-use crate::ambient::COMPLETE;
+use crate::ambient::{Ambient, COMPLETE};
 use crate::failure::{Exit, Failure};
 use crate::options::Behind;
 use crate::project::Chosen;
@@ -46,15 +46,23 @@ fn with_targets(command: Command, tasks: &[Task], side: Behind) -> Command {
     command.subcommands(targets)
 }
 
-/// The file that the words name with `-f`, before the command or after one that takes a task.
-fn named_file(words: &[OsString]) -> Option<PathBuf> {
+/// The source that the words name with `-f` or `-g`, before the command or after one that takes a task;
+/// or the project's, where `-C` leads.
+fn chosen(words: &[OsString]) -> Option<Chosen> {
     // What is still being typed is not parsed.
     let before_last = words.split_last().map_or(words, |(_, before)| before);
     let typed = arguments::parse(before_last).ok()?;
+    project::enter(&typed.directories).ok()?;
     let takes_a_task = typed.word.as_deref().is_some_and(|word| TAKE_A_TASK.contains(&word));
-    let mut after = typed.rest.iter().filter(|_| takes_a_task);
-    let found = after.find(|word| *word == "-f" || *word == "--file").and_then(|_| after.next());
-    typed.file.or_else(|| found.map(PathBuf::from))
+    let after: Vec<&OsString> = typed.rest.iter().filter(|_| takes_a_task).collect();
+    let at = after.iter().position(|word| *word == "-f" || *word == "--file");
+    let behind = at.and_then(|at| after.get(at + 1)).map(PathBuf::from);
+    let is_global = typed.global || after.iter().any(|word| *word == "-g" || *word == "--global");
+    match typed.file.or(behind) {
+        Some(file) => Some(Chosen::named(file)),
+        None if is_global => project::global(Ambient::read().home.as_deref()).ok(),
+        None => project::find().ok().flatten(),
+    }
 }
 
 const TAKE_A_TASK: [&str; 3] = ["plan", "run", "verify"];
@@ -62,9 +70,7 @@ const TAKE_A_TASK: [&str; 3] = ["plan", "run", "verify"];
 /// The tasks that can be completed.
 fn tasks(words: &[OsString]) -> Vec<Task> {
     let registry = opal_decorators::registry();
-    let named = named_file(words).map(Chosen::named);
-    let found = named.or_else(|| project::find().ok().flatten());
-    let loaded = found.and_then(|chosen| source::read(&chosen, &registry).ok());
+    let loaded = chosen(words).and_then(|chosen| source::read(&chosen, &registry).ok());
     let all = loaded.and_then(|mut loaded| source::all_tasks(&mut loaded, &registry).ok());
     let mut tasks = all.unwrap_or_default();
     tasks.retain(|task| !task.is_private());

@@ -1,7 +1,5 @@
 //! `opal list`, and `opal` alone.
 
-use std::path::PathBuf;
-
 use clap::ArgMatches;
 use opal_ops::source::Loaded;
 
@@ -9,10 +7,10 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::source::NotLoaded;
 use crate::tasks::{self, Task};
-use crate::{project, source, view};
+use crate::{source, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let (file, mut tasks) = tasks(context, context.file(matches))?;
+    let (file, mut tasks) = tasks(context, Some(matches))?;
     if matches.get_flag("json") {
         return ended(context, &file, view::list::json(&file, &tasks));
     }
@@ -40,7 +38,7 @@ fn ended(
 
 /// `opal -l`: the tasks.
 pub(crate) fn listed(context: &Context<'_>) -> Result<Exit, Failure> {
-    let (file, mut tasks) = tasks(context, context.typed.file.as_ref())?;
+    let (file, mut tasks) = tasks(context, None)?;
     if context.typed.wants_json() {
         return view::list::json(&file, &tasks);
     }
@@ -51,19 +49,22 @@ pub(crate) fn listed(context: &Context<'_>) -> Result<Exit, Failure> {
 /// `opal` alone: the tasks, or how to start.
 pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
     if context.typed.wants_json() {
-        let (file, tasks) = tasks(context, context.typed.file.as_ref())?;
+        let (file, tasks) = tasks(context, None)?;
         return ended(context, &file, view::list::json(&file, &tasks));
     }
-    if context.typed.file.is_none() && project::find()?.is_none() {
+    if context.chosen(None)?.is_none() {
         return view::list::how_to_start(context.out());
     }
-    let (file, mut tasks) = tasks(context, context.typed.file.as_ref())?;
+    let (file, mut tasks) = tasks(context, None)?;
     tasks.retain(|task| !task.is_private());
     ended(context, &file, view::list::human(&file.name, &tasks, context.out()))
 }
 
-fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(Loaded, Vec<Task>), Failure> {
-    let chosen = project::file_or_project(file)?;
+fn tasks(
+    context: &Context<'_>,
+    matches: Option<&ArgMatches>,
+) -> Result<(Loaded, Vec<Task>), Failure> {
+    let chosen = context.needed(matches)?;
     let mut loaded = source::read(&chosen, &context.registry).map_err(NotLoaded::into_failure)?;
     if let Some(foreign) = loaded.foreign(&context.registry) {
         let help = foreign.help.join("; ");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{ArgMatches, Command};
 use opal_config::Config;
@@ -208,7 +208,7 @@ pub(crate) fn typed(
         .map(|all| all.map(OsString::from).collect())
         .unwrap_or_default();
     match matches.get_one::<String>("target") {
-        Some(target) => resolve_target(context, target, context.file(matches), &rest, asked, verb),
+        Some(target) => resolve_target(context, target, matches, &rest, asked, verb),
         None => {
             let name = verb.name();
             let help = format!("see `opal {name} --help`");
@@ -217,11 +217,22 @@ pub(crate) fn typed(
     }
 }
 
+/// Refuses `-g` for a file: it is the source itself.
+pub(crate) fn not_global(file: &str, is_global: bool) -> Result<(), Failure> {
+    match is_global {
+        true => Err(Failure::usage(
+            format!("`-g` is for tasks, but `{file}` is a file"),
+            "omit `-g`, or name a task of `-g`; `opal -g` lists them",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// A function or a file, by its name.
 fn resolve_target(
     context: &Context<'_>,
     target: &str,
-    file: Option<&PathBuf>,
+    matches: &ArgMatches,
     rest: &[OsString],
     asked: Asked,
     verb: Verb,
@@ -230,9 +241,10 @@ fn resolve_target(
         return config(context, Path::new(target), rest, asked);
     }
     if project::is_file(target) {
+        not_global(target, matches.get_flag("global") || context.typed.global)?;
         return script(context, Path::new(target), rest, asked, verb);
     }
-    let chosen = project::file_or_project(file)?;
+    let chosen = context.needed(Some(matches))?;
     let mut loaded = source::read(&chosen, &context.registry).map_err(NotLoaded::into_failure)?;
     match source::task(&mut loaded, target, &context.registry)? {
         Some(task) => run(context, &loaded, &task, rest, asked, verb),

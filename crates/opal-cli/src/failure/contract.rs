@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use opal_core::contract::Verdict;
+use opal_core::Value;
+use opal_core::contract::{Cause, Verdict};
 use opal_ops::contract::{self, Refusal};
 use opal_trust::keys::OpenError;
 use opal_trust::policy;
 
 use super::{Exit, Failure};
+use crate::tasks::quoted;
 
 /// Which file is refused, and to whom.
 pub(crate) struct Refused<'r> {
@@ -95,5 +97,21 @@ pub(crate) fn differs(verdict: &Verdict, again: Option<&str>) -> Failure {
         None => "if the change is intended, make a new contract with `opal plan`".to_owned(),
     };
     let message = format!("{}; nothing was run", contract::differs(verdict));
-    Failure::new(Exit::Refused, message, help)
+    let failure = Failure::new(Exit::Refused, message, help);
+    match made_in(verdict) {
+        Some(directory) => {
+            failure.help(format!("or run it where it was made: `cd {}`", quoted(directory)))
+        }
+        None => failure,
+    }
+}
+
+/// The directory in which the contract was made, where it is another one now and that is compared.
+fn made_in(verdict: &Verdict) -> Option<&str> {
+    let of_directory = |it: &&Cause| &*it.key == "cli.directory";
+    let cause = verdict.differences.iter().flat_map(|it| &it.causes).find(of_directory)?;
+    match cause.before.as_ref()?.public.as_ref()? {
+        Value::String(directory) => Some(directory),
+        _ => None,
+    }
 }

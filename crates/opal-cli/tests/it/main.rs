@@ -12,6 +12,7 @@ mod configs_program;
 mod contract;
 mod convert;
 mod dependencies;
+mod directories;
 mod documents;
 mod drift;
 mod ends;

@@ -12,6 +12,7 @@ const PASSES_ON: [&str; 3] = ["let", "raw", "var"];
 
 const ROLES: &[(&str, &[Role])] = &[
     ("args", &[Role::Value]),
+    ("cli.directory", &[Role::Value]),
     ("cmd", &[]),
     ("confirm", &[]),
     ("crypto.generate_key", &[Role::Value]),
@@ -282,6 +283,7 @@ fn only_constants_and_facts_about_machine_files_and_repository_are_public() {
     let public = paths(|it| it.exposure == Exposure::Public);
     let expected = [
         "args",
+        "cli.directory",
         "file.exists",
         "file.glob",
         "git.branch",

@@ -1,6 +1,8 @@
 //! What each value decorator gives, in a world of plain data.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 use std::time::{Duration, SystemTime};
 
 use opal_core::Data;
@@ -147,6 +149,17 @@ fn facts_about_the_machine_need_nothing_else() {
         .map(|path| Call::default().resolve(path, &world).unwrap());
     assert_eq!(facts, ["macos", "aarch64", "mini"]);
     assert_eq!(world.asked(), [Asked::Host, Asked::Host, Asked::Host]);
+}
+
+#[test]
+fn the_directory_of_the_call_is_a_text_or_trouble() {
+    let world = MemoryWorld::default().called_in("/home/op/my project");
+    let here = Call::default().resolve("cli.directory", &world).unwrap();
+    assert_eq!(here, "/home/op/my project");
+    assert_eq!(world.asked(), [Asked::Caller]);
+    let name = OsString::from_vec(b"/home/\xff".to_vec());
+    let world = MemoryWorld::default().called_in(name);
+    refused(Call::default().resolve("cli.directory", &world), TroubleKind::NotText, "UTF-8");
 }
 
 #[test]

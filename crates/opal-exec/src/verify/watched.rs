@@ -113,6 +113,10 @@ impl Probe for Watched<'_> {
         self.inner.host()
     }
 
+    fn caller(&self) -> PathBuf {
+        self.inner.caller()
+    }
+
     fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
         self.inner.place(path)
     }

@@ -138,7 +138,7 @@ impl Loaded {
         let whole = whole.canonicalize().unwrap_or(whole);
         let folder = whole.parent().unwrap_or(Path::new("/")).to_owned();
         let identity = whole.metadata().map_or((0, 0), |found| (found.dev(), found.ino()));
-        let trust = if self.is_above { Trust::STRICT } else { Trust::like(&whole) };
+        let trust = if self.is_found { Trust::STRICT } else { Trust::like(&whole) };
         self.imports.project = Project::around(&folder, trust);
         let imports = vec![None; unit.imports.len()];
         self.imports.links.files = vec![FileLinks { imports, ..FileLinks::default() }];

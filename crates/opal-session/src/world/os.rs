@@ -35,6 +35,8 @@ pub struct Surroundings {
     pub environment: BTreeMap<OsString, OsString>,
     /// Where the steps start: relative paths begin here, and commands run here.
     pub start: PathBuf,
+    /// Where opal was called.
+    pub caller: PathBuf,
     /// What `~` stands for; none where there is no home.
     pub home: Option<PathBuf>,
     /// The variables of the environment that files of the project set.
@@ -132,6 +134,10 @@ impl Probe for OsWorld {
         self.view().host()
     }
 
+    fn caller(&self) -> PathBuf {
+        self.view().caller()
+    }
+
     fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
         self.view().place(path)
     }
@@ -169,6 +175,7 @@ impl fmt::Debug for Surroundings {
         f.debug_struct("Surroundings")
             .field("environment", &self.environment.keys())
             .field("start", &self.start)
+            .field("caller", &self.caller)
             .field("home", &self.home)
             .finish()
     }

@@ -93,14 +93,15 @@ fn capability(asked: &Asked) -> Option<Capability> {
         Asked::Run(_) | Asked::Ask(_) => Some(Capability::Processes),
         Asked::Get(_) | Asked::Connect(_) => Some(Capability::Network),
         Asked::Now => Some(Capability::Clock),
-        Asked::Host => None,
+        Asked::Host | Asked::Caller => None,
     }
 }
 
 fn absence(resolver: &dyn Resolver, least: &Inputs, found: &mut Findings) {
     let world = MemoryWorld::default();
     let answer = resolver.resolve(least, &world);
-    let only_facts = world.asked().iter().all(|it| matches!(it, Asked::Now | Asked::Host));
+    let is_fact = |it: &Asked| matches!(it, Asked::Now | Asked::Host | Asked::Caller);
+    let only_facts = world.asked().iter().all(is_fact);
     match answer {
         _ if only_facts => {}
         Ok(Data::Bool(false)) => {}

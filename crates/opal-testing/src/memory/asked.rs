@@ -16,6 +16,7 @@ pub enum Asked {
     Connect(String),
     Now,
     Host,
+    Caller,
     Stat(PathBuf),
     Read(PathBuf),
     ReadLink(PathBuf),

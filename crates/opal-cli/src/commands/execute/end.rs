@@ -84,7 +84,7 @@ impl End<'_> {
             code,
             took: self.took,
             steps,
-            failed: failed.map(|failed| self.with_verify_hint(told(failed))),
+            failed: failed.map(|failed| self.with_verify_hint(context, told(failed))),
             beside: outcome.beside.iter().map(told).collect(),
             hidden: &outcome.hidden,
             more: outcome.more,
@@ -149,9 +149,9 @@ impl End<'_> {
     }
 
     /// Says how to see all that is no longer as described.
-    fn with_verify_hint<'f>(&self, mut failed: Failed<'f>) -> Failed<'f> {
+    fn with_verify_hint<'f>(&self, context: &Context<'_>, mut failed: Failed<'f>) -> Failed<'f> {
         if self.outcome.is_undone {
-            let again = command_line::verify(self.errand.subject);
+            let again = command_line::verify(context, self.errand.subject);
             failed.help.push(format!("to see what differs, run `{again}`"));
         }
         failed

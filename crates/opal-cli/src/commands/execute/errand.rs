@@ -67,7 +67,9 @@ impl Errand<'_> {
         let target = record_name(source, &self.resolved.plan);
         let words = match self.keeper {
             Some(_) => "opal module apply REF --dry-run -o FILE".to_owned(),
-            None => format!("opal plan -o FILE {}", command_line::target(self.subject)),
+            None => {
+                format!("{} plan -o FILE {}", context.opal(), command_line::target(self.subject))
+            }
         };
         trust::may_run_directly(context, &asked.plan, source, target, &words)
             .map_err(|failure| self.abandoned(failure))

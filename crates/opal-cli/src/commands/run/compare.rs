@@ -51,7 +51,7 @@ impl<'h> Here<'h> {
             place: planning::place(&subject, context, options)?,
             root: context.root(options.root.as_ref()),
             watched,
-            look: command_line::verify(&subject),
+            look: command_line::verify(context, &subject),
         })
     }
 

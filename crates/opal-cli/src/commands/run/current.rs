@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use opal_core::contract::Contract;
 use opal_core::plan::Target;
+use opal_ops::making::GLOBAL;
 use opal_ops::module::arguments::MODULE;
 use opal_ops::source::Loaded;
 use opal_ops::source::imports::Wanted;
@@ -12,6 +13,7 @@ use crate::commands::module::of_contract::{OfContract, of_contract};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::options::PlanOptions;
+use crate::project::Chosen;
 use crate::source::NotLoaded;
 use crate::{project, source};
 
@@ -29,7 +31,11 @@ impl<'c> Current<'c> {
         file: Option<&PathBuf>,
         options: &PlanOptions,
     ) -> Result<Option<Self>, Failure> {
-        let chosen = project::file_or_project(named_or_recorded(contract, file).as_ref())?;
+        let named = named_or_recorded(contract, file).map(Chosen::named);
+        let chosen =
+            named.map_or_else(project::find, |it| Ok(Some(it)))?.ok_or_else(project::none)?;
+        // It starts where it was made to start.
+        let chosen = Chosen { is_global: is_global(contract), ..chosen };
         let path = &chosen.path;
         let target = &contract.plan().target;
         if target.name == Target::SCRIPT && target.arguments.contains_key(MODULE) {
@@ -61,6 +67,11 @@ impl<'c> Current<'c> {
             Self::Module(found) => &found.source.context,
         }
     }
+}
+
+/// Whether it is of the user's tasks.
+pub(super) fn is_global(contract: &Contract) -> bool {
+    contract.provenance().options.contains_key(GLOBAL)
 }
 
 /// Where the source is: where `-f` says, where the contract has it from here, or where it was.

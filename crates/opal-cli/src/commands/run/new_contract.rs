@@ -32,8 +32,10 @@ pub(crate) fn new_contract(
     let target = &plan.target;
     let task = tasks::find(source, &target.name).filter(|_| target.name != Target::SCRIPT);
     // Options of a task stand behind its name, opal's before it: they can have the same names.
-    let mut words = vec!["opal plan -o".to_owned(), quoted(&output(path))];
-    if task.is_some() && !project::is_default(&source.path) {
+    let mut words = vec![context.opal(), "plan -o".to_owned(), quoted(&output(path))];
+    if source.is_global {
+        words.push("-g".to_owned());
+    } else if task.is_some() && !project::is_default(&source.path) {
         option(&mut words, "-f", &source.path.display().to_string());
     }
     let named = options.root.as_ref().or(context.typed.root.as_ref());

@@ -55,7 +55,7 @@ pub(crate) fn verify(
         report: &report,
         others: counts.others,
         is_part: !asked.selection().is_all(),
-        apply_command: &command_line::apply(subject, asked),
+        apply_command: &command_line::apply(context, subject, asked),
     };
     view::verify::show(&findings, asked, context.out())?;
     context.stages.end("verify");

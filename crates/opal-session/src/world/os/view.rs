@@ -107,6 +107,10 @@ impl Probe for View<'_> {
         }
     }
 
+    fn caller(&self) -> PathBuf {
+        self.world.surroundings.caller.clone()
+    }
+
     fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
         let home = self.world.surroundings.home.as_deref();
         // With a slash at its end a link would be what it leads to.
