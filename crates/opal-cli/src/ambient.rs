@@ -23,6 +23,8 @@ pub(crate) struct Ambient {
     pub(crate) identity: Option<Secret>,
     /// Where the checkout of a workflow is.
     workspace: Option<PathBuf>,
+    /// Where a job of GitHub collects its summary.
+    pub(crate) job_summary: Option<PathBuf>,
     no_color: bool,
     force_color: bool,
     pub(crate) stdout_is_terminal: bool,
@@ -78,6 +80,7 @@ impl Ambient {
             identity: variable(IDENTITY)
                 .map(|value| Secret::new(value.into_string().unwrap_or_default())),
             workspace: variable("GITHUB_WORKSPACE").map(PathBuf::from),
+            job_summary: variable("GITHUB_STEP_SUMMARY").map(PathBuf::from),
             no_color: is_set("NO_COLOR"),
             force_color: is_set("CLICOLOR_FORCE"),
             stdout_is_terminal: std::io::stdout().is_terminal(),

@@ -36,6 +36,7 @@ mod options;
 mod path_completion;
 mod planning;
 mod project;
+mod reports;
 mod signals;
 mod source;
 mod stages;

@@ -10,6 +10,7 @@
 
 mod format;
 mod modules;
+mod report;
 mod run;
 mod selection;
 mod table;
@@ -28,6 +29,7 @@ use crate::failure::Failure;
 use crate::mistake::Mistake;
 use format::check_format;
 pub(crate) use modules::{blueprint_args, module_args, variables_args};
+pub(crate) use report::{ReportFormat, ReportTo};
 pub(crate) use run::{Resume, RunOptions, branch_output};
 use table::{Of, ROWS, Row, SELECTS, VERIFY_ROWS};
 pub(crate) use words::{Taken, known, names, names_behind, taken};
@@ -246,7 +248,7 @@ impl Asked {
     /// Whether they make sense for a verification.
     pub(crate) fn for_verify(&self) -> Result<(), Failure> {
         let dry_run = self.plan.dry_run.then_some("--dry-run");
-        let of_run = self.run.given(&["--timeout", "--jobs", "--verbose"]);
+        let of_run = self.run.given(&["--timeout", "--jobs", "--verbose", "--report"]);
         match dry_run.or(self.plan.plan_only()).or(of_run) {
             Some(option) => Err(Failure::usage(
                 format!("`{option}` has no effect on `opal verify`, which only reads"),

@@ -60,7 +60,17 @@ static HAS_PRINTED_JSON: AtomicBool = AtomicBool::new(false);
 /// A JSON document on standard output.
 pub(crate) fn print_json(document: &serde_json::Value) -> Result<Exit, Failure> {
     HAS_PRINTED_JSON.store(true, Ordering::Relaxed);
-    print(&opal_core::view::visible::json(&format!("{document:#}\n")))
+    print(&json_text(document))
+}
+
+/// A JSON document as text, in which nothing acts on a terminal.
+pub(crate) fn json_text(document: &serde_json::Value) -> String {
+    visible::json(&format!("{document:#}\n"))
+}
+
+/// A report that could not be written, after all is done.
+pub(crate) fn unreported(why: &str) {
+    say(&format!("warning: {}\n", diagnostics::visible(why)));
 }
 
 /// Help as clap wrote it.

@@ -4,12 +4,13 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
     ("opal-plan", &["opal-core", "opal-syntax"]),
     ("opal-vault", &["opal-core", "opal-files"]),
+    ("opal-html", &["opal-core", "opal-vault"]),
     ("opal-trust", &["opal-core", "opal-vault"]),
     ("opal-decorators", &["opal-core"]),
     ("opal-session", &["opal-core", "opal-files"]),
@@ -55,6 +56,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "opal-decorators",
             "opal-exec",
             "opal-files",
+            "opal-html",
             "opal-modules",
             "opal-ops",
             "opal-plan",

@@ -6,6 +6,7 @@ mod errand;
 pub(crate) mod keeper;
 pub(crate) mod questions;
 pub(crate) mod recording;
+mod reporting;
 pub(crate) mod resume;
 mod session;
 mod steps;
@@ -39,6 +40,7 @@ use end::End;
 pub(crate) use errand::{Claim, Errand, Held};
 use keeper::{Keeper, Unmoved};
 use recording::Recording;
+use reporting::Reporting;
 
 /// How long the look after a contract's run may take.
 const MAX_FINAL_VERIFY: Duration = Duration::from_mins(1);
@@ -99,9 +101,11 @@ pub(crate) fn execute(
     if let Some(exit) = questions::ask(&questions, vault, asked.run.yes, errand.watched)? {
         return Ok(exit);
     }
-    let kept_by = errand.keeper.map(|keeper| keeper.begin(plan)).transpose()?;
     let header = recording::header(context, errand, &start);
-    let recording = Recording::begin(context, asked, header, errand, vault, kept_by)
+    let reporting = Reporting::begin(context, asked, &header)?;
+    let kept_by = errand.keeper.map(|keeper| keeper.begin(plan)).transpose()?;
+    let collector = reporting.as_ref().map(Reporting::collector);
+    let recording = Recording::begin(context, asked, header, errand, vault, kept_by, collector)
         .map_err(|failure| errand.abandoned(failure))?;
     context.stages.end("prepare");
     let began = Instant::now();
@@ -114,7 +118,8 @@ pub(crate) fn execute(
         session.end_all(USUAL_GRACE, stop);
     }
     let resources = left(context, asked, errand);
-    let end = End { errand, outcome: &outcome, took: began.elapsed(), resources };
+    let (reporting, took) = (reporting.as_ref(), began.elapsed());
+    let end = End { errand, outcome: &outcome, took, resources, reporting };
     end.tell(context, asked, &live, recording, vault)
 }
 

@@ -2,6 +2,7 @@
 //! nothing is kept: no record, and no key is made.
 
 pub(crate) mod report;
+mod reporting;
 pub(crate) mod survey;
 
 use clap::ArgMatches;

@@ -8,6 +8,7 @@ use opal_core::Duration;
 use opal_core::action::BranchOutput;
 
 use super::Given;
+use super::report::ReportTo;
 use crate::failure::Failure;
 
 #[derive(Debug, Default)]
@@ -28,6 +29,7 @@ pub(crate) struct RunOptions {
     pub(crate) no_pty: bool,
     /// `-` is standard output.
     pub(crate) events: Option<PathBuf>,
+    pub(crate) reports: Vec<ReportTo>,
     pub(crate) verbose: bool,
     pub(crate) quiet: bool,
     pub(crate) timings: bool,
@@ -61,6 +63,7 @@ impl RunOptions {
             sync: given.flag("sync"),
             no_pty: given.flag("no-pty"),
             events: given.path("events"),
+            reports: reports(given)?,
             verbose: given.flag("verbose"),
             quiet: given.flag("quiet"),
             timings: given.flag("timings"),
@@ -80,6 +83,7 @@ impl RunOptions {
             sync: self.sync || other.sync,
             no_pty: self.no_pty || other.no_pty,
             events: self.events.or(other.events),
+            reports: [other.reports, self.reports].concat(),
             verbose: self.verbose || other.verbose,
             quiet: self.quiet || other.quiet,
             timings: self.timings || other.timings,
@@ -101,6 +105,7 @@ impl RunOptions {
             (self.sync, "--sync"),
             (self.no_pty, "--no-pty"),
             (self.events.is_some(), "--events"),
+            (!self.reports.is_empty(), "--report"),
             (self.verbose, "--verbose"),
             (self.quiet, "--quiet"),
             (self.timings, "--timings"),
@@ -152,6 +157,11 @@ impl RunOptions {
             None => Ok(()),
         }
     }
+}
+
+fn reports(given: Given<'_>) -> Result<Vec<ReportTo>, Failure> {
+    let asked: Vec<PathBuf> = given.many("report");
+    asked.into_iter().map(ReportTo::new).collect()
 }
 
 /// `prefixed` or `grouped`. Files are named with `-o`.

@@ -51,7 +51,7 @@ const fn short(short: char, row: Row) -> Row {
 }
 
 #[rustfmt::skip]
-pub(super) static ROWS: [Row; 31] = [
+pub(super) static ROWS: [Row; 32] = [
     short('n', row("dry-run", Nothing, Plan, "Show the plan and run nothing; expensive values are deferred")),
     row("resolve", Nothing, Plan, "Resolve every value; write a contract if the output is a file or a pipe"),
     row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, json-compact, or cmd:PROGRAM for your own"),
@@ -80,6 +80,7 @@ pub(super) static ROWS: [Row; 31] = [
     row("sync", Nothing, Run, "Sync the record to disk before each step starts"),
     row("no-pty", Nothing, Run, "Give steps pipes, even on a terminal"),
     row("events", File("FILE|-"), Run, "Write the events as JSON Lines, - for standard output"),
+    row("report", Files("FILE|github"), Run, "Write a report: FILE.xml (JUnit), .md, .html or .json, or the job summary; may be repeated"),
     short('v', row("verbose", Nothing, Run, "Also show blocks, paths, times and debug messages")),
     short('q', row("quiet", Nothing, Run, "Show only failures, apart from the output of steps")),
     row("timings", Nothing, Run, "Show how long each step took, at the end")
@@ -94,9 +95,10 @@ pub(super) static SELECTS: [Row; 2] = [
 
 /// What `opal verify` has besides those that are for everybody.
 #[rustfmt::skip]
-pub(super) static VERIFY_ROWS: [Row; 3] = [
+pub(super) static VERIFY_ROWS: [Row; 4] = [
     row("timeout", Text("DURATION"), Verify, "The time limit of each verification, overriding the steps; 30s by default"),
     short('j', row("jobs", Text("N"), Verify, "Verify at most N resources at a time, up to 32; 16 by default")),
+    row("report", Files("FILE|github"), Verify, "Write a report: FILE.xml (JUnit), .md, .html or .json, or the job summary; may be repeated"),
     short('v', row("verbose", Nothing, Verify, "Also show the differences, and how to unblock blocked resources")),
 ];
 

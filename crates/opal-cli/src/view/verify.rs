@@ -32,6 +32,7 @@ use crate::options::Asked;
 
 pub(crate) use changes::{Preview, preview};
 pub(crate) use difference::{bounded, whole};
+pub(crate) use document::of as document;
 pub(crate) use progress::Progress;
 
 /// How the differences of a verification are read, and those of an apply.
@@ -155,6 +156,11 @@ fn help_lines(help: &[Shown<'_>], paint: Paint, out: &mut String) {
 }
 
 /// `4 resources: 2 satisfied, 1 missing, 1 drifted in 12ms`.
+/// The same without colours.
+pub(crate) fn summary_line(report: &Report) -> String {
+    summary(report, Paint(false))
+}
+
 fn summary(report: &Report, paint: Paint) -> String {
     let all = &report.verifications;
     let counts = Status::ALL.into_iter().filter_map(|status| {

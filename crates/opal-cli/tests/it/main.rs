@@ -36,6 +36,7 @@ mod plan;
 mod planned_twice;
 mod project;
 mod refusals;
+mod report;
 mod run;
 mod run_view;
 mod runs;

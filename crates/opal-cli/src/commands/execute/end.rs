@@ -13,10 +13,12 @@ use opal_ops::resume::can_be_resumed;
 use opal_vault::Vault;
 use opal_vault::event::Status;
 use opal_vault::record::{self, Ending};
+use serde_json::Value;
 
 use super::errand::Errand;
 use super::keeper::RunEnd;
 use super::recording::Recording;
+use super::reporting::Reporting;
 use super::steps::place;
 use crate::ambient::Ambient;
 use crate::commands::command_line;
@@ -33,6 +35,8 @@ pub(super) struct End<'e> {
     pub(super) took: Duration,
     /// What a contract's run has left of its resources.
     pub(super) resources: Vec<Seen>,
+    /// The reports that were asked for.
+    pub(super) reporting: Option<&'e Reporting>,
 }
 
 impl End<'_> {
@@ -93,16 +97,15 @@ impl End<'_> {
             resume: resume.as_deref(),
             record: folder.as_deref(),
         };
+        let document = || self.document(context, live, id.as_deref(), &report, vault);
         live.finish(&report);
         if let Some(last) = word {
             view::module::last(last.json.as_ref(), &last.text, asked.plan.is_json())?;
         } else if asked.plan.is_json() && last.is_ok() {
-            let source = &self.errand.subject.loaded.path;
-            let target = record_name(source, &self.errand.resolved.plan);
-            let steps = || live.steps_json(&resolved.plan, &context.registry, vault);
-            let steps = self.errand.subject.loaded.is_config().then(steps);
-            view::print_json(&summary_json(id.as_deref(), target, &report, steps))?;
+            view::print_json(&document())?;
         }
+        let unreported =
+            self.reporting.and_then(|it| it.write(self, context, &report, &document, vault));
         context.stages.end("run");
         let loaded = self.errand.subject.loaded;
         view::trace::telemetry(&context.stages, loaded, &self.errand.resolved.plan, &asked.plan);
@@ -110,8 +113,25 @@ impl End<'_> {
         last?;
         match live.trouble() {
             Some(failure) => Err(failure),
+            // A report that is missing fails a run that did not fail.
+            None if code == 0 => Ok(unreported.unwrap_or(Exit::Step(0))),
             None => Ok(Exit::Step(u8::try_from(code).unwrap_or(1))),
         }
+    }
+
+    /// The run as one JSON document.
+    fn document(
+        &self,
+        context: &Context<'_>,
+        live: &Live,
+        id: Option<&str>,
+        report: &Report<'_>,
+        vault: &Vault,
+    ) -> Value {
+        let (loaded, plan) = (self.errand.subject.loaded, &self.errand.resolved.plan);
+        let steps = || live.steps_json(plan, &context.registry, vault);
+        let steps = loaded.is_config().then(steps);
+        summary_json(id, record_name(&loaded.path, plan), report, steps)
     }
 
     fn ending(&self) -> RunEnd {

@@ -12,6 +12,7 @@ use opal_core::plan::Plan;
 use opal_core::stream::Stream;
 use opal_core::view::PlanView;
 use opal_files::outgoing;
+use opal_html::Collector;
 use opal_ops::module::arguments::MODULE;
 use opal_ops::planning::record_name;
 use opal_vault::Shown;
@@ -35,6 +36,8 @@ pub(super) struct Recording<'a> {
     lines: Option<Lines<Box<dyn Write + Send>>>,
     /// Who keeps it in another form.
     told: Option<&'a dyn Recorder>,
+    /// Who makes reports of it.
+    collector: Option<&'a Collector>,
     debug: Option<Debugged>,
     /// Whether the source is as its commit has it; git says it while the first steps run.
     modified: Option<JoinHandle<Option<bool>>>,
@@ -99,6 +102,7 @@ impl<'a> Recording<'a> {
         errand: &Errand<'_>,
         vault: &'a Vault,
         told: Option<&'a dyn Recorder>,
+        collector: Option<&'a Collector>,
     ) -> Result<Self, Failure> {
         // Who asks for every event on the disk does not want to go on without.
         let is_of_contract = header.contract.is_some();
@@ -126,6 +130,7 @@ impl<'a> Recording<'a> {
             is_of_contract,
             lines,
             told,
+            collector,
             debug: asked.plan.debug,
             modified,
         })
@@ -266,6 +271,7 @@ impl Recorder for Recording<'_> {
         let kept = self.kept(|writer| writer.event(event));
         let told = self.lines.as_ref().map_or(Ok(()), |lines| lines.event(event));
         let also = self.told.map_or(Ok(()), |other| other.event(event));
+        let _ = self.collector.map(|collector| collector.event(event));
         kept.and(told).and(also)
     }
 
@@ -273,6 +279,7 @@ impl Recorder for Recording<'_> {
         let kept = self.kept(|writer| writer.output(number, stream, bytes));
         let told = self.lines.as_ref().map_or(Ok(()), |it| it.output(number, stream, bytes));
         let also = self.told.map_or(Ok(()), |other| other.output(number, stream, bytes));
+        let _ = self.collector.map(|collector| collector.output(number, stream, bytes));
         kept.and(told).and(also)
     }
 

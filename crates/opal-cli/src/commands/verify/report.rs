@@ -7,12 +7,14 @@ use opal_exec::verify::Direction;
 use opal_ops::planning::Subject;
 use opal_ops::resources::{self, Counts};
 
+use super::reporting;
 use super::survey::{Survey, interrupted, limit, plan};
 use crate::commands::command_line;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::planning;
+use crate::reports::Reports;
 use crate::signals::Watched;
 use crate::view;
 use crate::view::verify::Findings;
@@ -46,6 +48,7 @@ pub(crate) fn verify(
         timeout: limit(asked),
         direction: Direction::Report,
     };
+    let reports = Reports::ready(context, &asked.run.reports)?;
     let report = survey.take()?;
     if let Some(exit) = report.stopped.and(watched.exit()) {
         return Err(interrupted(exit, &report, counts));
@@ -60,7 +63,8 @@ pub(crate) fn verify(
     view::verify::show(&findings, asked, context.out())?;
     context.stages.end("verify");
     view::trace::telemetry(&context.stages, subject.loaded, &resolved.plan, &asked.plan);
+    let unreported = reports.and_then(|it| reporting::write(&it, context, &findings, &resolved));
     let all_satisfied =
         report.verifications.iter().all(|it| it.status == resource::Status::Satisfied);
-    Ok(if all_satisfied { Exit::Done } else { Exit::Differs })
+    Ok(if all_satisfied { unreported.unwrap_or(Exit::Done) } else { Exit::Differs })
 }

@@ -160,7 +160,7 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
 }
 
 /// What went wrong, in one sentence.
-pub(super) fn headline(failed: &Failed<'_>) -> String {
+pub(crate) fn headline(failed: &Failed<'_>) -> String {
     match &failed.message {
         Some(message) => visible::lines(message),
         None => format!("a step {}", words::ending(failed.code)),
@@ -206,19 +206,24 @@ pub(super) fn hidden(report: &Report<'_>, ink: Ink) -> Option<String> {
 /// `done: 4 steps in 2.3s`. A run that is done says how many steps ran, and then how many of them
 /// did not just succeed; one that is not says how many did.
 pub(super) fn closing(report: &Report<'_>, ink: Ink) -> String {
-    let (steps, took) = (report.steps, words::time(report.took));
-    let mut counts = vec![];
     let label = match report.status {
-        Status::Executed | Status::Drifted => {
-            let Counts { done, satisfied, caught, failed, stopped, .. } = steps;
-            counts.push(counted(count(done + satisfied + caught + failed + stopped), "step"));
-            ink.good("done")
-        }
-        status => {
-            counts.push(format!("{} done", counted(count(steps.done), "step")));
-            ink.error(if status == Status::Interrupted { "interrupted" } else { "failed" })
-        }
+        Status::Executed | Status::Drifted => ink.good("done"),
+        Status::Interrupted => ink.error("interrupted"),
+        _ => ink.error("failed"),
     };
+    format!("{label}: {}", came_to(report))
+}
+
+/// `4 steps, 1 failed in 2.3s`.
+pub(crate) fn came_to(report: &Report<'_>) -> String {
+    let (steps, took) = (report.steps, words::time(report.took));
+    let Counts { done, satisfied, caught, failed, stopped, .. } = steps;
+    let mut counts = vec![match report.status {
+        Status::Executed | Status::Drifted => {
+            counted(count(done + satisfied + caught + failed + stopped), "step")
+        }
+        _ => format!("{} done", counted(count(done), "step")),
+    }];
     for (count, what) in [
         (steps.satisfied, "already satisfied"),
         (steps.failed, "failed"),
@@ -233,7 +238,7 @@ pub(super) fn closing(report: &Report<'_>, ink: Ink) -> String {
             counts.push(format!("{count} {what}"));
         }
     }
-    format!("{label}: {} in {took}", counts.join(", "))
+    format!("{} in {took}", counts.join(", "))
 }
 
 fn count(steps: u64) -> usize {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use opal_ops::preview::Effect;
 
 /// With what an apply would do about each, where that was asked.
-pub(super) fn of(file: &str, report: &Report, effects: Option<&[Effect]>) -> Value {
+pub(crate) fn of(file: &str, report: &Report, effects: Option<&[Effect]>) -> Value {
     let all = &report.verifications;
     let count = |status| all.iter().filter(|found| found.status == status).count();
     let mut summary = json!({

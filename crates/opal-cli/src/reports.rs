@@ -1,0 +1,127 @@
+//! `--report`: where reports go, and writing them. What is in them is made by `opal-html`.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use opal_files::atomic::Unfinished;
+use opal_files::outgoing::is_special;
+use opal_html::{Report, junit, markdown, page};
+use serde_json::Value;
+
+use crate::commands::plan::file::write_file;
+use crate::context::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::{ReportFormat, ReportTo};
+use crate::view;
+
+/// The most that a job summary may hold: GitHub drops one of more than 1 MiB, whoever wrote it.
+const MAX_SUMMARY_BYTES: usize = 900 << 10;
+
+/// The reports of one run or verification.
+#[derive(Debug)]
+pub(crate) struct Reports {
+    to: Vec<ReportTo>,
+    summary: Option<PathBuf>,
+    /// Nobody asked for the job summary: that it cannot be written fails nothing.
+    is_usual: bool,
+}
+
+impl Reports {
+    /// Makes sure that they can be written, before anything happens; none where there are none. A
+    /// report of an earlier run is removed: it must not be taken for one of this run.
+    pub(crate) fn ready(
+        context: &Context<'_>,
+        asked: &[ReportTo],
+    ) -> Result<Option<Self>, Failure> {
+        let summary = context.ambient.job_summary.clone();
+        let is_usual = asked.is_empty() && context.ambient.github && summary.is_some();
+        let to = if is_usual { vec![ReportTo::JobSummary] } else { asked.to_vec() };
+        for target in &to {
+            match target {
+                ReportTo::File(path, _) => {
+                    prepare(path).map_err(|error| unwritable(path, &error))?
+                }
+                ReportTo::JobSummary if summary.is_none() => {
+                    return Err(Failure::usage(
+                        "`--report github`: `GITHUB_STEP_SUMMARY` is not set",
+                        "it is set in jobs of GitHub; elsewhere write a file: `--report FILE.md`",
+                    ));
+                }
+                ReportTo::JobSummary => {}
+            }
+        }
+        Ok((!to.is_empty()).then_some(Self { to, summary, is_usual }))
+    }
+
+    /// Writes all of them. What cannot be written is reported, and gives the exit code of a run that
+    /// did not fail.
+    pub(crate) fn write(&self, report: &Report, json: &dyn Fn() -> Value) -> Option<Exit> {
+        let mut exit = None;
+        for target in &self.to {
+            let written = match target {
+                ReportTo::File(path, format) => file(path, *format, report, json),
+                ReportTo::JobSummary => self.summary.as_deref().map_or(Ok(()), |path| {
+                    append(path, report).map_err(|error| unwritable(path, &error))
+                }),
+            };
+            if let Err(failure) = written {
+                view::unreported(&failure.message);
+                exit = exit.or((!self.is_usual).then_some(Exit::Write));
+            }
+        }
+        exit
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::unwritable(&format!("the report `{}`", path.display()), error)
+}
+
+/// Directories are made: a report often goes where a step puts its own results.
+fn prepare(path: &Path) -> io::Result<()> {
+    if is_special(path) {
+        return Ok(());
+    }
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    make_parent(path)?;
+    drop(Unfinished::beside(path)?);
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn make_parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)
+}
+
+fn file(
+    path: &Path,
+    format: ReportFormat,
+    report: &Report,
+    json: &dyn Fn() -> Value,
+) -> Result<(), Failure> {
+    let text = match format {
+        ReportFormat::Junit => junit::document(report),
+        ReportFormat::Markdown => markdown::document(report, usize::MAX),
+        ReportFormat::Html => page::document(report),
+        ReportFormat::Json => view::json_text(&json()),
+    };
+    // A step may have removed it.
+    make_parent(path).map_err(|error| unwritable(path, &error))?;
+    write_file(path, text.as_bytes())
+}
+
+/// Adds to what the job has already, as far as there is room.
+fn append(path: &Path, report: &Report) -> io::Result<()> {
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    let used = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    let text = markdown::document(report, MAX_SUMMARY_BYTES.saturating_sub(used));
+    if text.is_empty() {
+        return Err(io::Error::other("the summary of the job is full"));
+    }
+    file.write_all(text.as_bytes())
+}

@@ -1,0 +1,89 @@
+//! What a report is made of.
+
+use std::time::{Duration, SystemTime};
+
+use crate::printed::Printed;
+
+/// A run, or a verification.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The target of the run, or the file that was verified.
+    pub name: String,
+    /// `failed`, or `2 resources differ`.
+    pub status: String,
+    pub is_good: bool,
+    /// What it came to, in one line: `3 steps done, 1 failed in 2.3s`.
+    pub summary: String,
+    /// Why it failed, where no case says so.
+    pub trouble: Option<String>,
+    pub at: SystemTime,
+    pub took: Duration,
+    pub host: Option<String>,
+    /// Names and texts, in the order of reading.
+    pub facts: Vec<(&'static str, String)>,
+    pub cases: Vec<Case>,
+    /// The plan as a tree.
+    pub plan: Option<String>,
+}
+
+/// A leaf step, or a resource that was verified.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Unique in its report.
+    pub path: Box<str>,
+    /// The step as the plan shows it, or what the resource is about.
+    pub text: String,
+    /// Where it is: a file, and a line from 1.
+    pub place: Option<(String, u32)>,
+    pub outcome: Outcome,
+    /// In one word: `done`, `satisfied`, `timed_out`, `drifted`.
+    pub status: &'static str,
+    /// What opal has to say about it.
+    pub message: Option<String>,
+    /// Its attempts; none where it did not start.
+    pub spans: Vec<Span>,
+    /// What it printed, in its last attempt.
+    pub printed: Printed,
+    /// What differs from its description, line by line.
+    pub details: Option<String>,
+}
+
+/// What it means for whoever reads the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Passed,
+    /// It failed by itself.
+    Failed,
+    /// Something around it was in the way.
+    Error,
+    Skipped,
+}
+
+/// An attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// After the start of the run.
+    pub start: Duration,
+    pub took: Duration,
+    pub is_good: bool,
+}
+
+impl Case {
+    /// Of all attempts.
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        self.spans.iter().map(|span| span.took).sum()
+    }
+
+    #[must_use]
+    pub fn is_bad(&self) -> bool {
+        matches!(self.outcome, Outcome::Failed | Outcome::Error)
+    }
+}
+
+impl Report {
+    #[must_use]
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.cases.iter().filter(|case| case.outcome == outcome).count()
+    }
+}
