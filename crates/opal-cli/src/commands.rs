@@ -14,6 +14,7 @@ pub(crate) mod help;
 pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod module;
+pub(crate) mod of_projects;
 pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod runs;

@@ -16,6 +16,7 @@ use crate::arguments::{Typed, asks_for_json};
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
+use crate::projects::Target;
 use crate::source::NotLoaded;
 use crate::task_words::variable_before;
 use crate::tasks::{Task, quoted};
@@ -61,6 +62,13 @@ fn word(context: &Context<'_>, word: &str) -> Result<Exit, Failure> {
         let words: Vec<OsString> =
             [word.into()].into_iter().chain(context.typed.rest.iter().cloned()).collect();
         return builtin(context, "apply", &words);
+    }
+    if let Some(target) = Target::parse(word) {
+        let before = Asked::before(&context.typed.before)?;
+        let rest = &context.typed.rest;
+        commands::of_projects::alone(context.typed.file.as_ref(), context.typed.global)?;
+        let ran = commands::of_projects::run(context, &target, rest, before, Verb::Run);
+        return ran.map_err(|failure| failure.in_json(asks_for_json(rest)));
     }
     if project::is_file(word) {
         commands::task::not_global(word, context.typed.global)?;

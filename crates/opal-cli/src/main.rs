@@ -27,6 +27,7 @@ mod context;
 mod dispatch;
 mod env_file;
 mod failure;
+mod git;
 #[cfg(debug_assertions)]
 mod held_still;
 mod inner;
@@ -36,6 +37,7 @@ mod options;
 mod path_completion;
 mod planning;
 mod project;
+mod projects;
 mod reports;
 mod signals;
 mod source;

@@ -80,6 +80,8 @@ pub(crate) struct PlanOptions {
     pub(crate) identity: Option<String>,
     pub(crate) expires: Option<Duration>,
     pub(crate) once: bool,
+    /// Only projects that have changed since this commit.
+    pub(crate) changed_since: Option<String>,
     pub(crate) root: Option<PathBuf>,
     /// Later ones win over earlier ones.
     pub(crate) env_files: Vec<PathBuf>,
@@ -304,6 +306,7 @@ impl PlanOptions {
             identity: given.text("identity"),
             expires: expires.transpose()?,
             once: given.flag("once"),
+            changed_since: given.text("changed-since"),
             root: given.path("root"),
             env_files: given.many("env-file"),
             debug: given.text("debug").map(|level| match level.as_str() {
@@ -332,6 +335,7 @@ impl PlanOptions {
             identity: self.identity.or(other.identity),
             expires: self.expires.or(other.expires),
             once: self.once || other.once,
+            changed_since: self.changed_since.or(other.changed_since),
             root: self.root.or(other.root),
             // Those of `other` stood before.
             env_files: [other.env_files, self.env_files].concat(),

@@ -171,6 +171,7 @@ impl Request<'_> {
             false => text.to_owned(),
         };
         let mut kept: BTreeMap<String, Vec<String>> = [
+            ("changed-since", self.changed_since().into_iter().collect()),
             ("env-file", env_files.iter().map(|file| self.absolute(file)).collect()),
             ("recipient", recipients.iter().map(|text| file_or(text)).collect()),
             ("root", root.into_iter().map(|root| self.absolute(root)).collect()),
@@ -185,6 +186,12 @@ impl Request<'_> {
             kept.insert(GLOBAL.to_owned(), Vec::new());
         }
         kept
+    }
+
+    /// The commit since which the projects have changed, where that was asked: what a name means may
+    /// change.
+    fn changed_since(&self) -> Option<String> {
+        self.subject.loaded.selection.as_ref()?.commit.clone()
     }
 
     /// Why the preflight of a module was skipped, where it was.

@@ -41,6 +41,19 @@ pub struct Loaded {
     pub is_global: bool,
     /// What has been read of its imports.
     pub imports: Imports,
+    /// Where the source was made of projects.
+    pub selection: Option<Box<Selection>>,
+}
+
+/// The projects that a source was made of: there is no file with its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// The commit since which they have changed, where that was asked.
+    pub commit: Option<String>,
+    /// Their directories, from the top of the repository.
+    pub projects: Vec<String>,
+    /// Those that were left out, each with the reason.
+    pub omitted: Vec<(String, String)>,
 }
 
 /// What a text was read as.
@@ -61,6 +74,19 @@ impl Loaded {
         Self::of(path, name, text, form)
     }
 
+    /// A text that was made of the projects of a tree.
+    #[must_use]
+    pub fn tree(
+        path: PathBuf,
+        name: String,
+        text: String,
+        selection: Selection,
+        registry: &Registry,
+    ) -> Self {
+        let selection = Some(Box::new(selection));
+        Self { selection, ..Self::language(path, name, text, registry) }
+    }
+
     /// A declarative configuration.
     #[must_use]
     pub fn configuration(path: PathBuf, name: String, text: String, registry: &Registry) -> Self {
@@ -77,8 +103,8 @@ impl Loaded {
     }
 
     fn of(path: PathBuf, name: String, text: String, form: Form) -> Self {
-        let imports = Imports::default();
-        Self { path, name, text, form, is_found: false, is_global: false, imports }
+        let (imports, selection) = (Imports::default(), None);
+        Self { path, name, text, form, is_found: false, is_global: false, imports, selection }
     }
 
     /// Every file that it is made of: its imports; of a module its schema, its profile and the files of
@@ -89,9 +115,17 @@ impl Loaded {
         match &self.form {
             Form::Module(run) => run.prepared.files.iter().map(|file| file.path.clone()).collect(),
             Form::Language(_) | Form::Config(_) => {
-                std::iter::once(self.path.clone()).chain(imported).collect()
+                let own = self.selection.is_none().then(|| self.path.clone());
+                own.into_iter().chain(imported).collect()
             }
         }
+    }
+
+    /// Every file around which a policy applies: the source itself also where it is not a file.
+    #[must_use]
+    pub fn policed(&self) -> Vec<PathBuf> {
+        let imported = self.imports.files.iter().map(|file| file.path.clone());
+        std::iter::once(self.path.clone()).chain(imported).collect()
     }
 
     /// Only of what is written in the language.

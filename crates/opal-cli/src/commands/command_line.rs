@@ -8,6 +8,7 @@ use opal_ops::planning::Subject;
 use crate::context::Context;
 use crate::options::Asked;
 use crate::project;
+use crate::projects::Target;
 use crate::tasks::{self, Task, option, path_word};
 
 /// Takes a run of a task, a script or a configuration up again where it failed. Options of opal are
@@ -27,8 +28,8 @@ pub(crate) fn resume(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>
         return words.join(" ");
     };
     words.extend(of_source(subject));
-    let given = tasks::words(&task, &subject.arguments);
-    if task.is_reserved() {
+    let given = task_words(subject, &task);
+    if task.is_reserved() && subject.loaded.selection.is_none() {
         words.insert(1, "run".to_owned());
     }
     // After a `--`, and where a task takes all remaining arguments, everything is an argument.
@@ -63,6 +64,9 @@ fn options(context: &Context<'_>, asked: &Asked) -> Vec<String> {
     if let Some(identity) = &plan.identity {
         option("--identity", identity.clone());
     }
+    if let Some(commit) = &plan.changed_since {
+        option("--changed-since", commit.clone());
+    }
     for file in &plan.env_files {
         option("--env-file", file.display().to_string());
     }
@@ -92,7 +96,7 @@ pub(crate) fn target(subject: &Subject<'_>) -> String {
     match task_of(subject) {
         Some(task) => {
             words.extend(of_source(subject));
-            words.extend(tasks::words(&task, &subject.arguments));
+            words.extend(task_words(subject, &task));
         }
         None => {
             words.push(path_word(&loaded.name));
@@ -106,9 +110,17 @@ fn task_of(subject: &Subject<'_>) -> Option<Task> {
     tasks::find(subject.loaded, subject.function.as_deref()?)
 }
 
+/// A task and its arguments; of several projects with their directory.
+fn task_words(subject: &Subject<'_>, task: &Task) -> Vec<String> {
+    match Target::word(&subject.loaded.path, &task.name) {
+        Some(word) => vec![tasks::quoted(&word)],
+        None => tasks::words(task, &subject.arguments),
+    }
+}
+
 /// The source of a task, where it is not the one that opal finds by itself.
 fn of_source(subject: &Subject<'_>) -> Vec<String> {
-    match project::is_default(&subject.loaded.path) {
+    match subject.loaded.selection.is_some() || project::is_default(&subject.loaded.path) {
         _ if subject.loaded.is_global => vec!["-g".to_owned()],
         true => Vec::new(),
         false => option("-f", &subject.loaded.name),

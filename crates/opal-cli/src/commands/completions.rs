@@ -2,10 +2,12 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | words as bash cuts them | [`bash`] |
-//! | files as values | [`path_completion`] |
+//! | words as bash cuts them | `bash` |
+//! | files as values | `path_completion` |
+//! | tasks of other projects | `targets` |
 
 mod bash;
+mod targets;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,7 +20,7 @@ use crate::failure::{Exit, Failure};
 use crate::options::Behind;
 use crate::project::Chosen;
 use crate::tasks::{self, Task};
-use crate::{arguments, builtins, options, path_completion, project, source, view};
+use crate::{arguments, builtins, options, project, source, view};
 
 const SHELLS: Shells<'_> = Shells(&[&bash::Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
@@ -41,9 +43,12 @@ pub(crate) fn script(matches: &ArgMatches) -> Result<Exit, Failure> {
 /// A command that takes a task, with the tasks as if they were commands of its own.
 fn with_targets(command: Command, tasks: &[Task], side: Behind) -> Command {
     let free = |task: &&Task| command.find_subcommand(&task.name).is_none();
-    let targets: Vec<Command> =
+    let tasks: Vec<Command> =
         tasks.iter().filter(free).map(|task| options::behind(tasks::command(task), side)).collect();
-    command.subcommands(targets)
+    // An argument that is changed comes last, unless it has an index.
+    let command = command.mut_arg("target", |arg| arg.index(1).add(targets::sources()));
+    let command = command.mut_arg("arguments", |arg| arg.index(2));
+    command.subcommands(tasks)
 }
 
 /// The source that the words name with `-f` or `-g`, before the command or after one that takes a task;
@@ -88,7 +93,7 @@ fn command_line(words: &[OsString]) -> Command {
     let named = tasks.iter().filter(|task| !task.is_reserved());
     // The tasks come first, before opal's own commands.
     let command = |task| options::behind(tasks::command(task), Behind::Work).display_order(0);
-    let script = Arg::new("script").index(1).add(path_completion::sources());
+    let script = Arg::new("script").index(1).add(targets::sources());
     opal.subcommands(named.map(command)).arg(script)
 }
 

@@ -115,7 +115,7 @@ fn hold(
 ) -> Result<Exit, Failure> {
     let &Attempt { context, asked, path, bytes } = attempt;
     let options = &asked.plan;
-    let policy = trust::policy(context, options, &required(matches), Some(&source.path))?;
+    let policy = trust::policy(context, options, &required(matches), &source.policed())?;
     let here = Here::new(context, options, source, opened.contract.plan(), watched)?;
     let once = opened.contract.provenance().once;
     let resumed = if once { resumed(asked, &here, &opened)? } else { None };

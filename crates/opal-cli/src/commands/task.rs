@@ -15,13 +15,14 @@ use opal_plan::plan::Purpose;
 
 use super::execute::{self, Errand};
 use super::plan::{make, trust};
-use super::{apply, command_line, config_file, help, verify};
+use super::{apply, command_line, config_file, help, of_projects, verify};
 use crate::arguments::asks_for_json;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{self, Asked};
 use crate::planning;
 use crate::project::Chosen;
+use crate::projects::Target;
 use crate::signals::Watched;
 use crate::source::NotLoaded;
 use crate::task_words::Typed;
@@ -146,12 +147,18 @@ pub(crate) fn config(
     config_file::exit_of(script(context, path, rest, asked, Verb::Run))
 }
 
-fn carry_out(
+pub(super) fn carry_out(
     context: &Context<'_>,
     subject: &Subject<'_>,
     asked: &Asked,
     verb: Verb,
 ) -> Result<Exit, Failure> {
+    if asked.plan.changed_since.is_some() && subject.loaded.selection.is_none() {
+        return Err(Failure::usage(
+            "`--changed-since` selects projects, but only one is named",
+            "name a directory of projects: `opal DIR/...:TASK --changed-since REF`",
+        ));
+    }
     if verb == Verb::Verify {
         return verify::report::verify(context, subject, asked);
     }
@@ -182,7 +189,7 @@ fn carry_out(
         Err(exit) => return Ok(exit),
     };
     if keys.drew() {
-        trust::may_draw(context, options, &subject.loaded.path)?;
+        trust::may_draw(context, options, &subject.loaded.policed())?;
     }
     let errand = Errand {
         subject,
@@ -239,6 +246,11 @@ fn resolve_target(
 ) -> Result<Exit, Failure> {
     if verb == Verb::Run && project::is_config(Path::new(target)) {
         return config(context, Path::new(target), rest, asked);
+    }
+    if let Some(target) = Target::parse(target) {
+        let is_global = matches.get_flag("global") || context.typed.global;
+        of_projects::alone(context.file(matches), is_global)?;
+        return of_projects::run(context, &target, rest, asked, verb);
     }
     if project::is_file(target) {
         not_global(target, matches.get_flag("global") || context.typed.global)?;

@@ -6,7 +6,7 @@ use super::table::{Of, ROWS, Row};
 
 /// The options of a run of a module, which has a root of its own and always runs whole.
 pub(crate) fn module_args() -> Vec<Arg> {
-    let others = ["from", "jobs", "report", "resume", "root", "verify-first"];
+    let others = ["changed-since", "from", "jobs", "report", "resume", "root", "verify-first"];
     ROWS.iter().filter(|row| !others.contains(&row.name)).map(Row::arg).collect()
 }
 

@@ -6,13 +6,10 @@ mod origin;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use opal_core::git;
-use opal_core::resolver::{Probe, Run};
 use opal_files::regular;
-use opal_session::world::{OsWorld, Surroundings};
 use opal_trust::policy::ProjectFile;
 
-use crate::ambient::Ambient;
+use crate::git::{answer as git, ask};
 use opal_core::gather::Gather as _;
 
 const FILE: &str = "opal.mod";
@@ -125,22 +122,4 @@ pub(crate) fn is_as_committed(
     git(&folder, &["rev-parse", "--verify", "--quiet", &format!("{commit}^{{commit}}")])?;
     let committed = ask(&folder, &["cat-file", "blob", &format!("{commit}:./{name}")]);
     Some(committed.is_some_and(|text| has(&text)))
-}
-
-fn git(folder: &Path, words: &[&str]) -> Option<String> {
-    Some(ask(folder, words)?.trim().to_owned())
-}
-
-fn ask(folder: &Path, words: &[&str]) -> Option<String> {
-    let world = OsWorld::new(Surroundings {
-        environment: Ambient::environment(),
-        start: folder.to_owned(),
-        home: None,
-        ..Surroundings::default()
-    });
-    let words = [&["--literal-pathspecs"], words].concat();
-    let command = git::command(&words);
-    let run = Run::ProgramWithout { words: &command, variables: &git::FOREIGN };
-    let output = world.run(&run).ok()?;
-    Some(output.expose().to_owned())
 }

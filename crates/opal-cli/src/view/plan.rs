@@ -13,7 +13,7 @@ use opal_core::contract::{Change, Contract, Difference, Drift, Verdict};
 use opal_core::plan::{Plan, Step};
 use opal_core::view::visible;
 use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree};
-use opal_ops::source::Loaded;
+use opal_ops::source::{Loaded, Selection};
 use opal_trust::keys::PublicKey;
 use serde_json::json;
 
@@ -122,6 +122,18 @@ pub(crate) fn refuse(
 pub(crate) fn forced(comparison: &Comparison<'_>, ink: Ink) {
     say(&differences(comparison, ink.colour));
     say("warning: --force: the steps of the contract run with the current values\n");
+}
+
+/// Which projects a task runs in, and why not in others.
+pub(crate) fn selected(selection: &Selection) {
+    let mut text = String::new();
+    for (project, why) in &selection.omitted {
+        text.push_str(&format!("omitted: {}: {}\n", visible::line(project), visible::line(why)));
+    }
+    if selection.projects.is_empty() {
+        text.push_str("no project is selected\n");
+    }
+    say(&text);
 }
 
 /// What is to be known about a contract beside its plan.

@@ -31,6 +31,7 @@ mod keys;
 mod laws;
 mod list;
 mod module;
+mod monorepo;
 use opal_testing::needs;
 mod plan;
 mod planned_twice;

@@ -150,7 +150,22 @@ impl Loaded {
         }
         let all: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
         let changed = all.into_iter().filter(|path| before.get(*path) != after.get(*path));
-        changed.map(|path| path.display().to_string()).collect()
+        let Some(selection) = &self.selection else {
+            return changed.map(|path| path.display().to_string()).collect();
+        };
+        // The text that was made of the projects is in no file, and says nothing more than they do.
+        let own = self.path.file_name().map(Path::new);
+        let changed = changed.filter(|path| Some(path.as_path()) != own);
+        let since = |what: &str| match &selection.commit {
+            Some(commit) => format!(": {what} since {}", &commit[..commit.len().min(12)]),
+            None => String::new(),
+        };
+        let words = |path: &PathBuf| match (before.get(path), after.get(path)) {
+            (None, _) => format!("{} (newly selected{})", path.display(), since("changed")),
+            (_, None) => format!("{} (no longer selected{})", path.display(), since("unchanged")),
+            _ => path.display().to_string(),
+        };
+        changed.map(words).collect()
     }
 
     /// The digest of the source. With imports it is that of the digests of all files, in the order of

@@ -69,11 +69,14 @@ impl Importer<'_, '_> {
             let path = import.path.as_deref().unwrap_or_default();
             let seen = super::seen_from(&self.known(0).folder, &place);
             let message = format!("`{path}`: only the source itself can import variables");
-            let help = format!(
-                "import it in `{}` too: `import \"{}\"`",
-                self.known(0).path.display(),
-                seen.display()
-            );
+            let help = match self.loaded.selection.is_some() {
+                true => "run this project by itself: `opal DIR:TASK`".to_owned(),
+                false => format!(
+                    "import it in `{}` too: `import \"{}\"`",
+                    self.known(0).path.display(),
+                    seen.display()
+                ),
+            };
             let error = Missing::Error(Code::VariablesInPart, message, help);
             // Nothing was opened, so there is nobody to distrust.
             let _ = self.missing(file, &import, error);

@@ -34,8 +34,8 @@ pub struct Files {
     pub system: Option<PathBuf>,
     /// `config/policy.toml` under the runtime root.
     pub user: Option<PathBuf>,
-    /// The project's `opal.mod`.
-    pub project: Option<PathBuf>,
+    /// The `opal.mod` of each project whose files are used.
+    pub projects: Vec<PathBuf>,
 }
 
 /// What a project says about itself in `opal.mod`.
@@ -59,19 +59,21 @@ pub struct PolicyError {
 }
 
 impl Files {
-    /// All rules together, with those of the command line, and the project's name.
-    pub fn load(&self, flags: Policy) -> Result<(Policy, Option<String>), PolicyError> {
+    /// All rules together, with those of the command line: the strictest win.
+    pub fn load(&self, flags: Policy) -> Result<Policy, PolicyError> {
         let mut policy = flags;
         for path in self.system.iter().chain(&self.user) {
             if let Some(text) = read(path, root::read_guarded)? {
                 policy = policy.merge(Policy::parse(path, &text)?);
             }
         }
-        let Some(path) = &self.project else { return Ok((policy, None)) };
-        // Whoever may write the sources may write this; it can only tighten.
-        let Some(text) = read(path, root::read_public)? else { return Ok((policy, None)) };
-        let project = ProjectFile::parse(path, &text)?;
-        Ok((policy.tightened_by(project.policy), project.name))
+        // Whoever may write the sources may write these; they can only tighten.
+        for path in &self.projects {
+            if let Some(text) = read(path, root::read_public)? {
+                policy = policy.tightened_by(ProjectFile::parse(path, &text)?.policy);
+            }
+        }
+        Ok(policy)
     }
 }
 
@@ -301,7 +303,11 @@ mod tests {
         symlink("/nonexistent", at("opal.mod")).unwrap();
         fs::write(at("file"), "").unwrap();
         let load = |user: Option<&str>, project: Option<&str>| {
-            let files = Files { system: None, user: user.map(at), project: project.map(at) };
+            let files = Files {
+                system: None,
+                user: user.map(at),
+                projects: project.map(at).into_iter().collect(),
+            };
             files.load(Policy::default()).map_err(|error| error.message)
         };
         for (user, project) in [

@@ -140,9 +140,10 @@ fn a_project_can_only_tighten() {
 fn files_that_are_missing_say_nothing_and_files_that_are_wrong_stop() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| Some(folder.path().join(name));
-    let files = Files { system: path("system"), user: path("user"), project: path("opal.mod") };
+    let projects = ["opal.mod", "web/opal.mod"].map(|name| folder.path().join(name)).to_vec();
+    let files = Files { system: path("system"), user: path("user"), projects };
     let load = || files.load(Policy::default());
-    assert_eq!(load().unwrap(), (Policy::default(), None));
+    assert_eq!(load().unwrap(), Policy::default());
     fs::write(folder.path().join("system"), "max_age = \"2h\"\n").unwrap();
     fs::write(folder.path().join("user"), "max_age = \"1h\"\n").unwrap();
     for name in ["system", "user"] {
@@ -150,10 +151,12 @@ fn files_that_are_missing_say_nothing_and_files_that_are_wrong_stop() {
     }
     fs::write(folder.path().join("opal.mod"), "name = \"shop\"\n[policy]\nmax_age = \"3h\"\n")
         .unwrap();
-    let (policy, name) = load().unwrap();
-    assert_eq!(policy.max_age, Some(Duration::from_secs(3600)));
-    assert_eq!(name.as_deref(), Some("shop"));
-    for name in ["system", "user", "opal.mod"] {
+    assert_eq!(load().unwrap().max_age, Some(Duration::from_secs(3600)));
+    // Of several projects, the strictest wins.
+    fs::create_dir(folder.path().join("web")).unwrap();
+    fs::write(folder.path().join("web/opal.mod"), "[policy]\nmax_age = \"10m\"\n").unwrap();
+    assert_eq!(load().unwrap().max_age, Some(Duration::from_secs(600)));
+    for name in ["system", "user", "opal.mod", "web/opal.mod"] {
         let good = fs::read(folder.path().join(name)).unwrap();
         let huge = vec![b'#'; 300 * 1024];
         for bad in [b"\xff".as_slice(), b"x = 1", &huge] {
@@ -179,7 +182,7 @@ fn rules_that_others_could_have_changed_stop_and_those_of_a_project_do_not() {
         let files = [
             Files { system: path(), ..Files::default() },
             Files { user: path(), ..Files::default() },
-            Files { project: path(), ..Files::default() },
+            Files { projects: path().into_iter().collect(), ..Files::default() },
         ];
         files.map(|files| files.load(Policy::default()).map_err(|error| error.help))
     };

@@ -63,15 +63,15 @@ impl Errand<'_> {
         if self.contract.is_some() {
             return Ok(());
         }
-        let source = &self.subject.loaded.path;
-        let target = record_name(source, &self.resolved.plan);
+        let loaded = self.subject.loaded;
+        let target = record_name(&loaded.path, &self.resolved.plan);
         let words = match self.keeper {
             Some(_) => "opal module apply REF --dry-run -o FILE".to_owned(),
             None => {
                 format!("{} plan -o FILE {}", context.opal(), command_line::target(self.subject))
             }
         };
-        trust::may_run_directly(context, &asked.plan, source, target, &words)
+        trust::may_run_directly(context, &asked.plan, &loaded.policed(), target, &words)
             .map_err(|failure| self.abandoned(failure))
     }
 

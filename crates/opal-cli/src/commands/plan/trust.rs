@@ -1,6 +1,6 @@
 //! The policy here, and what it says about a run without a contract.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use opal_trust::keys::Credentials;
 use opal_trust::policy::{Files, Policy};
@@ -25,7 +25,7 @@ pub(crate) fn policy(
     context: &Context<'_>,
     options: &PlanOptions,
     required: &Required,
-    source: Option<&Path>,
+    sources: &[PathBuf],
 ) -> Result<Policy, Failure> {
     let root = context.root(options.root.as_ref());
     let flags = match (required.signature, &required.key, &root) {
@@ -42,24 +42,34 @@ pub(crate) fn policy(
     let files = Files {
         system: Some(PathBuf::from(SYSTEM_POLICY)),
         user: root.map(|root| root.path().join("config/policy.toml")),
-        project: source.and_then(planning::project_file),
+        projects: projects(sources),
     };
-    let (policy, _) = files.load(flags).map_err(|error| {
+    files.load(flags).map_err(|error| {
         let line = error.line.map_or_else(String::new, |line| format!(":{line}"));
         let message = format!("{}{line}: {}", error.file.display(), error.message);
         let exit = if error.is_unsafe { Exit::NotTrusted } else { Exit::Configuration };
         Failure::new(exit, message, error.help)
-    })?;
-    Ok(policy)
+    })
+}
+
+/// The `opal.mod` around each source, once: every project's rules apply.
+fn projects(sources: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for file in sources.iter().filter_map(|source| planning::project_file(source)) {
+        if !found.contains(&file) {
+            found.push(file);
+        }
+    }
+    found
 }
 
 /// Refuses a run that draws random values without a contract, where the rules say so.
 pub(crate) fn may_draw(
     context: &Context<'_>,
     options: &PlanOptions,
-    source: &Path,
+    sources: &[PathBuf],
 ) -> Result<(), Failure> {
-    let policy = policy(context, options, &Required::default(), Some(source))?;
+    let policy = policy(context, options, &Required::default(), sources)?;
     if policy.allows_random_values() {
         return Ok(());
     }
@@ -75,11 +85,11 @@ pub(crate) fn may_draw(
 pub(crate) fn may_run_directly(
     context: &Context<'_>,
     options: &PlanOptions,
-    source: &Path,
+    sources: &[PathBuf],
     target: &str,
     words: &str,
 ) -> Result<(), Failure> {
-    let policy = policy(context, options, &Required::default(), Some(source))?;
+    let policy = policy(context, options, &Required::default(), sources)?;
     if policy.allows_direct(target) {
         return Ok(());
     }

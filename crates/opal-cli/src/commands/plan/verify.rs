@@ -9,7 +9,7 @@ use opal_vault::ledger::Ledger;
 use super::file::{open, read_file};
 use super::trust;
 use crate::clock::unix_time;
-use crate::commands::run::current::source_path;
+use crate::commands::run::current::{recorded_sources, source_path};
 use crate::commands::run::new_contract::{new_contract, of_module};
 use crate::context::Context;
 use crate::failure::contract::Refused;
@@ -26,7 +26,10 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let opened = open(context, &options, path, &bytes)?;
     let contract = &opened.contract;
     let source = source_path(contract, context.file(matches));
-    let policy = trust::policy(context, &options, &required(matches), source.as_deref())?;
+    let sources = source.as_ref().map_or_else(Vec::new, |source| {
+        [vec![source.clone()], recorded_sources(contract, source)].concat()
+    });
+    let policy = trust::policy(context, &options, &required(matches), &sources)?;
     let root = context.root(options.root.as_ref());
     let ledger = root.as_ref().map(Ledger::new);
     let rules = Rules { policy: &policy, ledger, resumed: None, time: unix_time() };

@@ -1,13 +1,13 @@
 //! What a contract was made of, as it is now.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use opal_core::contract::Contract;
 use opal_core::plan::Target;
 use opal_ops::making::GLOBAL;
 use opal_ops::module::arguments::MODULE;
-use opal_ops::source::Loaded;
 use opal_ops::source::imports::Wanted;
+use opal_ops::source::{Loaded, seen_from};
 
 use crate::commands::module::of_contract::{OfContract, of_contract};
 use crate::context::Context;
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::options::PlanOptions;
 use crate::project::Chosen;
 use crate::source::NotLoaded;
-use crate::{project, source};
+use crate::{project, projects, source};
 
 /// The current source.
 pub(crate) enum Current<'c> {
@@ -41,6 +41,12 @@ impl<'c> Current<'c> {
         if target.name == Target::SCRIPT && target.arguments.contains_key(MODULE) {
             let found = of_contract(context, path, target, options)?;
             return Ok(found.map(|found| Self::Module(Box::new(found))));
+        }
+        if projects::is_tree(path) {
+            let since = contract.provenance().options.get("changed-since");
+            let since = since.and_then(|all| all.first()).map(String::as_str);
+            let loaded = projects::load(path, &target.name, since, &context.registry)?;
+            return Ok(Some(Self::Text(Box::new(loaded))));
         }
         let mut loaded = source::read(&chosen, &context.registry).map_err(|not| match not {
             NotLoaded::Failure(failure) if file.is_none() => {
@@ -88,5 +94,17 @@ fn named_or_recorded(contract: &Contract, file: Option<&PathBuf>) -> Option<Path
 pub(super) fn recorded(contract: &Contract) -> Option<PathBuf> {
     let source = contract.provenance().source.as_ref()?;
     let near = PathBuf::from(&source.path);
-    Some(if near.is_file() { near } else { PathBuf::from(&source.absolute) })
+    let is_there =
+        near.is_file() || projects::is_tree(&near) && near.parent().is_some_and(Path::is_dir);
+    Some(if is_there { near } else { PathBuf::from(&source.absolute) })
+}
+
+/// The files that the contract was made of, where they are seen from its source of now.
+pub(crate) fn recorded_sources(contract: &Contract, source: &Path) -> Vec<PathBuf> {
+    let made = contract.provenance();
+    let folder = |path: &'_ Path| path.parent().unwrap_or(Path::new("")).to_owned();
+    let then = made.source.as_ref().map(|it| folder(Path::new(&it.path))).unwrap_or_default();
+    let now = folder(source);
+    let sources = made.sources.iter();
+    sources.map(|it| now.join(seen_from(&then, Path::new(&it.path)))).collect()
 }

@@ -16,7 +16,7 @@ use crate::commands::module::of_contract::typed;
 use crate::context::Context;
 use crate::options::PlanOptions;
 use crate::tasks::{self, quoted};
-use crate::{builtins, project};
+use crate::{builtins, project, projects};
 
 pub(crate) fn new_contract(
     context: &Context<'_>,
@@ -33,9 +33,10 @@ pub(crate) fn new_contract(
     let task = tasks::find(source, &target.name).filter(|_| target.name != Target::SCRIPT);
     // Options of a task stand behind its name, opal's before it: they can have the same names.
     let mut words = vec![context.opal(), "plan -o".to_owned(), quoted(&output(path))];
+    let tree = projects::Target::word(&source.path, &target.name);
     if source.is_global {
         words.push("-g".to_owned());
-    } else if task.is_some() && !project::is_default(&source.path) {
+    } else if task.is_some() && tree.is_none() && !project::is_default(&source.path) {
         option(&mut words, "-f", &source.path.display().to_string());
     }
     let named = options.root.as_ref().or(context.typed.root.as_ref());
@@ -46,7 +47,9 @@ pub(crate) fn new_contract(
         kept(contract, "env-file").iter().for_each(|file| option(&mut words, "--env-file", file));
     }
     words.extend(terms(context, options, contract));
+    kept(contract, "changed-since").iter().for_each(|it| option(&mut words, "--changed-since", it));
     match &task {
+        _ if tree.is_some() => words.extend(tree.map(|word| quoted(&word))),
         Some(task) => {
             if builtins::is_reserved_by_plan(&task.name) {
                 words.push("--".to_owned());

@@ -1,0 +1,91 @@
+//! `opal apps/web:build`, and `opal apps/...:test` for all projects of a tree.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Command;
+use opal_ops::planning::Subject;
+
+use super::task;
+use crate::arguments::asks_for_json;
+use crate::context::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::{self, Asked};
+use crate::project::Chosen;
+use crate::projects::{self, Target};
+use crate::source::{self, NotLoaded};
+use crate::verb::Verb;
+use crate::view;
+
+/// Refuses another source beside the project that a target names.
+pub(crate) fn alone(file: Option<&PathBuf>, is_global: bool) -> Result<(), Failure> {
+    let other = file.map(|file| format!("-f {}", file.display()));
+    match other.or_else(|| is_global.then(|| "-g".to_owned())) {
+        Some(other) => Err(Failure::usage(
+            format!("`{other}` and the target both name a source"),
+            "omit one of them",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Runs, plans or verifies a task of another project, or of several.
+pub(crate) fn run(
+    context: &Context<'_>,
+    target: &Target,
+    rest: &[OsString],
+    asked: Asked,
+    verb: Verb,
+) -> Result<Exit, Failure> {
+    if projects::is_tree(&target.path) {
+        return of_tree(context, target, rest, asked, verb);
+    }
+    let Target { path, task } = target;
+    let chosen = Chosen::named(path);
+    let mut loaded = source::read(&chosen, &context.registry).map_err(NotLoaded::into_failure)?;
+    match source::task(&mut loaded, task, &context.registry)? {
+        Some(task) => task::run(context, &loaded, &task, rest, asked, verb),
+        None => {
+            let tasks = source::all_tasks(&mut loaded, &context.registry)?;
+            let names = tasks.iter().map(|task| task.name.as_str());
+            let list = || format!("list its tasks with `opal list -f {}`", path.display());
+            let near = opal_core::suggest::nearest(task, names);
+            let help = near.map_or_else(list, |near| format!("did you mean `{near}`?"));
+            let message = format!("unknown task `{task}` in `{}`", path.display());
+            Err(Failure::usage(message, help))
+        }
+    }
+}
+
+/// The task of every project below a directory, as one plan.
+fn of_tree(
+    context: &Context<'_>,
+    target: &Target,
+    rest: &[OsString],
+    before: Asked,
+    verb: Verb,
+) -> Result<Exit, Failure> {
+    let Target { path, task } = target;
+    let name = format!("opal {}:{task}", path.display());
+    let command = || Command::new("opal").bin_name(&name);
+    let mut asked = match options::parse(&command, rest, verb.options()) {
+        Ok(matches) => Asked::from(&matches)?.or(before),
+        Err(error) => return view::clap(&error, context.out(), asks_for_json(rest)),
+    };
+    let since = asked.plan.changed_since.as_deref();
+    let loaded = projects::load(path, task, since, &context.registry)?;
+    if let Some(selection) = &loaded.selection
+        && !asked.run.quiet
+    {
+        view::plan::selected(selection);
+    }
+    if verb != Verb::Plan && asked.run.jobs.is_none() {
+        // As many at a time as the machine has cores: projects are not made to run beside all others.
+        asked.run.jobs = std::thread::available_parallelism().ok();
+    }
+    let arguments = BTreeMap::new();
+    let subject = Subject { loaded: &loaded, function: Some(task.clone()), arguments };
+    let ended = task::carry_out(context, &subject, &asked, verb);
+    ended.map_err(|failure| failure.in_json(asked.plan.is_json()))
+}
