@@ -3,6 +3,7 @@
 //! A machine is noisy, and a number of one machine means little on another; a ratio of runs that
 //! took turns says something. Peers come from their packages.
 
+mod cached;
 mod running;
 mod tools;
 mod verify;
@@ -37,6 +38,7 @@ pub(crate) fn compare(root: &Path, bars: bool, quick: bool) -> Result<(), String
     let mut missed = planning(root, &opal, &tools)?;
     missed.extend(running::compare(root, &opal, &tools)?);
     missed.extend(verify::compare(root, &opal, &tools, quick)?);
+    missed.extend(cached::compare(root, &opal)?);
     if bars && !missed.is_empty() {
         return Err(format!("bars that were missed: {}", missed.join("; ")));
     }

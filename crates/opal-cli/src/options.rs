@@ -82,6 +82,8 @@ pub(crate) struct PlanOptions {
     pub(crate) once: bool,
     /// Only projects that have changed since this commit.
     pub(crate) changed_since: Option<String>,
+    /// Whether the contract lets blocks of `@cached` be skipped.
+    pub(crate) cache: bool,
     pub(crate) root: Option<PathBuf>,
     /// Later ones win over earlier ones.
     pub(crate) env_files: Vec<PathBuf>,
@@ -307,6 +309,7 @@ impl PlanOptions {
             expires: expires.transpose()?,
             once: given.flag("once"),
             changed_since: given.text("changed-since"),
+            cache: given.flag("cache"),
             root: given.path("root"),
             env_files: given.many("env-file"),
             debug: given.text("debug").map(|level| match level.as_str() {
@@ -336,6 +339,7 @@ impl PlanOptions {
             expires: self.expires.or(other.expires),
             once: self.once || other.once,
             changed_since: self.changed_since.or(other.changed_since),
+            cache: self.cache || other.cache,
             root: self.root.or(other.root),
             // Those of `other` stood before.
             env_files: [other.env_files, self.env_files].concat(),
@@ -369,6 +373,7 @@ impl PlanOptions {
             (!self.recipients.is_empty(), "--recipient"),
             (self.expires.is_some(), "--expires"),
             (self.once, "--once"),
+            (self.cache, "--cache"),
         ];
         asked.into_iter().find_map(|(asked, name)| asked.then_some(name))
     }

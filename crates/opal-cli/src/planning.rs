@@ -3,20 +3,23 @@
 mod project;
 pub(crate) mod syntax;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use opal_core::contract::plan_hash;
+use opal_core::inventory::{EntryStore, EntryUse};
 use opal_core::keys::Keys;
 use opal_core::resolver::Probe;
 use opal_core::view::{Facts, PlanView};
 use opal_core::{Code, Diagnostic};
 use opal_ops::planning::{Aim, Program, Subject};
 use opal_ops::resources::Place;
+use opal_ops::source::top_around;
 use opal_plan::plan::{Purpose, Resolved, Unplanned};
 use opal_session::world::{OsWorld, Surroundings};
 use opal_session::{LocalSession, Setup};
 use opal_trust::contracts::OwnKeys;
+use opal_trust::entries::MachineEntries;
 use opal_trust::keys::{IdentitySource, KeyError, Runner};
 
 use crate::checked_file::CheckedFile;
@@ -149,6 +152,7 @@ pub(crate) fn world(
         caller: here()?,
         home: context.ambient.home.clone(),
         declared,
+        entries: None,
     }))
 }
 
@@ -162,7 +166,8 @@ pub(crate) fn place<'p>(
     let environment = &context.environment_with(imported, &options.env_files)?.all;
     let here = here()?;
     let start = subject.start_from(&here);
-    let from = start.clone();
+    let (from, base) = (start.clone(), subject.base_from(&here));
+    let entries = remembered(context, options, &base, EntryUse::Usual, false);
     let session = move || -> Arc<dyn opal_session::Session + Send> {
         Arc::new(LocalSession::new(Setup {
             environment: environment.clone(),
@@ -170,10 +175,24 @@ pub(crate) fn place<'p>(
             home: context.ambient.home.clone(),
             marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
             terminal: None,
+            entries: entries.clone(),
         }))
     };
-    let base = subject.base_from(&here);
     Ok(Place { session: Box::new(session), start, base, clock: crate::clock::now })
+}
+
+/// What is remembered of earlier runs of a source in `base`; none without a runtime root.
+pub(crate) fn remembered(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    base: &Path,
+    how: EntryUse,
+    makes_key: bool,
+) -> Option<Arc<dyn EntryStore>> {
+    let root = context.root(options.root.as_ref())?;
+    let base = base.canonicalize().ok()?;
+    let project = top_around(&base).to_owned();
+    Some(Arc::new(MachineEntries::new(root, project, how, makes_key)))
 }
 
 /// Where the first step starts.

@@ -12,6 +12,7 @@ use std::path::Path;
 use crate::data::{Data, Secret};
 use crate::duration::Duration;
 use crate::files::Files;
+use crate::inventory::EntryStore;
 use crate::resolver::{Inputs, Probe, ScriptPart, Trouble};
 
 /// Does the work of a decorator at run time.
@@ -80,6 +81,9 @@ pub trait Stage {
 
     /// Its files, to change.
     fn files(&self) -> &dyn Files;
+
+    /// What is remembered of earlier runs, to add to; none where nothing is.
+    fn entries(&self) -> Option<&dyn EntryStore>;
 
     /// A random number, for what nobody has to repeat: the pauses between attempts.
     fn random(&mut self) -> u64;

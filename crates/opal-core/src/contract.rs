@@ -65,6 +65,12 @@ struct Wire {
     records: Vec<u8>,
 }
 
+/// The canonical form of the steps of a block, whatever function it is in.
+#[must_use]
+pub fn block_form(plan: &Plan, steps: &[crate::plan::Step]) -> Vec<u8> {
+    wire_v1::block(plan, steps)
+}
+
 impl Contract {
     /// Freezes a resolved plan. `created` is a Unix time.
     pub fn new(plan: Plan, created: i64, provenance: Provenance) -> Result<Self, FormatError> {

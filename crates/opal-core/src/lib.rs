@@ -15,6 +15,7 @@
 //! | what would run | [`plan`] |
 //! | what an execution decorator does, and may do | [`action`] |
 //! | states of the world, and what a verification of them reports | [`resource`], files in [`files`] |
+//! | files with digests, and what is remembered of them | [`inventory`] |
 //! | which resources of a plan were selected, and why it cannot run | [`selection`], [`unready`] |
 //! | the streams of a program; which programs are started at the same time | [`stream`], [`starting`] |
 //! | a plan as bytes: canonical form, hash, file, comparison | [`contract`] |
@@ -49,6 +50,7 @@ pub mod files;
 pub mod gather;
 pub mod git;
 pub mod hash;
+pub mod inventory;
 pub mod keys;
 pub mod message;
 pub mod parameter;

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::data::{Data, Secret};
 use crate::decorator::BLOCK_TEXT;
 use crate::files::Entry;
+use crate::inventory::{Entries, Inventory, Wanted};
 use crate::message::Message;
 
 /// Bytes of one value that may be read while planning.
@@ -51,6 +52,17 @@ pub struct Inputs {
     pub args: BTreeMap<&'static str, Input>,
     /// `NAME=value` of a decorator that takes any name, such as `@environ`.
     pub open: BTreeMap<String, Data>,
+    /// What the block of a resource does; none where that does not matter.
+    pub block: Option<Identity>,
+}
+
+/// What a block does: its steps in their canonical form, without values, and the values by their keys.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub steps: Vec<u8>,
+    pub values: BTreeMap<String, Data>,
+    /// Where it starts.
+    pub directory: PathBuf,
 }
 
 #[derive(Clone, Debug)]
@@ -152,6 +164,16 @@ pub trait Probe: Sync {
     /// `Missing` says that there is no such program.
     fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble>;
 
+    /// Files with digests of their content; none where the world has no such files.
+    fn inventory(&self, _: &Wanted<'_>) -> Result<Inventory, Trouble> {
+        Ok(Inventory::new())
+    }
+
+    /// What is remembered of earlier runs; none where nothing is.
+    fn entries(&self) -> Option<&dyn Entries> {
+        None
+    }
+
     /// The same world, seen from a directory: relative paths begin there, and commands run there.
     fn within(&self, directory: &str) -> Box<dyn Probe + '_>;
 }
@@ -215,6 +237,14 @@ impl<P: Probe + ?Sized> Probe for &P {
 
     fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
         (**self).ask(ask)
+    }
+
+    fn inventory(&self, wanted: &Wanted<'_>) -> Result<Inventory, Trouble> {
+        (**self).inventory(wanted)
+    }
+
+    fn entries(&self) -> Option<&dyn Entries> {
+        (**self).entries()
     }
 
     fn within(&self, directory: &str) -> Box<dyn Probe + '_> {

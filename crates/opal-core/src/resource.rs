@@ -38,6 +38,16 @@ pub trait Verify: Sync + fmt::Debug {
     fn content(&self, _: &Inputs, _: &dyn Probe) -> Result<Option<Digest>, Trouble> {
         Ok(None)
     }
+
+    /// Whether a contract compares what is found.
+    fn is_compared(&self) -> bool {
+        true
+    }
+
+    /// Whether it is verified again after its action; otherwise the action sees to it.
+    fn is_verified_after(&self) -> bool {
+        true
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,6 +102,8 @@ pub struct Finding {
     pub removed: Option<Secret>,
     /// Why an apply will not correct it, where it will not.
     pub refusal: Option<Trouble>,
+    /// The entry of what was found, where a run should remember it in its new form.
+    pub renewed: Option<(Digest, Vec<u8>)>,
 }
 
 impl Finding {
@@ -133,6 +145,13 @@ impl Finding {
         self
     }
 
+    /// A run remembers this.
+    #[must_use]
+    pub fn with_renewed(mut self, renewed: Option<(Digest, Vec<u8>)>) -> Self {
+        self.renewed = renewed;
+        self
+    }
+
     /// An apply will fail, and say this.
     #[must_use]
     pub fn with_refusal(mut self, refusal: Option<Trouble>) -> Self {
@@ -148,6 +167,7 @@ impl Finding {
             content: None,
             removed: None,
             refusal: None,
+            renewed: None,
         }
     }
 }

@@ -83,6 +83,7 @@ pub static BUILT_IN: &[&Descriptor] = &[
     &resource::git_repo::DESCRIPTOR,
     &resource::service_running::DESCRIPTOR,
     &resource::user_present::DESCRIPTOR,
+    &resource::cached::DESCRIPTOR,
 ];
 
 /// The registry of the built-in decorators.

@@ -1,5 +1,6 @@
 //! Decorators that describe a state of the world.
 
+pub(super) mod cached;
 mod content;
 pub(crate) mod diff;
 pub(super) mod file_absent;

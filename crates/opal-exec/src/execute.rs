@@ -18,6 +18,7 @@
 //! | what the steps came to | `tally` |
 //! | what describes a state: verified, applied, verified again | `resource`, `fates` |
 //! | whether all of it is still so at the end | `final_check` |
+//! | what a block does, to compare it with an earlier one | `identity` |
 //! | redirections to and from decorators, and as the shell writes them | `redirect` |
 //! | arguments to values, run-time ones included | `values`, `inputs`, `lets`, `handles` |
 //! | what holds where a step is | `context` |
@@ -44,6 +45,7 @@ mod fates;
 mod final_check;
 mod halts;
 mod handles;
+mod identity;
 mod inputs;
 mod job;
 mod labels;
@@ -75,6 +77,7 @@ use crate::threads::lock;
 use run::Walk;
 
 pub(crate) use chain::{Ends, follow};
+pub(crate) use identity::{identity, unknown_values};
 pub(crate) use inputs::inputs;
 pub(crate) use steps::moves;
 pub(crate) use values::{Values, is_open};

@@ -32,7 +32,7 @@ use opal_vault::root::Root;
 
 pub use refusal::{Refusal, differs};
 
-use crate::planning::{Aim, Subject};
+use crate::planning::{Aim, Subject, permits_skips};
 use crate::resources::{self, Place};
 use crate::source::Loaded;
 
@@ -256,7 +256,9 @@ fn plan_again(
     let moved = now.source.source_hash(planned.algorithm) != planned.source_hash;
     let is_older = opened.contract.is_older();
     let purpose = if is_older { Purpose::OldContract } else { Purpose::Contract };
-    let aim = Aim { algorithm: planned.algorithm, purpose, selection: Selection::default() };
+    let may_skip = permits_skips(planned);
+    let (algorithm, selection) = (planned.algorithm, Selection::default());
+    let aim = Aim { algorithm, purpose, selection, may_skip };
     let fresh = subject.examine(now.registry).map_err(Unplanned::Errors).and_then(|examined| {
         if examined.elsewhere > 0 {
             tell(News::Elsewhere(examined.elsewhere, &subject));

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use opal_core::hash::Algorithm;
+use opal_core::inventory::{CACHED, MAY_SKIP};
 use opal_core::keys::Keys;
-use opal_core::plan::{Key, Plan, PlanValue, Read, Target};
+use opal_core::plan::{Arg, Key, Plan, PlanValue, Read, Step, Target};
 use opal_core::resolver::{Probe, Trouble};
 use opal_core::selection::Selection;
 use opal_core::{Code, Data, Diagnostic, Registry, Span, Value, diagnostic};
@@ -58,6 +59,8 @@ pub struct Aim<'a> {
     pub purpose: Purpose,
     /// The resources that are verified or applied.
     pub selection: Selection<'a>,
+    /// Whether the contract lets blocks of `@cached` be skipped.
+    pub may_skip: bool,
 }
 
 impl<'s> Subject<'s> {
@@ -105,7 +108,7 @@ impl<'s> Subject<'s> {
         &self,
         registry: &Registry,
         program: &Program,
-        Aim { algorithm, purpose, selection }: Aim<'_>,
+        Aim { algorithm, purpose, selection, may_skip }: Aim<'_>,
         probe: &dyn Probe,
         keys: &mut dyn Keys,
     ) -> Result<Resolved, Unplanned> {
@@ -120,6 +123,9 @@ impl<'s> Subject<'s> {
             selection,
         };
         let mut resolved = plan(&request, probe, keys)?;
+        if may_skip {
+            permit_skips(&mut resolved.plan.steps);
+        }
         if purpose == Purpose::Contract {
             compare_unread(self.loaded, &mut resolved.plan, probe, keys)?;
         }
@@ -148,6 +154,23 @@ impl<'s> Subject<'s> {
             _ => here.to_owned(),
         }
     }
+}
+
+/// Marks every block of `@cached`: the contract lets it be skipped.
+fn permit_skips(steps: &mut [Step]) {
+    for step in steps {
+        if step.node.is_decorator(CACHED) {
+            step.args.push((MAY_SKIP.into(), Arg::Const(Value::Bool(true))));
+            step.sort_args();
+        }
+        permit_skips(&mut step.block);
+    }
+}
+
+/// Whether a plan lets blocks of `@cached` be skipped.
+#[must_use]
+pub fn permits_skips(plan: &Plan) -> bool {
+    plan.all_steps().any(|step| step.node.is_decorator(CACHED) && step.arg(MAY_SKIP).is_some())
 }
 
 /// Adds what no step reads and the run depends on, so that a contract compares it: the variables that

@@ -11,7 +11,7 @@ use opal_core::Registry;
 use opal_core::contract::Seen;
 use opal_core::gather::Gather as _;
 use opal_core::placeholder::PlaceholderKey;
-use opal_core::plan::Plan;
+use opal_core::plan::{Plan, Step};
 use opal_core::resolver::Trouble;
 use opal_core::resource;
 use opal_core::selection::Selection;
@@ -146,14 +146,21 @@ impl Counts {
     #[must_use]
     pub fn of(plan: &Plan, registry: &Registry) -> Self {
         let mut counts = Self::default();
-        for step in plan.all_steps() {
-            if resource::described(step, registry).is_some() {
-                counts.resources += 1;
-            } else if step.is_leaf() {
-                counts.others += 1;
-            }
-        }
+        counts.add(&plan.steps, registry, false);
         counts
+    }
+
+    fn add(&mut self, steps: &[Step], registry: &Registry, is_inside: bool) {
+        for step in steps {
+            let is_resource = resource::described(step, registry).is_some();
+            if is_resource {
+                self.resources += 1;
+            } else if step.is_leaf() && !is_inside {
+                self.others += 1;
+            }
+            // What the block of a resource does is part of it.
+            self.add(&step.block, registry, is_inside || is_resource);
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use opal_plan::{Words, check, lower};
 use opal_syntax::{Foreign, Parse};
 
 use self::imports::Imports;
-pub use self::project::seen_from;
+pub use self::project::{seen_from, top_around};
 
 #[derive(Debug)]
 pub struct Loaded {

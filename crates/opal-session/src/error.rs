@@ -7,10 +7,12 @@
 //! | a page of the web, a port | [`PageError`], [`PortError`] |
 //! | a command that only looks | [`CommandError`] |
 //! | changing a file | [`ChangeError`] |
+//! | comparing files | [`InventoryError`] |
 //! | the rest: how a step is started | [`SessionError`] |
 
 mod change;
 mod command;
+mod inventory;
 mod network;
 mod path;
 
@@ -22,6 +24,7 @@ use opal_core::resolver::{Trouble, TroubleKind};
 
 pub(crate) use change::{ChangeError, Obstacle, WayOut, refused};
 pub(crate) use command::{CommandEnd, CommandError, CommandName};
+pub(crate) use inventory::InventoryError;
 pub(crate) use network::{PageError, PortError, Server, ServerError};
 pub(crate) use path::PathError;
 

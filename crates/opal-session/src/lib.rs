@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use opal_core::Secret;
 use opal_core::action::{Limits, Pending, Replace, TextFile};
 use opal_core::files::Files;
+use opal_core::inventory::EntryStore;
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
 use opal_core::stream::{Closed, Stream};
 
@@ -65,6 +66,11 @@ pub trait Session: Sync + fmt::Debug {
 
     /// Its files, to change.
     fn files(&self) -> &dyn Files;
+
+    /// What is remembered of earlier runs in it, to add to; none where nothing is.
+    fn entries(&self) -> Option<&dyn EntryStore> {
+        None
+    }
 }
 
 /// Where a resource is verified from.

@@ -57,6 +57,7 @@ use std::time::Duration;
 
 use opal_core::action::{Pending, Replace, TextFile};
 use opal_core::files::Files;
+use opal_core::inventory::EntryStore;
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
 
 use super::{Ended, Input, Output, Place, Session, Taker, Work};
@@ -338,6 +339,10 @@ impl Session for LocalSession {
 
     fn files(&self) -> &dyn Files {
         &site::FILES
+    }
+
+    fn entries(&self) -> Option<&dyn EntryStore> {
+        self.setup.entries.as_deref()
     }
 }
 

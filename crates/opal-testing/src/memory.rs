@@ -26,9 +26,8 @@ use tree::Content;
 pub use asked::Asked;
 pub(crate) use tree::Tree;
 
-/// Where relative paths begin.
+/// Where relative paths begin, and what `~` stands for.
 const BASE: &str = "/p";
-/// What `~` stands for.
 const HOME: &str = "/home/op";
 
 /// Answers with what it was given, and remembers what it was asked.

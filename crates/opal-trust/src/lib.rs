@@ -5,11 +5,13 @@
 //! | keys, sealing, signatures | [`keys`] |
 //! | which contracts are accepted here | [`policy`] |
 //! | contracts: making and opening them | [`contracts`] |
+//! | entries of `@cached` that this machine has made | [`entries`] |
 //! | the bytes of random values, from a seed | [`randomness`] |
 //!
 //! Deliberately not here: running a step.
 
 pub mod contracts;
+pub mod entries;
 pub mod keys;
 pub mod policy;
 pub mod randomness;

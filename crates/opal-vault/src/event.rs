@@ -18,6 +18,9 @@ pub struct Event<'a> {
 /// Why a step is skipped that `--only` or `--skip` leaves out.
 pub const NOT_SELECTED: &str = "not selected";
 
+/// Why the steps of a block are skipped that has nothing to do.
+pub const UNCHANGED: &str = "unchanged";
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind<'a> {
     /// Written before the step does anything.

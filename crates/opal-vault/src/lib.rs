@@ -9,11 +9,13 @@
 //! | the record and the people that a run reports to | [`witness`]; output that waits, in [`hold`] |
 //! | what is kept of a run, and reading it | [`record`] |
 //! | the directory that opal keeps its own files in | [`root`] |
+//! | what is remembered of blocks that ran | [`entries`] |
 //! | which contracts were used | [`ledger`] |
 //!
 //! Deliberately not here: keys, policies, and who runs anything.
 
 mod document;
+pub mod entries;
 pub mod event;
 pub mod hold;
 pub mod ledger;

@@ -63,7 +63,7 @@ pub(crate) fn execute(
     let audience = RunAudience::new(&live, vault, context, errand);
     let unmoved = Unmoved(&audience);
     let (start, base) = (planning::start(errand.subject)?, planning::base(errand.subject)?);
-    let session = session::open(context, asked, errand, start.clone())?;
+    let session = session::open(context, asked, errand, start.clone(), &base)?;
     let from = resume::from(context, asked, errand, &start, vault)?;
     let selected = survey::selected(context, asked, errand.resolved)?;
     let job = Job {

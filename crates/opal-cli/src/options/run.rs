@@ -25,6 +25,8 @@ pub(crate) struct RunOptions {
     /// Every resource is looked at before the first step.
     pub(crate) verify_first: bool,
     pub(crate) no_record: bool,
+    /// Entries of `@cached` are ignored.
+    pub(crate) no_cache: bool,
     pub(crate) sync: bool,
     pub(crate) no_pty: bool,
     /// `-` is standard output.
@@ -60,6 +62,7 @@ impl RunOptions {
             output: given.text("output").map(|text| branch_output(&text)).transpose()?,
             verify_first: given.flag("verify-first"),
             no_record: given.flag("no-record"),
+            no_cache: given.flag("no-cache"),
             sync: given.flag("sync"),
             no_pty: given.flag("no-pty"),
             events: given.path("events"),
@@ -80,6 +83,7 @@ impl RunOptions {
             output: self.output.or(other.output),
             verify_first: self.verify_first || other.verify_first,
             no_record: self.no_record || other.no_record,
+            no_cache: self.no_cache || other.no_cache,
             sync: self.sync || other.sync,
             no_pty: self.no_pty || other.no_pty,
             events: self.events.or(other.events),
@@ -102,6 +106,7 @@ impl RunOptions {
             (self.output.is_some(), "--output"),
             (self.verify_first, "--verify-first"),
             (self.no_record, "--no-record"),
+            (self.no_cache, "--no-cache"),
             (self.sync, "--sync"),
             (self.no_pty, "--no-pty"),
             (self.events.is_some(), "--events"),

@@ -11,7 +11,7 @@ impl PlanOptions {
     /// For everything that a target has.
     pub(crate) fn aim(&self, purpose: Purpose) -> Aim<'static> {
         let algorithm = self.algorithm.unwrap_or_default();
-        Aim { algorithm, purpose, selection: Selection::default() }
+        Aim { algorithm, purpose, selection: Selection::default(), may_skip: self.cache }
     }
 }
 

@@ -51,7 +51,7 @@ const fn short(short: char, row: Row) -> Row {
 }
 
 #[rustfmt::skip]
-pub(super) static ROWS: [Row; 33] = [
+pub(super) static ROWS: [Row; 35] = [
     short('n', row("dry-run", Nothing, Plan, "Show the plan and run nothing; expensive values are deferred")),
     row("resolve", Nothing, Plan, "Resolve every value; write a contract if the output is a file or a pipe"),
     row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, json-compact, or cmd:PROGRAM for your own"),
@@ -65,6 +65,7 @@ pub(super) static ROWS: [Row; 33] = [
     row("identity", Text("FILE|cmd:PROGRAM"), Both, "The runner key to use"),
     row("expires", Text("DURATION"), Plan, "When the contract expires, as in 24h"),
     row("once", Nothing, Plan, "Let the contract run only once"),
+    row("cache", Nothing, Plan, "Let runs of the contract skip unchanged blocks of @cached"),
     row("root", Folder("DIR"), Both, "The directory for keys and records"),
     row("changed-since", Text("REF"), Both, "Of DIR/...:TASK, select only projects that have changed since this commit"),
     row("env-file", Files("FILE"), Both, "Read variables that the environment does not set; may be repeated"),
@@ -78,6 +79,7 @@ pub(super) static ROWS: [Row; 33] = [
     row("output", Text("prefixed|grouped"), Both, "Show parallel branches live with prefixes, or one after the other"),
     row("verify-first", Nothing, Run, "Verify every resource first, and show what will be skipped"),
     row("no-record", Nothing, Run, "Keep no record of the run"),
+    row("no-cache", Nothing, Run, "Run every block of @cached, whatever has changed"),
     row("sync", Nothing, Run, "Sync the record to disk before each step starts"),
     row("no-pty", Nothing, Run, "Give steps pipes, even on a terminal"),
     row("events", File("FILE|-"), Run, "Write the events as JSON Lines, - for standard output"),

@@ -175,13 +175,20 @@ fn facts(descriptor: &Descriptor) -> Vec<String> {
         facts.push("Refused in contracts: its value changes each time it is read".into());
     }
     if let Some(resource) = &descriptor.resource {
-        facts.push(format!(
-            "Step type in YAML: {}; distinguished by {}",
-            resource.yaml,
-            resource.key.join(" + ")
-        ));
+        let kind = step_type(descriptor).map(|kind| format!("Step type in YAML: {kind}; "));
+        let keys = resource.key.join(" + ");
+        facts.push(match kind {
+            Some(kind) => format!("{kind}distinguished by {keys}"),
+            None => format!("Distinguished by {keys}"),
+        });
     }
     facts
+}
+
+/// Of a resource in YAML, which has no blocks.
+fn step_type(descriptor: &Descriptor) -> Option<&'static str> {
+    let resource = descriptor.resource.as_ref()?;
+    (descriptor.block == Block::Forbidden).then_some(resource.yaml)
 }
 
 fn document(descriptor: &Descriptor) -> serde_json::Value {
@@ -216,7 +223,7 @@ fn document(descriptor: &Descriptor) -> serde_json::Value {
         "roles": roles(descriptor),
         "params": params.collect::<Vec<_>>(),
         "returns": descriptor.returns.as_ref().map(|r| json!({"version": r.version, "type": returned(&r.ty)})),
-        "resource": resource.map(|it| json!({"type": it.yaml, "key": it.key})),
+        "resource": resource.map(|it| json!({"type": step_type(descriptor), "key": it.key})),
         "examples": descriptor.examples.iter().map(|e| json!({"title": e.title, "source": e.source})).collect::<Vec<_>>(),
     })
 }

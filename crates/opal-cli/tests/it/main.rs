@@ -3,6 +3,7 @@
 
 mod apply;
 mod bad_input;
+mod cached;
 mod check;
 mod classes;
 mod command_line;

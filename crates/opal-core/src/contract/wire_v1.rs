@@ -71,6 +71,19 @@ pub(super) fn head(plan: &Plan, step: &Step) -> Vec<u8> {
     writer.json.out
 }
 
+/// Steps with their blocks, and without what follows from where they are: the same steps in another
+/// function have the same bytes.
+pub(super) fn block(plan: &Plan, steps: &[Step]) -> Vec<u8> {
+    let mut writer = StepWriter::new(plan, Form::Block);
+    writer.open(b'[');
+    for step in steps {
+        writer.json.item();
+        writer.step(step);
+    }
+    writer.close(b']');
+    writer.json.out
+}
+
 /// A constant as it is written everywhere; what it needs in memory is returned.
 pub(super) fn value(json: &mut Writer, value: &Value) -> (usize, Option<String>) {
     let mut writer = StepWriter {
@@ -94,6 +107,14 @@ enum Form {
     Whole,
     Head,
     Shape,
+    Block,
+}
+
+impl Form {
+    /// Whether it says where a step is.
+    fn is_placed(self) -> bool {
+        matches!(self, Self::Whole | Self::Head)
+    }
 }
 
 struct StepWriter<'p> {
@@ -159,7 +180,7 @@ impl<'p> StepWriter<'p> {
             self.args(&step.args);
         }
         // What a redirection leads to is part of the head.
-        let with_block = self.form == Form::Whole || self.level > 1;
+        let with_block = matches!(self.form, Form::Whole | Form::Block) || self.level > 1;
         if !step.block.is_empty() && with_block {
             self.json.plain_key("block");
             self.open(b'[');
@@ -175,7 +196,7 @@ impl<'p> StepWriter<'p> {
             self.json.plain_key("let");
             self.binding(binding);
         }
-        if self.form != Form::Shape {
+        if self.form.is_placed() {
             self.json.plain_key("path");
             self.text(&step.path);
         }
@@ -308,7 +329,7 @@ impl<'p> StepWriter<'p> {
     fn handle(&mut self, handle: &Handle) {
         self.open(b'{');
         self.access(&handle.access);
-        if self.form != Form::Shape {
+        if self.form.is_placed() {
             self.json.plain_key("let");
             self.text(&handle.id);
         }
@@ -321,7 +342,7 @@ impl<'p> StepWriter<'p> {
         self.weight += weight::ARG;
         self.open(b'{');
         self.access(&binding.access);
-        if self.form != Form::Shape {
+        if self.form.is_placed() {
             self.json.plain_key("id");
             self.text(&binding.id);
         }

@@ -7,6 +7,7 @@ mod system;
 use std::path::Path;
 
 use opal_core::Value;
+use opal_core::decorator::{Block, Descriptor};
 use opal_decorators::{BUILT_IN, registry};
 use opal_testing::conformance::{self, Case, check_resource};
 
@@ -29,8 +30,9 @@ fn holds(path: &str, cases: &[Case]) {
 
 #[test]
 fn no_resource_is_forgotten() {
-    let mut resources: Vec<&str> =
-        BUILT_IN.iter().filter(|it| it.resource.is_some()).map(|it| it.path).collect();
+    // One with a block needs steps: `@cached` is tried with the binary.
+    let is_alone = |it: &&&Descriptor| it.resource.is_some() && it.block == Block::Forbidden;
+    let mut resources: Vec<&str> = BUILT_IN.iter().filter(is_alone).map(|it| it.path).collect();
     resources.sort_unstable();
     assert_eq!(
         resources,

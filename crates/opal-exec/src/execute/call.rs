@@ -141,9 +141,12 @@ impl<'p> Walk<'p> {
         let (step, descriptor) = (begun.step, begun.descriptor);
         let action = descriptor.action.ok_or_else(|| bug(step, Bug::NoAction(descriptor.path)))?;
         let values = Values { known: self.job.values, lets: Some(&actor.here.lets) };
-        let inputs = inputs(step, descriptor, values).map_err(|it| failed(step, 1, it))?;
+        let mut inputs = inputs(step, descriptor, values).map_err(|it| failed(step, 1, it))?;
         let result = match self.described(step) {
-            Some(described) => self.reach(described, action, &inputs, actor)?,
+            Some(described) => {
+                inputs.block = self.block_of(step, actor).map_err(|it| failed(step, 1, it))?;
+                self.reach(described, action, &inputs, actor)?
+            }
             None => {
                 if !begun.is_block {
                     self.has_acted.store(true, Ordering::SeqCst);

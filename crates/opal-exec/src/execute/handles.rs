@@ -27,26 +27,35 @@ impl<'p> Reads<'p> {
 
 /// Those that a step itself names, without the steps of its block.
 pub(super) fn handles<'p>(step: &'p Step, see: &mut dyn FnMut(&'p Handle)) {
+    references(step, &mut |arg| {
+        if let Arg::Handle(handle) = arg {
+            see(handle);
+        }
+    });
+}
+
+/// The values that a step itself names, known or not, without the steps of its block.
+pub(super) fn references<'p>(step: &'p Step, see: &mut dyn FnMut(&'p Arg)) {
     step.args.iter().for_each(|(_, arg)| in_arg(arg, see));
     for redirect in &step.redirects {
         match &redirect.target {
-            RedirectTarget::Step(target) => handles(target, see),
+            RedirectTarget::Step(target) => references(target, see),
             RedirectTarget::Shell(pieces) => in_pieces(pieces, see),
         }
     }
 }
 
-fn in_arg<'p>(arg: &'p Arg, see: &mut dyn FnMut(&'p Handle)) {
+fn in_arg<'p>(arg: &'p Arg, see: &mut dyn FnMut(&'p Arg)) {
     match arg {
-        Arg::Handle(handle) => see(handle),
+        Arg::Handle(_) | Arg::Value(_) | Arg::Deferred(_) => see(arg),
         Arg::Text(pieces) | Arg::Shell(pieces) => in_pieces(pieces, see),
         Arg::Array(items) => items.iter().for_each(|item| in_arg(item, see)),
         Arg::Map(fields) => fields.values().for_each(|item| in_arg(item, see)),
-        Arg::Const(_) | Arg::Value(_) | Arg::Deferred(_) => {}
+        Arg::Const(_) => {}
     }
 }
 
-fn in_pieces<'p>(pieces: &'p [Piece], see: &mut dyn FnMut(&'p Handle)) {
+fn in_pieces<'p>(pieces: &'p [Piece], see: &mut dyn FnMut(&'p Arg)) {
     for piece in pieces {
         match piece {
             Piece::Text(_) => {}

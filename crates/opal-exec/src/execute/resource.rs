@@ -10,16 +10,18 @@ use std::time::Duration;
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Returns};
 use opal_core::plan::{Step, all};
-use opal_core::resolver::{Inputs, Trouble};
+use opal_core::resolver::{Identity, Inputs, Trouble};
 use opal_core::resource::{self, Described, Finding, Status};
 use opal_core::{Data, Type};
-use opal_vault::event::Kind;
+use opal_vault::event::{Kind, UNCHANGED};
 
 use super::actor::{Actor, Begun};
 use super::context::Context;
 use super::fates::Fate;
 use super::halts::{failed, go_on};
+use super::identity::identity;
 use super::run::Walk;
+use super::values::Values;
 use crate::error::StepError;
 use crate::spot::Spot;
 use crate::threads::lock;
@@ -61,17 +63,38 @@ impl<'p> Walk<'p> {
             None => {
                 let found = self.verified(described, inputs, actor.begun, actor.here)?;
                 self.tell_found(step, &found, actor.here)?;
+                if let (Some((name, entry)), Some(entries)) = (found.renewed, actor.entries()) {
+                    // Only the next verification would be quicker.
+                    let _ = entries.store(&name, &entry);
+                }
                 found.status
             }
         };
         if before == Status::Satisfied {
             self.keep(step, described, actor.here, seen, false);
             actor.is_satisfied = true;
+            self.skip_block(&step.block, actor.here)?;
             return Ok(nothing(described.descriptor));
         }
         let result = self.act_on(described, action, inputs, actor)?;
-        self.look_back(described, inputs, actor, before)?;
+        if described.resource.verify.is_verified_after() {
+            self.look_back(described, inputs, actor, before)?;
+        }
         Ok(result)
+    }
+
+    /// What the block of a resource does; none where it has none. A run that begins in the middle of a
+    /// block says nothing about the whole of it.
+    pub(super) fn block_of(
+        &self,
+        step: &Step,
+        actor: &Actor<'_, 'p>,
+    ) -> Result<Option<Identity>, Trouble> {
+        if step.block.is_empty() || self.from.begins_in(step) {
+            return Ok(None);
+        }
+        let values = Values { known: self.job.values, lets: Some(&actor.here.lets) };
+        identity(self.job.plan, step, values, &actor.here.directory).map(Some)
     }
 
     /// Whether the action reached the desired state.
@@ -239,6 +262,20 @@ impl<'p> Walk<'p> {
             lock(&self.tally).skipped();
             let (path, decorator) = (&*step.path, step.node.name());
             self.tell(Kind::Skipped { path, decorator, why: Some(why.clone()) }, here)?;
+        }
+        Ok(())
+    }
+
+    /// The steps of a block that need not run: what others depend on is as it should be.
+    fn skip_block(&'p self, block: &'p [Step], here: &Context<'p>) -> Result<(), Halt> {
+        for step in all(block) {
+            self.note(step, Fate::Met);
+            if step.is_leaf() {
+                lock(&self.tally).skipped();
+                let (path, decorator) = (&*step.path, step.node.name());
+                let why = Some(self.job.vault.scrub(UNCHANGED));
+                self.tell(Kind::Skipped { path, decorator, why }, here)?;
+            }
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use opal_core::action::{
     Replace, Stage, TextFile,
 };
 use opal_core::files::Files;
+use opal_core::inventory::EntryStore;
 use opal_core::resolver::{Probe, Trouble};
 use opal_core::stream::{Closed, Stream};
 use opal_vault::event::Kind;
@@ -210,6 +211,10 @@ impl Stage for Actor<'_, '_> {
 
     fn files(&self) -> &dyn Files {
         self.walk.job.session.files()
+    }
+
+    fn entries(&self) -> Option<&dyn EntryStore> {
+        self.walk.job.session.entries()
     }
 
     fn random(&mut self) -> u64 {

@@ -8,6 +8,7 @@ use opal_core::action::{
     Replace, Stage, TextFile,
 };
 use opal_core::files::{Attributes, Existing, Files};
+use opal_core::inventory::EntryStore;
 use opal_core::plan::Step;
 use opal_core::resolver::{Probe, Trouble};
 use std::path::Path;
@@ -98,6 +99,10 @@ impl Stage for Pretend<'_, '_> {
 
     fn files(&self) -> &dyn Files {
         &Untouched
+    }
+
+    fn entries(&self) -> Option<&dyn EntryStore> {
+        None
     }
 
     fn random(&mut self) -> u64 {

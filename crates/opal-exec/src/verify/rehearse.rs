@@ -16,7 +16,7 @@ use super::pretend::Pretend;
 use super::resource::{limit, out_of_time};
 use super::survey::Survey;
 use crate::error::{Bug, StepError};
-use crate::execute::{Ends, Values, follow, inputs, is_open, moves};
+use crate::execute::{Ends, Values, follow, inputs, is_open, moves, unknown_values};
 use crate::spot::Spot;
 use opal_core::shell::Movement;
 use opal_session::stop::Order;
@@ -43,6 +43,7 @@ pub(super) struct Here {
 const ONLY_THEN: &str = "verified only when the run reaches it";
 const LEFT_OPEN: &str = "it uses a value that a quick plan does not resolve";
 const COMMAND: &str = "its `check` is a command, and a quick plan runs none";
+const NOT_COMPARED: &str = "a contract does not compare it";
 const UNDECIDED: &str = "whether it runs depends on a value that a quick plan does not resolve";
 
 /// How often it is asked whether all of it is to stop.
@@ -125,15 +126,25 @@ impl<'p> Rehearsal<'p> {
             let spot = match here.seen_by(described.descriptor) {
                 Ok(_) if step.is_left_open() => Err(LEFT_OPEN.into()),
                 Ok(_) if is_quick && runs_command(step) => Err(COMMAND.into()),
+                Ok(_) if !self.is_compared(described) => Err(NOT_COMPARED.into()),
+                Ok(spot) => unknown_values(step).map_or(Ok(spot), |why| Err(why.into())),
                 spot => spot,
             };
             self.found.push(Found { step, described, spot });
         }
         let descriptor = step.node.path().and_then(|path| registry.get(path));
         match descriptor {
+            // The block of a resource runs where the resource is.
+            Some(descriptor) if !step.block.is_empty() && descriptor.resource.is_some() => {
+                self.block(&step.block, here.clone());
+            }
             Some(descriptor) if !step.block.is_empty() => self.wrapper(step, descriptor, here),
             _ => self.follow(step, here),
         }
+    }
+
+    fn is_compared(&self, described: Described) -> bool {
+        self.survey.key.is_none() || described.resource.verify.is_compared()
     }
 
     /// Lets the wrappers of a block act, on a stage on which nothing happens.

@@ -20,7 +20,7 @@ use super::rehearse::Found;
 use super::resource::{Limit, ResourceFinding, limit, out_of_time};
 use super::survey::{MAX_JOBS, Progress, Survey};
 use crate::error::StepError;
-use crate::execute::{Unready, Values, inputs, is_open};
+use crate::execute::{Unready, Values, identity, inputs, is_open};
 use crate::spot::Spot;
 use opal_core::gather::Gather as _;
 use opal_session::stop::{Order, Stop};
@@ -188,7 +188,12 @@ impl<'r, 'p> Round<'r, 'p> {
             }
         };
         let values = Values::before(self.survey.values);
-        let inputs = match inputs(found.step, found.described.descriptor, values) {
+        let step = found.step;
+        let block = (!step.block.is_empty())
+            .then(|| identity(self.survey.plan, step, values, &spot.directory));
+        let inputs = inputs(step, found.described.descriptor, values)
+            .and_then(|inputs| Ok(Inputs { block: block.transpose()?, ..inputs }));
+        let inputs = match inputs {
             Ok(inputs) => inputs,
             Err(trouble) => return self.settle(index, known(Err(trouble))),
         };

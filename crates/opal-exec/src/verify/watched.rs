@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use opal_core::class::Flags;
 use opal_core::decorator::Exposure;
 use opal_core::files::Entry;
+use opal_core::inventory::{Entries, Inventory, Wanted};
 use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
 use opal_core::{Class, Data, Secret};
 
@@ -144,6 +145,15 @@ impl Probe for Watched<'_> {
     fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
         self.go_on()?;
         self.inner.ask(ask)
+    }
+
+    fn inventory(&self, wanted: &Wanted<'_>) -> Result<Inventory, Trouble> {
+        self.go_on()?;
+        self.inner.inventory(wanted)
+    }
+
+    fn entries(&self) -> Option<&dyn Entries> {
+        self.inner.entries()
     }
 
     fn within(&self, directory: &str) -> Box<dyn Probe + '_> {

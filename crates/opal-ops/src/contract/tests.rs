@@ -87,7 +87,7 @@ impl Machine {
             OwnKeys::new("deploy", Box::new(|| Ok((self.runner(), "project".to_owned()))));
         let program = subject.examine(&self.registry).unwrap().program;
         let (algorithm, purpose) = (Algorithm::Sha256, Purpose::Contract);
-        let aim = Aim { algorithm, purpose, selection: Selection::default() };
+        let aim = Aim { algorithm, purpose, selection: Selection::default(), may_skip: false };
         let resolved =
             subject.resolve(&self.registry, &program, aim, &self.world, &mut keys).unwrap();
         let key = keys.placeholder_key().unwrap();

@@ -29,6 +29,7 @@ fn made(source: &str, path: &str, terms: &Terms<'_>, stop: &Stop) -> Result<Prov
         algorithm: Algorithm::Sha256,
         purpose: Purpose::Contract,
         selection: Selection::default(),
+        may_skip: false,
     };
     let world = MemoryWorld::default();
     let resolved = subject.resolve(&registry, &program, aim, &world, &mut keys).unwrap();

@@ -57,9 +57,7 @@ impl Missing {
 impl Project {
     /// The nearest one around a directory, which has no symlinks in its path.
     pub(super) fn around(folder: &Path, trust: Trust) -> Option<Self> {
-        let is_top =
-            |folder: &&Path| TOPS.iter().any(|name| folder.join(name).symlink_metadata().is_ok());
-        let root = folder.ancestors().find(is_top).unwrap_or(folder).to_owned();
+        let root = top_around(folder).to_owned();
         let top = beneath::directory(&root).ok()?;
         Some(Self { root, top, trust })
     }
@@ -82,6 +80,15 @@ impl Project {
         let folder = real.parent().unwrap_or(Path::new("/")).to_owned();
         Ok(Found { bytes, folder, identity: (facts.dev(), facts.ino()) })
     }
+}
+
+/// The top of the project around a directory, which has no symlinks in its path: the nearest one with an
+/// `opal.mod` or a `.git`, or else the directory itself.
+#[must_use]
+pub fn top_around(folder: &Path) -> &Path {
+    let is_top =
+        |folder: &&Path| TOPS.iter().any(|name| folder.join(name).symlink_metadata().is_ok());
+    folder.ancestors().find(is_top).unwrap_or(folder)
 }
 
 fn unread(path: &Path, error: &io::Error) -> Missing {

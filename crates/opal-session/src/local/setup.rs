@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use opal_core::inventory::EntryStore;
 use opal_core::resolver::Trouble;
 
 use super::terminal::Terminal;
@@ -23,6 +25,8 @@ pub struct Setup {
     pub marker: String,
     /// When opal is interactive: standard input, output and error are a terminal.
     pub terminal: Option<Terminal>,
+    /// What is remembered of earlier runs.
+    pub entries: Option<Arc<dyn EntryStore>>,
 }
 
 pub(super) const NO_PIPES: &str = "cannot create the pipes of a command";

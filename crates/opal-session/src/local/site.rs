@@ -43,6 +43,7 @@ fn world(setup: &Setup) -> OsWorld {
         environment: setup.environment.clone(),
         start: setup.start.clone(),
         home: setup.home.clone(),
+        entries: setup.entries.clone(),
         ..Surroundings::default()
     })
 }

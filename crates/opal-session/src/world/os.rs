@@ -5,6 +5,7 @@ mod descendants;
 mod entries;
 mod files;
 mod http;
+mod inventory;
 mod ports;
 mod shells;
 mod view;
@@ -14,11 +15,12 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use opal_core::Secret;
 use opal_core::files::Entry;
+use opal_core::inventory::{Entries, EntryStore, Inventory, Wanted};
 use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
 
 use shells::Interpreter;
@@ -41,6 +43,8 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// The variables of the environment that files of the project set.
     pub declared: Vec<String>,
+    /// What is remembered of earlier runs.
+    pub entries: Option<Arc<dyn EntryStore>>,
 }
 
 /// How long looking may take.
@@ -162,6 +166,14 @@ impl Probe for OsWorld {
         // Nothing else ends it: planning has no step whose time it could take.
         let stop = self.stop.limited(self.limits.command, Duration::ZERO);
         View { stop: &stop, ..self.view() }.ask(ask)
+    }
+
+    fn inventory(&self, wanted: &Wanted<'_>) -> Result<Inventory, Trouble> {
+        self.view().inventory(wanted)
+    }
+
+    fn entries(&self) -> Option<&dyn Entries> {
+        self.surroundings.entries.as_deref().map(|store| store as &dyn Entries)
     }
 
     fn within(&self, directory: &str) -> Box<dyn Probe + '_> {

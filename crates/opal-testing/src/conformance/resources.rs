@@ -186,6 +186,7 @@ impl Trial<'_> {
             home: Some(home),
             marker: format!("conformance-{}", self.folder.display()),
             terminal: None,
+            entries: None,
         })
     }
 

@@ -114,6 +114,12 @@ impl Runner {
         derive(&*root, "opal regen key v1", &parts)
     }
 
+    /// What entries of `@cached` are made with, for one use of it.
+    #[must_use]
+    pub(crate) fn cache_key(&self, label: &str) -> Zeroizing<[u8; 32]> {
+        derive(&*self.root("opal cache root v1"), label, &[])
+    }
+
     fn root(&self, label: &str) -> Zeroizing<[u8; 32]> {
         derive(self.identity.text().as_bytes(), label, &[])
     }

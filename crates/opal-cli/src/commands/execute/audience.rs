@@ -58,6 +58,11 @@ impl<'a> RunAudience<'a> {
         Some(called.unwrap_or(self.target))
     }
 
+    fn is_resource(&self, decorator: &str) -> bool {
+        let known = decorator.strip_prefix('@').and_then(|path| self.registry.get(path));
+        known.is_some_and(|descriptor| descriptor.resource.is_some())
+    }
+
     /// By what people call it.
     fn label(&self, path: &str) -> Option<String> {
         let step = self.plan.step(path)?;
@@ -88,7 +93,7 @@ fn stopped<'a>(late: Option<&'a LateStep>, path: &'a str) -> &'a str {
 impl Audience for RunAudience<'_> {
     fn event(&self, event: &Event<'_>) {
         match &event.kind {
-            Kind::Started(step) if !step.is_block => {
+            Kind::Started(step) if !step.is_block || self.is_resource(step.decorator) => {
                 self.live.told(event, Of { task: self.task(step.path), ..Of::default() });
             }
             Kind::Finished(step) if !step.end.is_good() => {

@@ -1,9 +1,10 @@
 //! The session that the steps of a run get.
 
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use opal_core::inventory::EntryUse;
 use opal_session::{LocalSession, Setup, Terminal};
 
 use super::errand::Errand;
@@ -11,6 +12,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::inner::LEADER;
 use crate::options::Asked;
+use crate::planning;
 use crate::signals::Watched;
 
 /// On this machine.
@@ -19,9 +21,15 @@ pub(super) fn open(
     asked: &Asked,
     errand: &Errand<'_>,
     start: PathBuf,
+    base: &Path,
 ) -> Result<Arc<LocalSession>, Failure> {
     let terminal = terminal(context, asked, errand.watched);
     let on_terminal = terminal.is_some();
+    let how = match (asked.run.no_cache, &errand.contract) {
+        (true, _) => EntryUse::Ignored,
+        (false, Some(_)) => EntryUse::Contract,
+        (false, None) => EntryUse::Usual,
+    };
     let imported = &errand.subject.loaded.imports.variables;
     let environment = context.environment_with(imported, &asked.plan.env_files)?;
     let session = Arc::new(LocalSession::new(Setup {
@@ -30,6 +38,7 @@ pub(super) fn open(
         home: context.ambient.home.clone(),
         marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
         terminal,
+        entries: planning::remembered(context, &asked.plan, base, how, true),
     }));
     if on_terminal {
         // What is on the terminal ends with the session, in good order.

@@ -8,6 +8,7 @@ use opal_core::hash::Algorithm;
 use opal_core::plan::Target;
 use opal_core::{Duration, Value};
 use opal_ops::module::arguments::env_files;
+use opal_ops::planning::permits_skips;
 use opal_ops::source::Loaded;
 use opal_trust::keys::{Credentials, PublicKey};
 
@@ -109,6 +110,9 @@ fn terms(context: &Context<'_>, options: &PlanOptions, contract: &Contract) -> V
     }
     if contract.provenance().once {
         words.push("--once".to_owned());
+    }
+    if permits_skips(contract.plan()) {
+        words.push("--cache".to_owned());
     }
     words
 }

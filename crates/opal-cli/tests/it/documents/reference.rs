@@ -59,9 +59,10 @@ fn index(resources: &[Value]) -> String {
     );
     for resource in resources {
         let (path, file) = (text(resource, "path"), file_name(resource));
-        let (kind, key) = (text(&resource["resource"], "type"), key(resource));
-        let summary = text(resource, "summary");
-        let _ = writeln!(out, "| [`@{path}`](resources/{file}) | `{kind}` | {summary} | {key} |");
+        let kind = resource["resource"]["type"].as_str();
+        let kind = kind.map_or_else(|| "–".to_owned(), |kind| format!("`{kind}`"));
+        let (summary, key) = (text(resource, "summary"), key(resource));
+        let _ = writeln!(out, "| [`@{path}`](resources/{file}) | {kind} | {summary} | {key} |");
     }
     out.push_str(
         "\nThe idempotency key identifies the target of a step. Two steps of a plan with the same key and other \
@@ -86,7 +87,8 @@ fn page(resource: &Value) -> String {
     let _ = writeln!(out, "{docs}\n\n## Arguments\n");
     out.push_str("| name | type | default | meaning |\n|---|---|---|---|\n");
     list(resource, "params").iter().for_each(|param| row(param, &mut out));
-    let kind = text(&resource["resource"], "type");
+    let in_yaml = resource["resource"]["type"].as_str();
+    let kind = in_yaml.unwrap_or(path);
     let _ = writeln!(
         out,
         "\nThe idempotency key, which identifies the target, consists of {}; reports show it as \
@@ -102,6 +104,10 @@ fn page(resource: &Value) -> String {
     for example in examples {
         let (title, source) = (text(example, "title"), text(example, "source"));
         let _ = write!(out, "\n### {}\n\n```opl\n{source}```\n", sentence(title));
+    }
+    if in_yaml.is_none() {
+        out.push_str("\nA configuration has no blocks, so it has no step type for this.\n");
+        return out;
     }
     let steps = steps(text(&examples[0], "source"));
     let _ = write!(

@@ -38,6 +38,7 @@ impl Site {
             start: folder.path().to_owned(),
             home: Some(folder.path().join("home")),
             terminal: None,
+            entries: None,
             marker: format!("run-test-{}", folder.path().display()),
         });
         Self { folder, session: Arc::new(session) }

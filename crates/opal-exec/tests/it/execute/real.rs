@@ -16,6 +16,7 @@ fn session(start: &Path) -> LocalSession {
         start: start.to_owned(),
         home: None,
         terminal: None,
+        entries: None,
         marker: format!("run-test-{}", start.display()),
     })
 }

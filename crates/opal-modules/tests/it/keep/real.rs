@@ -43,6 +43,7 @@ fn run(source: &str, folder: &Path, evidence: &Evidence<'_>, vault: &Vault) -> O
         start: folder.to_owned(),
         home: None,
         terminal: None,
+        entries: None,
         marker: format!("run-test-{}", folder.display()),
     });
     let stop = Stop::new();

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use opal_core::plan::{Arg, Piece, Step, all};
+use opal_core::plan::{Arg, Piece, RedirectTarget, Step, all};
 use opal_core::{Data, Registry, Secret, Value, resource};
 
 use crate::plan::graph::Cell;
@@ -109,11 +109,16 @@ impl Wanted<'_> {
     fn collect(&self, steps: &[Step], into: &mut BTreeSet<u32>) -> bool {
         let mut any = false;
         for step in steps {
+            let is_required = self.is_required(step);
             let is_inside = self.collect(&step.block, into);
             let is_entered = self.is_run && !step.block.is_empty();
-            if is_inside || is_entered || self.is_required(step) {
+            if is_inside || is_entered || is_required {
                 step.args.iter().for_each(|(_, arg)| demands(arg, into));
                 any = true;
+            }
+            if is_required {
+                // What a block does is part of the resource.
+                all(&step.block).for_each(|inner| step_demands(inner, into));
             }
         }
         any
@@ -125,15 +130,30 @@ impl Wanted<'_> {
     }
 }
 
+fn step_demands(step: &Step, into: &mut BTreeSet<u32>) {
+    step.args.iter().for_each(|(_, arg)| demands(arg, into));
+    for redirect in &step.redirects {
+        match &redirect.target {
+            RedirectTarget::Step(target) => step_demands(target, into),
+            RedirectTarget::Shell(pieces) => piece_demands(pieces, into),
+        }
+    }
+}
+
+fn piece_demands(pieces: &[Piece], into: &mut BTreeSet<u32>) {
+    for piece in pieces {
+        if let Piece::Data { arg, .. } | Piece::Raw(arg) = piece {
+            demands(arg, into);
+        }
+    }
+}
+
 fn demands(arg: &Arg, into: &mut BTreeSet<u32>) {
     match arg {
         Arg::Deferred(index) => {
             into.insert(*index);
         }
-        Arg::Text(pieces) | Arg::Shell(pieces) => pieces.iter().for_each(|piece| match piece {
-            Piece::Text(_) => {}
-            Piece::Data { arg, .. } | Piece::Raw(arg) => demands(arg, into),
-        }),
+        Arg::Text(pieces) | Arg::Shell(pieces) => piece_demands(pieces, into),
         Arg::Array(items) => items.iter().for_each(|item| demands(item, into)),
         Arg::Map(fields) => fields.values().for_each(|field| demands(field, into)),
         Arg::Const(_) | Arg::Value(_) | Arg::Handle(_) => {}

@@ -11,9 +11,10 @@ use std::time::SystemTime;
 
 use opal_core::Secret;
 use opal_core::files::Entry;
+use opal_core::inventory::{Entries, Inventory, Wanted};
 use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
 
-use super::{OsWorld, entries, files, http, ports, shells};
+use super::{OsWorld, entries, files, http, inventory, ports, shells};
 use crate::error::SessionError;
 use crate::stop::{Order, Stop};
 
@@ -140,6 +141,18 @@ impl Probe for View<'_> {
 
     fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
         shells::ask(self, ask)
+    }
+
+    fn inventory(&self, wanted: &Wanted<'_>) -> Result<Inventory, Trouble> {
+        let surroundings = &self.world.surroundings;
+        let (home, entries) = (surroundings.home.as_deref(), surroundings.entries.as_deref());
+        let project = entries.map(|entries| entries.project());
+        let scene = inventory::Scene { base: self.base, home, project, stop: self.stop };
+        inventory::take(&scene, wanted)
+    }
+
+    fn entries(&self) -> Option<&dyn Entries> {
+        self.world.entries()
     }
 
     fn within(&self, directory: &str) -> Box<dyn Probe + '_> {

@@ -74,6 +74,7 @@ impl Place {
             home: Some(directory.path().join("home")),
             marker: format!("test-{}-{number}", std::process::id()),
             terminal,
+            entries: None,
         });
         Self { session, directory, _programs: programs }
     }

@@ -123,6 +123,7 @@ fn session(at: &Path) -> LocalSession {
         home: Some(at.join("home")),
         marker: format!("run-test-{}", at.display()),
         terminal: None,
+        entries: None,
     })
 }
 

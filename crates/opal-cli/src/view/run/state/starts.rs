@@ -2,7 +2,7 @@
 
 use opal_core::view::visible;
 use opal_vault::Shown;
-use opal_vault::event::{NOT_SELECTED, Started};
+use opal_vault::event::{NOT_SELECTED, Started, UNCHANGED};
 
 use super::{Running, State, Tail};
 use crate::view::ink::Ink;
@@ -47,7 +47,7 @@ impl State {
             format!("{}: {what}{}", ink.label("skipped"), why.unwrap_or_default())
         };
         match why.as_deref() {
-            None | Some(NOT_SELECTED) => self.verbose(line),
+            None | Some(NOT_SELECTED | UNCHANGED) => self.verbose(line),
             Some(_) => self.usual(line),
         }
     }
@@ -57,6 +57,13 @@ impl State {
         let lane = self.enter_branch(step);
         self.is_prefixed |= lane.is_some();
         let head = Head::of(step);
+        if step.is_block && self.holds_back(step, &head) {
+            self.release();
+            if lane.is_none() {
+                self.name_task(task);
+            }
+            return;
+        }
         if step.is_block {
             let prefix = self.prefix(step.path);
             self.verbose(|ink| {

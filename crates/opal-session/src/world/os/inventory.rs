@@ -1,0 +1,281 @@
+//! Files that patterns name, with digests of their content.
+//!
+//! Directories are walked from the part of a pattern that has no wildcards, each once. Nothing outside
+//! the project is read: a symlink that leads there is trouble, and so is anything that is not a file.
+
+mod pattern;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs::{self, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use globset::GlobSet;
+use ignore::WalkBuilder;
+use opal_core::hash::{Algorithm, Digest};
+use opal_core::inventory::{Inventory, Item, ItemKind, MAX_FILES, Stamp, Wanted, Which};
+use opal_core::resolver::Trouble;
+use opal_files::{beneath, regular};
+use rustix::fs::FileType;
+
+use crate::error::InventoryError;
+use crate::stop::{Order, Stop};
+use pattern::Patterns;
+
+type Result<T> = std::result::Result<T, InventoryError>;
+
+/// After so many files it is asked whether there is still time.
+const TICK: usize = 64;
+
+/// Where files are taken from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scene<'a> {
+    /// Where relative patterns begin.
+    pub(super) base: &'a Path,
+    pub(super) home: Option<&'a Path>,
+    /// Without symlinks; the base where there is none.
+    pub(super) project: Option<&'a Path>,
+    pub(super) stop: &'a Stop,
+}
+
+pub(super) fn take(
+    scene: &Scene<'_>,
+    wanted: &Wanted<'_>,
+) -> std::result::Result<Inventory, Trouble> {
+    Ok(files(scene, wanted)?)
+}
+
+fn files(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Result<Inventory> {
+    let base = scene.base.canonicalize().map_err(|error| unreadable(".", &error))?;
+    let project = scene.project.unwrap_or(&base).to_owned();
+    let patterns = Patterns::read(wanted.patterns, &base, scene.home, &project)?;
+    let mut taking = Taking {
+        wanted,
+        base,
+        project,
+        set: patterns.set,
+        stop: scene.stop,
+        seen: 0,
+        found: BTreeMap::new(),
+        open: VecDeque::new(),
+        walked: BTreeSet::new(),
+    };
+    for path in patterns.files {
+        let (above, name) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());
+        if let Some(real) = taking.real(above)? {
+            taking.one(&real.join(name), &path)?;
+        }
+    }
+    for root in patterns.roots {
+        if let Some(real) = taking.real(&root)? {
+            taking.open.push_back((real, root));
+        }
+    }
+    while let Some((real, shown)) = taking.open.pop_front() {
+        taking.walk(&real, &shown)?;
+    }
+    Ok(taking.found)
+}
+
+struct Taking<'a> {
+    wanted: &'a Wanted<'a>,
+    base: PathBuf,
+    project: PathBuf,
+    set: GlobSet,
+    stop: &'a Stop,
+    seen: usize,
+    found: Inventory,
+    /// Directories to be walked: where they are, and by which path they are known.
+    open: VecDeque<(PathBuf, PathBuf)>,
+    walked: BTreeSet<PathBuf>,
+}
+
+impl Taking<'_> {
+    fn walk(&mut self, real: &Path, shown: &Path) -> Result<()> {
+        if !self.walked.insert(real.to_owned()) {
+            return Ok(());
+        }
+        let mut builder = WalkBuilder::new(real);
+        builder.standard_filters(false);
+        if self.wanted.which == Which::Inputs {
+            builder.git_ignore(true).git_global(true).git_exclude(true).parents(true);
+        }
+        builder.filter_entry(|entry| entry.file_name() != ".git");
+        for entry in builder.build() {
+            let entry = entry.map_err(|error| self.unwalked(&error, real))?;
+            let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { continue };
+            let path = entry.path();
+            let moved;
+            let known = match path.strip_prefix(real) {
+                Ok(rest) if real != shown => {
+                    moved = shown.join(rest);
+                    &*moved
+                }
+                _ => path,
+            };
+            self.in_time()?;
+            let relative = known.strip_prefix(&self.project).unwrap_or(known);
+            // A directory that a symlink leads to may have files that match.
+            if self.set.is_match(relative) || kind.is_symlink() && path.is_dir() {
+                self.one(path, known)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A file, a symlink, or something that cannot be an input.
+    fn one(&mut self, path: &Path, shown: &Path) -> Result<()> {
+        let found = match path.symlink_metadata() {
+            Ok(found) => found,
+            // Removed meanwhile, so it is not there.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(unreadable(&self.name(shown)?, &error)),
+        };
+        let name = self.name(shown)?;
+        let item = match FileType::from_raw_mode(found.mode()) {
+            FileType::RegularFile => self.file(&name, path, &found)?,
+            FileType::Symlink => self.link(&name, path, shown)?,
+            other => return Err(InventoryError::Special { name, found: regular::kind(other) }),
+        };
+        let Some(item) = item else { return Ok(()) };
+        if self.found.len() == MAX_FILES {
+            return Err(InventoryError::TooMany);
+        }
+        self.found.insert(name.into(), item);
+        Ok(())
+    }
+
+    fn file(&self, name: &str, path: &Path, found: &Metadata) -> Result<Option<Item>> {
+        let is_executable = found.mode() & 0o111 != 0;
+        let kind = if is_executable { ItemKind::Executable } else { ItemKind::File };
+        let stamp = stamp(found);
+        let known = self.wanted.known.and_then(|known| known.unchanged(name, kind, &stamp));
+        if known.is_some() {
+            return Ok(known);
+        }
+        let read = self.digest(path);
+        match read {
+            Ok(digest) => Ok(Some(Item { kind, digest, stamp })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(InventoryError::Stopped),
+            Err(error) => match regular::irregular(&error) {
+                Some(found) => Err(InventoryError::Special { name: name.to_owned(), found }),
+                None => Err(unreadable(name, &error)),
+            },
+        }
+    }
+
+    /// What a symlink says, and for an input also the file that it leads to.
+    fn link(&mut self, name: &str, path: &Path, shown: &Path) -> Result<Option<Item>> {
+        let to = fs::read_link(path).map_err(|error| unreadable(name, &error))?;
+        let text = to.as_os_str().as_bytes();
+        let length = (text.len() as u64).to_le_bytes();
+        let mut digest = Algorithm::Blake3.digest(&[&length, text]);
+        if self.wanted.which == Which::Inputs {
+            match path.canonicalize() {
+                Ok(real) if !real.starts_with(&self.project) => return Err(self.leads_out(name)),
+                Ok(real) if real.is_dir() => self.open.push_back((real, shown.to_owned())),
+                Ok(real) => {
+                    let found = real.metadata().map_err(|error| unreadable(name, &error))?;
+                    if !found.is_file() {
+                        let found = regular::kind(FileType::from_raw_mode(found.mode()));
+                        return Err(InventoryError::Special { name: name.to_owned(), found });
+                    }
+                    let content = self.digest(&real).map_err(|error| unreadable(name, &error))?;
+                    let mode = [u8::from(found.mode() & 0o111 != 0)];
+                    digest = Algorithm::Blake3.digest(&[&length, text, &mode, &content.0]);
+                }
+                // It leads nowhere, or in a cycle.
+                Err(_) => {}
+            }
+        }
+        let relative = shown.strip_prefix(&self.project).unwrap_or(shown);
+        let matches = self.set.is_match(relative) || !path.is_dir();
+        let stamp = Stamp::default();
+        Ok(matches.then_some(Item { kind: ItemKind::Link, digest, stamp }))
+    }
+
+    /// No symlink is followed from the project on: nobody can lead this elsewhere meanwhile.
+    fn digest(&self, path: &Path) -> io::Result<Digest> {
+        let rest = path.strip_prefix(&self.project).unwrap_or(path);
+        let mut file = beneath::open(beneath::directory(&self.project)?, rest)?.file;
+        let mut hasher = Algorithm::Blake3.hasher();
+        let mut bytes = vec![0; 64 * 1024];
+        loop {
+            if self.stop.order() != Order::GoOn {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            match file.read(&mut bytes)? {
+                0 => return Ok(hasher.finish()),
+                count => hasher.update(&bytes[..count]),
+            }
+        }
+    }
+
+    /// Where the root of a pattern is; none where nothing is.
+    fn real(&self, root: &Path) -> Result<Option<PathBuf>> {
+        match root.canonicalize() {
+            Ok(real) if real.starts_with(&self.project) => Ok(Some(real)),
+            Ok(_) => Err(self.leads_out(&self.name(root)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
+            Err(error) => Err(unreadable(&self.name(root)?, &error)),
+        }
+    }
+
+    /// A path as people know it: as seen from where its pattern begins.
+    fn name(&self, path: &Path) -> Result<String> {
+        let seen = match path.strip_prefix(&self.base) {
+            Ok(rest) => rest.to_owned(),
+            Err(_) => pattern::seen_from(&self.base, path),
+        };
+        match seen.to_str() {
+            Some(name) => Ok(name.to_owned()),
+            None => Err(InventoryError::NotText(seen.display().to_string())),
+        }
+    }
+
+    fn in_time(&mut self) -> Result<()> {
+        self.seen += 1;
+        match self.seen.is_multiple_of(TICK) && self.stop.order() != Order::GoOn {
+            true => Err(InventoryError::Stopped),
+            false => Ok(()),
+        }
+    }
+
+    fn leads_out(&self, name: &str) -> InventoryError {
+        let project = self.project.display().to_string();
+        InventoryError::LeadsOutside { name: name.to_owned(), project }
+    }
+
+    fn unwalked(&self, error: &ignore::Error, root: &Path) -> InventoryError {
+        fn place(error: &ignore::Error) -> Option<&Path> {
+            match error {
+                ignore::Error::WithPath { path, .. } => Some(path),
+                ignore::Error::WithDepth { err, .. }
+                | ignore::Error::WithLineNumber { err, .. } => place(err),
+                _ => None,
+            }
+        }
+        let path = place(error).unwrap_or(root);
+        let name = self.name(path).unwrap_or_else(|_| path.display().to_string());
+        let why = error.io_error().map_or(io::ErrorKind::Other, io::Error::kind);
+        InventoryError::Unreadable { name, why }
+    }
+}
+
+fn stamp(found: &Metadata) -> Stamp {
+    let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000) + nanos;
+    Stamp {
+        inode: found.ino(),
+        bytes: found.size(),
+        modified: nanos(found.mtime(), found.mtime_nsec()),
+        changed: nanos(found.ctime(), found.ctime_nsec()),
+    }
+}
+
+fn unreadable(name: &str, error: &io::Error) -> InventoryError {
+    InventoryError::Unreadable { name: name.to_owned(), why: error.kind() }
+}
