@@ -1,9 +1,12 @@
 //! The form that every reader produces: tasks, parameters, dependencies, and bodies as lines of pieces.
 
+mod cached;
 mod elsewhere;
 mod order;
 mod substitute;
 mod visit;
+
+pub(crate) use cached::Cached;
 
 /// A file of tasks.
 #[derive(Debug, Default)]
@@ -18,6 +21,9 @@ pub(crate) struct Sheet {
 pub(crate) const HERE: &str = "the directory";
 /// The directory in which the other tool was called.
 pub(crate) const INVOCATION: &str = "cli.directory";
+
+/// What is different where files decide whether a task runs begins with it.
+pub(crate) const DECIDES: &str = "`@cached` decides whether it runs: ";
 
 /// Something that is not in the result.
 #[derive(Debug)]
@@ -56,6 +62,8 @@ pub(crate) struct Task {
     /// The directory is created where it does not exist.
     pub(crate) creates_directory: bool,
     pub(crate) environment: Vec<(String, Expr)>,
+    /// The files that decide whether the body runs.
+    pub(crate) cached: Option<Cached>,
     pub(crate) body: Vec<Step>,
     /// Runs last, whatever happens.
     pub(crate) finally: Vec<Step>,
@@ -75,6 +83,14 @@ impl Task {
         let docs = vec![format!("Alias of `{}`.", self.name)];
         let body = vec![Step::Call { call, may_fail: false }];
         Self { name, line, source, docs, params, body, ..Self::default() }
+    }
+
+    /// Nothing decides whether it runs.
+    pub(crate) fn always_runs(&mut self) {
+        if self.cached.take().is_some() {
+            self.why.retain(|why| !why.starts_with(DECIDES));
+            self.differs("files do not decide whether it runs: it always does");
+        }
     }
 
     /// Adds a difference, once.

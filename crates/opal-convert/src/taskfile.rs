@@ -8,6 +8,7 @@
 //! | YAML nodes as texts, lists and maps | `nodes` |
 //! | `{{…}}` | `template`, its functions in `functions` |
 
+mod files;
 mod functions;
 mod globals;
 mod nodes;

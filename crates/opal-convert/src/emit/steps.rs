@@ -11,7 +11,7 @@ use super::part::{Part, as_text};
 use super::scope::Scope;
 use super::step_text::is_step;
 use crate::comment::comment;
-use crate::form::{Argument, Call, Expr, Piece, Step, Task};
+use crate::form::{Argument, Cached, Call, Expr, Piece, Step, Task};
 
 /// Text, with the places of its steps.
 #[derive(Debug, Default)]
@@ -42,6 +42,7 @@ impl Steps {
                 blocks.push(format!("{AT}environ({}) {{", environment.join(", ")));
             }
             blocks.extend(directory.map(|it| format!("{AT}workdir({it}{create}) {{")));
+            blocks.extend(task.cached.as_ref().map(|it| format!("{AT}{} {{", cached(it))));
         }
         if !task.finally.is_empty() {
             blocks.push("try {".to_owned());
@@ -81,6 +82,19 @@ impl Steps {
             all.text.push_str(&indented("}", 1 + level));
         }
         Ok(all)
+    }
+}
+
+/// The files that decide whether a block runs.
+fn cached(files: &Cached) -> String {
+    let list = |patterns: &[String]| {
+        patterns.iter().map(|pattern| literal(pattern)).collect::<Vec<_>>().join(", ")
+    };
+    match files.outputs.is_empty() {
+        true => format!("cached(inputs=[{}])", list(&files.inputs)),
+        false => {
+            format!("cached(inputs=[{}], outputs=[{}])", list(&files.inputs), list(&files.outputs))
+        }
     }
 }
 

@@ -15,6 +15,10 @@ impl Sheet {
             task.needs = needs;
             let mut found = !elsewhere.is_empty();
             let calls = elsewhere.into_iter().map(|call| call.of_tool(tool, false));
+            if found {
+                // What it depends on runs in any case.
+                task.always_runs();
+            }
             task.body.splice(0..0, calls);
             for step in task.body.iter_mut().chain(&mut task.finally) {
                 found |= step.leave_calls(tool, &is_elsewhere);

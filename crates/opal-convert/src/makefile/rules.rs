@@ -1,10 +1,13 @@
 //! Rules as tasks.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::expand;
 use super::reader::{Reader, Rule, folded, outside};
-use crate::form::{Call, Cond, Expr, HERE, Leftover, Piece, Sheet, Step, Task, Variable};
+use crate::form::{
+    Cached, Call, Cond, DECIDES, Expr, HERE, Leftover, Piece, Sheet, Step, Task, Variable,
+};
 
 pub(super) fn sheet(mut file: Reader) -> Sheet {
     let constants = Constants::new(&file);
@@ -27,7 +30,8 @@ pub(super) fn sheet(mut file: Reader) -> Sheet {
     let phony: BTreeSet<String> =
         constants.words(&file.value(&file.phony)).unwrap_or_default().into_iter().collect();
     let names: BTreeSet<String> = rules.iter().map(|(target, _)| target.clone()).collect();
-    let maker = Maker { file: &file, constants: &constants, phony, names, patterns };
+    let inputs = RefCell::default();
+    let maker = Maker { file: &file, constants: &constants, phony, names, patterns, inputs };
     let mut tasks: Vec<Task> = Vec::new();
     let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
     for (target, rule) in &rules {
@@ -133,6 +137,8 @@ struct Maker<'f> {
     phony: BTreeSet<String>,
     names: BTreeSet<String>,
     patterns: Vec<String>,
+    /// The ordinary prerequisites of each target.
+    inputs: RefCell<BTreeMap<String, Vec<String>>>,
 }
 
 impl Maker<'_> {
@@ -156,6 +162,7 @@ impl Maker<'_> {
         }
         let (ordinary, later) = rule.needs.split_once('|').unwrap_or((&rule.needs, ""));
         let inputs = self.needs(ordinary, task);
+        self.inputs.borrow_mut().entry(task.name.clone()).or_default().extend(inputs.clone());
         self.needs(later, task);
         let mut automatic = BTreeMap::from([('@', task.name.clone())]);
         automatic.insert('<', inputs.first().cloned().unwrap_or_default());
@@ -267,6 +274,18 @@ impl Maker<'_> {
         pieces
     }
 
+    /// What a file is made of, where `@cached` can compare it: no name of a task among them.
+    fn files(&self, task: &Task) -> Option<Cached> {
+        let inputs = self.inputs.borrow().get(&task.name).cloned()?;
+        let is_file = |word: &String| {
+            let is_task = self.phony.contains(word)
+                || self.names.contains(word) && !word.contains(['/', '.']);
+            !is_task && !word.contains(['*', '?', '[', ']', '{', '}'])
+        };
+        let is_clear = inputs.iter().chain([&task.name]).all(is_file);
+        if is_clear { Cached::new(inputs, vec![task.name.clone()]) } else { None }
+    }
+
     fn finish(&self, task: &mut Task) {
         let exported = self
             .file
@@ -292,7 +311,11 @@ impl Maker<'_> {
             task.environment.clear();
             task.differs("it still calls `make`, which knows the files that it depends on");
         } else if is_file {
-            task.differs("it always runs, also if the file is up to date");
+            task.cached = self.files(task);
+            task.differs(match task.cached {
+                Some(_) => format!("{DECIDES}content counts, and times do not"),
+                None => "it always runs, also if the file is up to date".to_owned(),
+            });
         }
     }
 }

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use opal_config::document::{Node, NodeKind};
 
+use super::files::files;
 use super::globals::File;
 use super::nodes::{self, entries, flag, get, list, pieces, text, texts};
 use super::outside::{CLI_ARGS, outside, without_itself};
-use crate::form::{Argument, Call, Cond, Expr, Param, Piece, Step, Task};
+use crate::form::{Argument, Call, Cond, DECIDES, Expr, Param, Piece, Step, Task};
 
 /// A task whose parameters are not decided yet.
 #[derive(Debug)]
@@ -62,10 +63,8 @@ impl Draft {
         if get(node, "dotenv").is_some() {
             task.differs("`dotenv` files are not loaded; use `--env-file`");
         }
-        for key in ["sources", "generates", "status"] {
-            if get(node, key).is_some() {
-                task.differs(format!("`{key}` is omitted, so the task always runs"));
-            }
+        if get(node, "status").is_some() {
+            task.differs("`status` is omitted");
         }
         if let Some(prompt) = get(node, "prompt") {
             let texts: Vec<_> = list(prompt).into_iter().filter_map(text).collect();
@@ -86,6 +85,21 @@ impl Draft {
         }
         let systems = texts(get(node, "platforms"));
         self.platforms(&systems);
+        self.cache(node);
+    }
+
+    /// `sources` and `generates`, where `@cached` can compare them.
+    fn cache(&mut self, node: &Node) {
+        if get(node, "sources").is_none() && get(node, "generates").is_none() {
+            return;
+        }
+        self.task.cached = files(&self.task, node);
+        self.task.differs(match self.task.cached {
+            Some(_) => {
+                format!("{DECIDES}also after a change of its commands or of what it generates")
+            }
+            None => "`sources` and `generates` are omitted, so the task always runs".to_owned(),
+        });
     }
 
     fn requires(&mut self, node: &Node) {

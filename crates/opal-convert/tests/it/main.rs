@@ -31,7 +31,7 @@ fn converted(format: Format, text: &str) -> Conversion {
 }
 
 /// What the emitter writes; no text of an input begins with one of these and is a reference.
-const OURS: [&str; 14] = [
+const OURS: [&str; 15] = [
     "var.",
     "env.",
     "raw",
@@ -39,6 +39,7 @@ const OURS: [&str; 14] = [
     "os.name",
     "os.arch",
     "file.exists",
+    "cached",
     "cmd.",
     "needs.",
     "script",

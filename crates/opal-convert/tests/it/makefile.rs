@@ -59,9 +59,11 @@ fn make_keeps_what_only_make_knows() {
     let (grade, why) = reasons(&converted, "dist/app.tar");
     assert_eq!(
         (grade, why.as_str()),
-        (Grade::Adapted, "it always runs, also if the file is up to date")
+        (Grade::Adapted, "`@cached` decides whether it runs: content counts, and times do not")
     );
-    assert!(converted.source.contains("fun dist-app-tar() {\n    tar cf dist/app.tar README\n}"));
+    let expected = "fun dist-app-tar() {\n    @cached(inputs=[\"README\"], outputs=[\"dist/app.tar\"]) {\n        \
+                    tar cf dist/app.tar README\n    }\n}";
+    assert!(converted.source.contains(expected), "{}", converted.source);
     assert_eq!(reasons(&converted, "%.o").0, Grade::Omitted);
     assert_eq!(reasons(&converted, "include more.mk").0, Grade::Omitted);
     assert_eq!(
@@ -69,6 +71,24 @@ fn make_keeps_what_only_make_knows() {
         (Grade::Adapted, "it lists the tasks of opal".to_owned())
     );
     assert_eq!(reasons(&converted, "each").0, Grade::Omitted);
+}
+
+#[test]
+fn only_files_that_are_made_of_files_are_cached() {
+    for (text, decides) in [
+        ("out/x.txt: a.txt b.txt\n\tcat $^ > $@\n", true),
+        ("out/x.txt: a.txt | dir\n\tcat $< > $@\ndir:\n\tmkdir -p out\n", true),
+        ("out/x.txt:\n\ttouch $@\n", false),
+        ("out/x.txt: FORCE\n\ttouch $@\nFORCE:\n", false),
+        (".PHONY: gen.all\nout/x.txt: gen.all\n\ttouch $@\ngen.all:\n\ttrue\n", false),
+        ("out/x.txt: ../a.txt\n\ttouch $@\n", false),
+        ("out/x.txt: src/*.c\n\ttouch $@\n", false),
+    ] {
+        let converted = converted(Format::Make, text);
+        let (_, why) = reasons(&converted, "out/x.txt");
+        assert_eq!(converted.source.contains("@cached("), decides, "{}", converted.source);
+        assert_eq!(why.contains("it always runs"), !decides, "{why}");
+    }
 }
 
 #[test]

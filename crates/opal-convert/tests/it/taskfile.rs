@@ -56,13 +56,56 @@ fn caches_and_tasks_elsewhere_are_reported() {
     let converted = converted(Format::Task, text);
     let (grade, why) = reasons(&converted, "a");
     assert_eq!(grade, Grade::Adapted);
-    assert!(why.contains("the task always runs") && why.contains("it still calls `task`"), "{why}");
+    assert!(why.contains("it always does") && why.contains("it still calls `task`"), "{why}");
     assert!(
         converted.source.contains("    task docs:build\n    go build\n"),
         "{}",
         converted.source
     );
     assert_eq!(reasons(&converted, "includes: docs").0, Grade::Omitted);
+}
+
+#[test]
+fn sources_and_generates_are_cached_where_that_can_be_compared() {
+    let task = |lines: &str| {
+        let text = format!("version: '3'\ntasks:\n  a:\n    cmds: [go build]\n{lines}");
+        let converted = converted(Format::Task, &text);
+        let (grade, why) = reasons(&converted, "a");
+        assert_eq!(grade, Grade::Adapted, "{why}");
+        (converted.source, why)
+    };
+    for (lines, decorator) in [
+        (
+            "    sources: ['**/*.go', go.mod]\n    generates: [bin/app]\n",
+            "@cached(inputs=[\"**/*.go\", \"go.mod\"], outputs=[\"bin/app\"]) {",
+        ),
+        ("    sources: [a.md]\n", "@cached(inputs=[\"a.md\"]) {"),
+        (
+            "    dir: web\n    sources: [./src/**]\n    generates: [dist]\n",
+            "@cached(inputs=[\"web/src/**\"], outputs=[\"web/dist\"]) {",
+        ),
+    ] {
+        let (source, why) = task(lines);
+        assert!(source.contains(decorator), "{source}");
+        assert!(why.contains("`@cached` decides whether it runs"), "{why}");
+    }
+    for lines in [
+        "    sources: ['{{.X}}/*']\n",
+        "    sources: [{exclude: x}]\n",
+        "    sources: [../x]\n",
+        "    sources: ['*.go']\n    generates: [gen.go]\n",
+        "    sources: [a]\n    method: timestamp\n",
+        "    sources: [a]\n    status: [test -e b]\n",
+        "    sources: [a]\n    preconditions: [test -e b]\n",
+        "    sources: [a]\n    dir: '{{.X}}'\n",
+        "    generates: [a]\n",
+    ] {
+        let (source, why) = task(lines);
+        assert!(
+            !source.contains("@cached") && why.contains("the task always runs"),
+            "{lines}: {why}"
+        );
+    }
 }
 
 #[test]
