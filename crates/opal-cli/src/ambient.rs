@@ -124,6 +124,11 @@ impl Ambient {
         self.stderr_is_terminal && !self.is_dumb
     }
 
+    /// Whether a terminal, if there is one, can move its cursor.
+    pub(crate) fn is_capable(&self) -> bool {
+        !self.is_dumb
+    }
+
     /// Whether somebody sits in front of it: all three are a terminal.
     pub(crate) fn is_interactive(&self) -> bool {
         self.stdout_is_terminal && self.stderr_is_terminal && std::io::stdin().is_terminal()

@@ -4,6 +4,7 @@ mod blueprints;
 mod keys;
 pub(crate) mod modules;
 mod names;
+mod newcomers;
 mod resources;
 mod runs;
 mod shared;
@@ -13,7 +14,7 @@ use clap::{Arg, Command, ValueHint};
 
 use crate::options;
 
-pub(crate) use names::{NAMES, is_reserved, is_reserved_by_plan};
+pub(crate) use names::{NAMES, is_builtin, is_reserved, is_reserved_by_plan};
 use shared::{arguments, file, flag, global, json, root, source};
 pub(crate) use words::{marked, target};
 
@@ -59,16 +60,22 @@ pub(crate) fn opal() -> Command {
             resources::convert(),
             modules::module(),
             blueprints::blueprint(),
-            completions(),
+            newcomers::init(),
+            newcomers::pick(),
+            newcomers::doc(),
+            newcomers::man(),
+            newcomers::completions(),
             help(),
             self_(),
         ])
         .after_help(
-            "Examples:\n  opal                     list the tasks of this project\n  opal deploy \
+            "Examples:\n  opal init                write a first commands.opl\n  opal                     \
+             list the tasks of this project\n  opal deploy \
              -h           show the parameters of a task\n  opal -n deploy prod      show what it \
              would do\n  opal check               check for errors\n  opal verify server.yaml  \
              check for drift\n  opal fmt --check         check the formatting\n\nA built-in \
-             command takes precedence over a task of its name; `opal run NAME` runs the task.",
+             command takes precedence over a task of its name; `opal run NAME` runs the task. Only `doc`, \
+             `init`, `man` and `pick` yield to a task; `opal self NAME` runs the command.",
         )
 }
 
@@ -254,19 +261,6 @@ fn run() -> Command {
         )
 }
 
-fn completions() -> Command {
-    Command::new("completions")
-        .about("Print the completion script of a shell for tasks, commands and options")
-        .arg(
-            Arg::new("shell")
-                .required(true)
-                .value_name("SHELL")
-                .value_parser(["bash", "elvish", "fish", "powershell", "zsh"])
-                .help("The shell"),
-        )
-        .after_help("Example:\n  source <(opal completions bash)")
-}
-
 fn help() -> Command {
     Command::new("help")
         .about("Show help for opal, a task or a built-in command")
@@ -295,7 +289,8 @@ mod tests {
         let mut names: Vec<&str> = opal.get_subcommands().map(clap::Command::get_name).collect();
         names.sort_unstable();
         assert_eq!(names, super::NAMES);
-        assert!(names.iter().all(|name| super::is_reserved(name)), "a function could take a name");
+        let yields: Vec<&&str> = names.iter().filter(|name| !super::is_reserved(name)).collect();
+        assert_eq!(yields, [&"doc", &"init", &"man", &"pick"], "a function can take a name");
         let plan = opal.find_subcommand("plan").expect("it is in the table");
         let own = plan.get_subcommands().map(clap::Command::get_name);
         assert!(own.into_iter().all(super::is_reserved_by_plan), "a function could take a name");

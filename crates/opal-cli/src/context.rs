@@ -85,8 +85,7 @@ impl Context<'_> {
     /// The source that is named with `-f` or `-g`, behind the command or before it, or the project's.
     pub(crate) fn chosen(&self, matches: Option<&ArgMatches>) -> Result<Option<Chosen>, Failure> {
         let file = matches.map_or(self.typed.file.as_ref(), |matches| self.file(matches));
-        let behind = matches.and_then(|it| it.try_get_one::<bool>("global").ok().flatten());
-        let is_global = self.typed.global || behind.is_some_and(|given| *given);
+        let is_global = matches.map_or(self.typed.global, |matches| self.is_global(matches));
         match file {
             Some(_) if is_global => {
                 Err(Failure::usage("`-f` and `-g` name two source files", "omit one of them"))
@@ -95,6 +94,12 @@ impl Context<'_> {
             None if is_global => project::global(self.ambient.home.as_deref()).map(Some),
             None => project::find(),
         }
+    }
+
+    /// Whether the tasks of the user are meant.
+    pub(crate) fn is_global(&self, matches: &ArgMatches) -> bool {
+        let behind = matches.try_get_one::<bool>("global").ok().flatten();
+        self.typed.global || behind.is_some_and(|given| *given)
     }
 
     /// The same, for what cannot do without.

@@ -94,6 +94,9 @@ fn word(context: &Context<'_>, word: &str) -> Result<Exit, Failure> {
         let ran = commands::task::run(context, loaded, &task, rest, before, Verb::Run);
         return ran.map_err(|failure| failure.in_json(task.asks_for_json(rest)));
     }
+    if builtins::is_builtin(word) {
+        return builtin(context, word, &context.typed.rest);
+    }
     if let Some(loaded) = &project
         && let Some(foreign) = loaded.foreign(&context.registry)
     {
@@ -105,12 +108,19 @@ fn word(context: &Context<'_>, word: &str) -> Result<Exit, Failure> {
     Err(failure.in_json(asks_for_json(&context.typed.rest)))
 }
 
-/// A built-in command with its arguments.
+/// A built-in command with its arguments. A failure is JSON where that is asked for.
 fn builtin(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit, Failure> {
+    let ended = command(context, word, rest);
+    let yields = !builtins::is_reserved(word);
+    ended.map_err(|failure| failure.in_json(yields && asks_for_json(rest)))
+}
+
+fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit, Failure> {
     let first = rest.first().and_then(|first| first.to_str());
     if let ("self", Some(name)) = (word, first.filter(|first| !first.starts_with('-'))) {
         return builtin(context, name, &rest[1..]);
     }
+    let json = context.typed.wants_json() || asks_for_json(rest);
     let mut command = builtins::opal();
     let Some(command) = command.find_subcommand_mut(word) else {
         if builtins::is_reserved(word) {
@@ -132,7 +142,7 @@ fn builtin(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
         matches!(word, "plan" | "run" | "verify").then(|| builtins::marked(&command, rest));
     let matches = match command.try_get_matches_from(marked.as_deref().unwrap_or(rest)) {
         Ok(matches) => matches,
-        Err(error) => return view::clap(&error, context.out(), context.typed.wants_json()),
+        Err(error) => return view::clap(&error, context.out(), json),
     };
     match word {
         "apply" => commands::apply::run(context, &matches),
@@ -148,6 +158,10 @@ fn builtin(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
         "runs" => commands::runs::run(context, &matches),
         "completions" => commands::completions::script(&matches),
         "convert" => commands::convert::run(context, &matches),
+        "doc" => commands::doc::run(context, &matches),
+        "init" => commands::init::run(context, &matches),
+        "man" => commands::man::run(&matches),
+        "pick" => commands::pick::run(context, &matches),
         "verify" => commands::verify::run(context, &matches),
         "help" => help(context, &matches),
         // `self` without a target has been refused by its own arguments.

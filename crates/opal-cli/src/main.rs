@@ -11,6 +11,8 @@
 //! | from a source to a plan | [`planning`] |
 //! | what is done with a task | [`verb`] |
 //! | tasks and what they are given | [`tasks`], [`task_words`] |
+//! | questions about arguments | [`prompts`] |
+//! | the first file of a project | [`starter`] |
 //! | all printing | [`view`] |
 //! | wording, hints and exit codes of failures | [`failure`], mistakes in options in [`mistake`] |
 //! | environment and terminal | [`ambient`], signals in [`signals`] |
@@ -38,10 +40,12 @@ mod path_completion;
 mod planning;
 mod project;
 mod projects;
+mod prompts;
 mod reports;
 mod signals;
 mod source;
 mod stages;
+mod starter;
 mod task_words;
 mod tasks;
 mod verb;

@@ -112,7 +112,7 @@ pub(crate) fn none() -> Failure {
     Failure::new(
         Exit::NoFile,
         format!("no `{DEFAULT_FILE}` here or in a parent directory"),
-        "create one, or name a file with `-f FILE`; `opal` alone shows how to start",
+        "write one with `opal init`, or name a file with `-f FILE`",
     )
 }
 

@@ -76,8 +76,11 @@ fn explain_the_wait(grace: Duration) {
     let _ = std::thread::Builder::new().stack_size(128 * 1024).spawn(wait);
 }
 
+/// Those that are watched since before what runs: while somebody was asked.
+static EARLY: Mutex<Option<Watched>> = Mutex::new(None);
+
 /// Signals to opal, and what stops because of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Watched {
     stop: Stop,
     interrupts: Interrupts,
@@ -96,7 +99,10 @@ impl std::fmt::Debug for Resized {
 impl Watched {
     /// From now on a signal ends what runs in good order.
     pub(crate) fn begin() -> Result<Self, Failure> {
-        let watched = Self::nothing();
+        if let Some(early) = Self::from_early() {
+            return Ok(early);
+        }
+        let watched = Self::fresh();
         let resized = Arc::clone(&watched.resized);
         let hook: Hook = Box::new(move || {
             if let Some(Resized(tell)) = resized.get() {
@@ -109,6 +115,22 @@ impl Watched {
 
     /// For what starts nothing: a signal ends it as it ends any program.
     pub(crate) fn nothing() -> Self {
+        // Once they are watched, they no longer end the process by themselves.
+        Self::from_early().unwrap_or_else(Self::fresh)
+    }
+
+    /// From now on a signal ends a question, and whatever begins later in this process.
+    pub(crate) fn early() -> Result<Self, Failure> {
+        let watched = Self::begin()?;
+        *EARLY.lock().unwrap_or_else(PoisonError::into_inner) = Some(watched.clone());
+        Ok(watched)
+    }
+
+    fn from_early() -> Option<Self> {
+        EARLY.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn fresh() -> Self {
         let stop = Stop::new();
         Self { interrupts: Interrupts::new(stop.clone()), stop, resized: Arc::default() }
     }

@@ -20,10 +20,18 @@ use crate::tasks::{self, Task, TaskParam, quoted};
 #[derive(Debug)]
 pub(crate) enum Typed {
     Work(Words),
+    Missing(Missing),
     /// `-h`: the task's own parameters.
     ShortHelp,
     /// `--help`: everything.
     LongHelp,
+}
+
+/// What was given, and what to say about what was not.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    pub(crate) words: Words,
+    pub(crate) failure: Failure,
 }
 
 #[derive(Debug, Default)]
@@ -65,7 +73,7 @@ pub(crate) fn sort(
             return Ok(help);
         }
     }
-    sorter.end().map(Typed::Work)
+    Ok(sorter.end())
 }
 
 struct Sorter<'a> {
@@ -208,18 +216,19 @@ impl<'a> Sorter<'a> {
         Ok(())
     }
 
-    fn end(mut self) -> Result<Words, Failure> {
+    fn end(mut self) -> Typed {
         let missing: Vec<String> = self.binding.missing().map(named).collect();
-        if !missing.is_empty() {
-            let message = format!("`{}` needs {}", self.task.name, missing.join(" and "));
-            return Err(Failure::usage(message, self.usage()));
-        }
         if let Some(param) = self.task.params.iter().find(|param| param.rest) {
             // No words at all are an Array too: nothing else could be its default.
             let words = self.rest.take().unwrap_or_default();
             self.found.arguments.insert(param.name.clone(), Value::Array(words));
         }
-        Ok(self.found)
+        if missing.is_empty() {
+            return Typed::Work(self.found);
+        }
+        let message = format!("`{}` needs {}", self.task.name, missing.join(" and "));
+        let failure = Failure::usage(message, self.usage());
+        Typed::Missing(Missing { words: self.found, failure })
     }
 
     fn usage(&self) -> String {

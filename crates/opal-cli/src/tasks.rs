@@ -305,23 +305,36 @@ pub(crate) fn flag_word(param: &TaskParam, value: &str) -> String {
 
 /// What is typed to give a task these arguments, its name first.
 pub(crate) fn words(task: &Task, arguments: &BTreeMap<String, Value>) -> Vec<String> {
+    words_with(task, arguments, &quoted)
+}
+
+/// The same, with another way to quote a word.
+pub(crate) fn words_with(
+    task: &Task,
+    arguments: &BTreeMap<String, Value>,
+    quote: &dyn Fn(&str) -> String,
+) -> Vec<String> {
     let mut words = vec![task.name.clone()];
     let mut rest = Vec::new();
+    let mut is_next = true;
     for param in &task.params {
         match (arguments.get(&param.name), &param.default) {
-            (None, _) => {}
+            // A word would go to this one, so what follows is given by name.
+            (None, _) => is_next = false,
             (Some(Value::Array(items)), _) if param.rest => rest.extend(items.iter().map(argument)),
             (Some(Value::Bool(true)), _) => words.push(format!("--{}", param.flag)),
             (Some(Value::Bool(false)), _) => words.push(format!("--{}", param.off_switch())),
-            (Some(value), Some(_)) => words.push(format!("--{}={}", param.flag, word(value))),
-            (Some(value), None) => rest.push(argument(value)),
+            (Some(value), default) if default.is_some() || !is_next => {
+                words.push(format!("--{}={}", param.flag, quote(&argument(value))));
+            }
+            (Some(value), _) => rest.push(argument(value)),
         }
     }
     // Quoting does not keep a dash from being taken for that of an option.
     if rest.iter().any(|word| word.starts_with('-')) {
         words.push("--".into());
     }
-    words.extend(rest.iter().map(|text| quoted(text)));
+    words.extend(rest.iter().map(|text| quote(text)));
     words
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod blueprint;
 pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod diagnostics;
+pub(crate) mod doc;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod init;
@@ -15,8 +16,10 @@ pub(crate) mod plan;
 pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod starter;
 mod table;
 pub(crate) mod trace;
+pub(crate) mod tty;
 pub(crate) mod verify;
 
 use std::io::{self, Write};
@@ -47,6 +50,11 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<Exit, Failure> {
 /// Writes opal's own words. Where not even that works, the exit code still speaks.
 pub(crate) fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// The command line that runs, after questions about it.
+pub(crate) fn running(line: &str, ink: Ink) {
+    say(&format!("{}\n", ink.faint(&format!("$ {}", diagnostics::visible(line)))));
 }
 
 /// A question on the terminal; the answer stands on the same line.

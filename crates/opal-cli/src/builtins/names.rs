@@ -1,18 +1,22 @@
 //! Which names are opal's own.
 
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 16] = [
+pub(crate) const NAMES: [&str; 20] = [
     "apply",
     "blueprint",
     "check",
     "completions",
     "convert",
+    "doc",
     "explain",
     "fmt",
     "help",
+    "init",
     "keys",
     "list",
+    "man",
     "module",
+    "pick",
     "plan",
     "run",
     "runs",
@@ -53,6 +57,11 @@ const RESERVED: [&str; 24] = [
 /// The words that `opal plan` keeps for itself; `opal plan -- NAME` plans a function of that name.
 const RESERVED_BY_PLAN: [&str; 7] =
     ["approve", "diff", "inbox", "reject", "show", "submit", "verify"];
+
+/// Whether it is a command of opal, which may yield to a function.
+pub(crate) fn is_builtin(name: &str) -> bool {
+    NAMES.contains(&name)
+}
 
 /// Whether `opal NAME` means opal, and never a function.
 pub(crate) fn is_reserved(name: &str) -> bool {

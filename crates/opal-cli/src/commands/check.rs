@@ -46,7 +46,7 @@ pub(crate) fn files(context: &Context<'_>, matches: &ArgMatches) -> Result<Vec<C
     if named.is_empty() {
         return Ok(vec![context.needed(Some(matches))?]);
     }
-    match matches.get_flag("global") || context.typed.global {
+    match context.is_global(matches) {
         true => Err(Failure::usage("`-g` names a file, and so do the arguments", "omit `-g`")),
         false => Ok(named),
     }

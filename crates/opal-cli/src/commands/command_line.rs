@@ -1,5 +1,6 @@
 //! The commands that messages tell people to type.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use opal_core::Value;
@@ -9,7 +10,8 @@ use crate::context::Context;
 use crate::options::Asked;
 use crate::project;
 use crate::projects::Target;
-use crate::tasks::{self, Task, option, path_word};
+use crate::tasks::{self, Task, option, path_word, quoted};
+use crate::verb::Verb;
 
 /// Takes a run of a task, a script or a configuration up again where it failed. Options of opal are
 /// before a task that has options of the same name, and before a script, whose words are all its own.
@@ -41,6 +43,25 @@ pub(crate) fn resume(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>
         words.extend(given);
         words.push("--resume".to_owned());
     }
+    words.join(" ")
+}
+
+/// What was typed, completed with arguments that were asked for. Options of opal are before the task.
+pub(crate) fn typed(
+    context: &Context<'_>,
+    subject: &Subject<'_>,
+    verb: Verb,
+    options: &[OsString],
+) -> String {
+    let text = |word: &OsString| quoted(&word.to_string_lossy());
+    let mut words = vec![context.opal()];
+    words.extend(context.typed.before.iter().map(text));
+    let is_reserved = || task_of(subject).is_some_and(|task| task.is_reserved());
+    if verb != Verb::Run || subject.loaded.selection.is_none() && is_reserved() {
+        words.push(verb.name().to_owned());
+    }
+    words.extend(options.iter().map(text));
+    words.push(target(subject));
     words.join(" ")
 }
 

@@ -3,10 +3,12 @@
 //! | what | where |
 //! |---|---|
 //! | words as bash cuts them | `bash` |
+//! | key bindings of `opal pick` | `keys` |
 //! | files as values | `path_completion` |
 //! | tasks of other projects | `targets` |
 
 mod bash;
+mod keys;
 mod targets;
 
 use std::ffi::OsString;
@@ -27,6 +29,15 @@ const SHELLS: Shells<'_> = Shells(&[&bash::Bash, &Elvish, &Fish, &Powershell, &Z
 /// `opal completions SHELL`: what the shell sources once.
 pub(crate) fn script(matches: &ArgMatches) -> Result<Exit, Failure> {
     let shell = matches.get_one::<String>("shell").map_or("", String::as_str);
+    if matches.get_flag("keys") {
+        let bindings = keys::bindings(shell).ok_or_else(|| {
+            Failure::usage(
+                format!("no key bindings for `{shell}`"),
+                "expected one of: bash, zsh, fish",
+            )
+        })?;
+        return view::print(bindings);
+    }
     let mut script = Vec::new();
     let Some(completer) = SHELLS.completer(shell) else {
         return Err(Failure::usage(
@@ -94,7 +105,13 @@ fn command_line(words: &[OsString]) -> Command {
     // The tasks come first, before opal's own commands.
     let command = |task| options::behind(tasks::command(task), Behind::Work).display_order(0);
     let script = Arg::new("script").index(1).add(targets::sources());
-    opal.subcommands(named.map(command)).arg(script)
+    // A command that yields to a task is not offered beside it.
+    let (own, new): (Vec<&Task>, Vec<&Task>) =
+        named.partition(|task| opal.find_subcommand(&task.name).is_some());
+    for task in own {
+        opal = opal.mut_subcommand(&task.name, |_| command(task));
+    }
+    opal.subcommands(new.into_iter().map(command)).arg(script)
 }
 
 /// What the shell asks each time.

@@ -21,7 +21,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
 }
 
 /// A task that is defined twice is listed, and an error; so is an import that cannot be read.
-fn ended(
+pub(super) fn ended(
     context: &Context<'_>,
     file: &Loaded,
     listed: Result<Exit, Failure>,
@@ -60,7 +60,7 @@ pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
     ended(context, &file, view::list::human(&file.name, &tasks, context.out()))
 }
 
-fn tasks(
+pub(super) fn tasks(
     context: &Context<'_>,
     matches: Option<&ArgMatches>,
 ) -> Result<(Loaded, Vec<Task>), Failure> {

@@ -23,11 +23,13 @@ use crate::options::{self, Asked};
 use crate::planning;
 use crate::project::Chosen;
 use crate::projects::Target;
+use crate::prompts::{self, Asks};
 use crate::signals::Watched;
 use crate::source::NotLoaded;
-use crate::task_words::Typed;
+use crate::task_words::{Missing, Typed, Words};
 use crate::tasks::{self, Task};
 use crate::verb::Verb;
+use crate::view::tty::Unanswered;
 use crate::{project, source, task_words, view};
 
 /// A task with the words behind its name.
@@ -44,6 +46,13 @@ pub(crate) fn run(
         Subject { loaded, function: Some(task.name.clone()), arguments: BTreeMap::new() };
     let words = match task_words::sort(task, rest, verb.options(), &names) {
         Ok(Typed::Work(words)) => words,
+        Ok(Typed::Missing(missing)) => match complete(context, &mut subject, task, missing, verb) {
+            Ok(words) => words,
+            Err(unanswered) => {
+                let json = task.asks_for_json(rest);
+                return unanswered.outcome().map_err(|failure| failure.in_json(json));
+            }
+        },
         Ok(Typed::ShortHelp) => return help::parameters(task, context),
         Ok(Typed::LongHelp) => return help::task(task, context, verb),
         // A mistake in the source is reported first: it may be what led to the other.
@@ -64,6 +73,31 @@ pub(crate) fn run(
     };
     subject.arguments = words.arguments;
     carry_out(context, &subject, &Asked::from(&matches)?.or(before), verb)
+}
+
+/// Asks for what is missing, where somebody can be asked, and shows the command line that results.
+fn complete(
+    context: &Context<'_>,
+    subject: &mut Subject<'_>,
+    task: &Task,
+    Missing { mut words, failure }: Missing,
+    verb: Verb,
+) -> Result<Words, Unanswered> {
+    // A mistake in the source is reported first: it may be what led to the other.
+    if subject.examine(&context.registry).is_err()
+        && let Err(exit) = planning::check(subject, context, false)?
+    {
+        return Err(Unanswered::Ended(exit));
+    }
+    let is_json = context.typed.wants_json() || task.asks_for_json(&words.options);
+    if is_json || !prompts::can_ask(context) {
+        return Err(failure.into());
+    }
+    prompts::ask(&mut prompts::terminal(context)?, task, Asks::Missing, &mut words.arguments)?;
+    subject.arguments.clone_from(&words.arguments);
+    let line = command_line::typed(context, subject, verb, &words.options);
+    view::running(&line, context.err());
+    Ok(words)
 }
 
 /// The top-level steps of a file; the words behind it are its arguments. A configuration takes none,
@@ -248,12 +282,11 @@ fn resolve_target(
         return config(context, Path::new(target), rest, asked);
     }
     if let Some(target) = Target::parse(target) {
-        let is_global = matches.get_flag("global") || context.typed.global;
-        of_projects::alone(context.file(matches), is_global)?;
+        of_projects::alone(context.file(matches), context.is_global(matches))?;
         return of_projects::run(context, &target, rest, asked, verb);
     }
     if project::is_file(target) {
-        not_global(target, matches.get_flag("global") || context.typed.global)?;
+        not_global(target, context.is_global(matches))?;
         return script(context, Path::new(target), rest, asked, verb);
     }
     let chosen = context.needed(Some(matches))?;

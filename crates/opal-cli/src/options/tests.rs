@@ -89,8 +89,12 @@ fn what_cannot_be_meant_is_a_usage_error() {
 #[test]
 fn a_plan_takes_no_option_of_a_run_and_the_other_way_round() {
     for row in ROWS.iter().filter(|row| row.of == Of::Run) {
-        let value = if row.takes_value() { "3s" } else { "" };
-        let value = if row.name == "jobs" { "3" } else { value };
+        let value = match row.name {
+            "jobs" => "3",
+            "report" => "r.xml",
+            _ if row.takes_value() => "3s",
+            _ => "",
+        };
         let asked = asked(&format!("--dry-run --{} {value}", row.name)).unwrap();
         let refused = asked.for_plan().unwrap_err();
         assert!(refused.message.contains(row.name), "{}", refused.message);

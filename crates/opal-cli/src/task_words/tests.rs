@@ -29,6 +29,10 @@ fn try_given(source: &str, words: &[&str]) -> Result<BTreeMap<String, Value>, St
             }
             Ok(all)
         }
+        Ok(Typed::Missing(missing)) => {
+            let failure = missing.failure;
+            Err(format!("{}; {}", failure.message, failure.help.join("; ")))
+        }
         Ok(help) => Err(format!("{help:?}")),
         Err(failure) => {
             assert_eq!(failure.exit, Exit::Usage);
@@ -217,5 +221,25 @@ fn a_wrong_type_names_the_parameter_the_type_and_the_word() {
         let error = try_given(&source, &[word]).unwrap_err();
         assert!(error.contains(says), "{param} {word}: {error}");
         assert!(error.contains("`n` of `a`") && error.contains(word), "{param} {word}: {error}");
+    }
+}
+
+#[test]
+fn what_is_written_for_arguments_gives_the_same_arguments() {
+    let source = "fun a(x, y: Int = 2, z, b: Bool, more...) = echo @var.x\n";
+    for words in [
+        &["1", "3", "z", "--b"][..],
+        &["1", "--z=z z", "--no-b"],
+        &["1", "3", "-", "--b", "--", "-m", "--z"],
+        &["--z", "-z", "--x", "$(x)", "--b"],
+    ] {
+        let given = try_given(source, words).unwrap();
+        let registry = opal_decorators::registry();
+        let parse = opal_syntax::parse(source, &opal_plan::Words(&registry));
+        let links = opal_plan::unit::Links::default();
+        let tasks = tasks::all(&opal_plan::lower::outline(&parse, source, &links), source);
+        let written = tasks::words_with(&tasks[0], &given, &str::to_owned);
+        let again: Vec<&str> = written.iter().skip(1).map(String::as_str).collect();
+        assert_eq!(try_given(source, &again), Ok(given), "{words:?} is written as {again:?}");
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn human(file: &str, tasks: &[Task], ink: Ink) -> Result<Exit, Failur
 
 /// Tasks under one heading are together. So are, without one, those that share a namespace or the part
 /// before their first `-`, if there are several; the others are before them.
-fn groups(tasks: &[Task]) -> Vec<(&str, Vec<usize>)> {
+pub(super) fn groups(tasks: &[Task]) -> Vec<(&str, Vec<usize>)> {
     let mut alike: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
     let key = |task| match heading(task) {
         Some(heading) => (true, heading),
@@ -162,9 +162,11 @@ pub(crate) fn how_to_start(ink: Ink) -> Result<Exit, Failure> {
     let (bold, reset) = if ink.colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
     print(&format!(
         "No {bold}{DEFAULT_FILE}{reset} here or in a parent directory.\n\n\
-         To start, put this in {bold}{DEFAULT_FILE}{reset}:\n\n    // Says hello.\n    \
+         {bold}opal init{reset} writes one, with tasks for what is in this directory. Or write it \
+         yourself:\n\n    // Says hello.\n    \
          fun hello(name = \"world\") {{\n        echo \"hello, @var.name\"\n    }}\n\nthen\n\n    \
          opal                 lists the tasks\n    \
+         opal pick            chooses one by typing\n    \
          opal hello --help    shows the parameters of a task\n    \
          opal check           checks for errors\n    \
          opal --help          shows everything else\n"

@@ -53,7 +53,7 @@ use screen::{Direct, OwnTerminal, Screen, Terminal};
 use state::State;
 pub(crate) use style::{Of, Style, Talk};
 pub(crate) use summary::summary_json;
-pub(crate) use words::time;
+pub(crate) use words::{time, width as columns_of};
 
 /// Shows a run.
 #[derive(Debug)]

@@ -49,6 +49,14 @@ fn tasks_and_built_ins_are_completed() {
 }
 
 #[test]
+fn a_task_that_has_the_name_of_a_command_is_completed_in_its_place() {
+    let project = "fun pick(env: \"dev\" | \"prod\") = echo @var.env\n";
+    assert_eq!(offered(project, &["opal", "pic"]), ["pick"]);
+    assert_eq!(offered(project, &["opal", "pick", "p"]), ["prod"]);
+    assert!(offered(project, &["opal", "pick", "--pri"]).is_empty());
+}
+
+#[test]
 fn tasks_and_their_flags_are_completed_behind_plan_and_run() {
     let project = "fun deploy(env: \"dev\" | \"prod\", replicas = 3) = echo @var.env @var.replicas\n\
                    fun show() = echo a\nfun plan() = echo b\n";

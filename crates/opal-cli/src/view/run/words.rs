@@ -121,7 +121,7 @@ pub(super) fn columns(line: &str) -> usize {
 }
 
 /// The columns of a character on most terminals.
-fn width(c: char) -> usize {
+pub(crate) fn width(c: char) -> usize {
     match u32::from(c) {
         0x300..=0x36f | 0x200c..=0x200d | 0xfe00..=0xfe0f => 0,
         0x1100..=0x115f

@@ -9,7 +9,7 @@ use crate::needs;
 use crate::run::terminal::{read_until, start};
 use crate::support::{Opal, binary};
 
-const PROJECT: &str = "// Deploys: the service, to \\`one\\` place.\n\
+const PROJECT: &str = "import \"parts/db.opl\"\n\n// Deploys: the service, to \\`one\\` place.\n\
     fun deploy(env: \"staging\" | \"production\", tag = \"x\", stage: \"alpha\" | \"beta\" = \"beta\") {\n    \
     echo @var.env @var.tag @var.stage\n}\n\
     fun publish(file, more...) = echo @var.file @var.more\n\
@@ -52,7 +52,7 @@ const SHELLS: [Shell; 3] = [
 ];
 
 /// What is typed, with Tab as `\t`, and the words that the shell then has.
-const TYPED: [(&str, &str); 13] = [
+const TYPED: [(&str, &str); 17] = [
     ("opal dep\tpr\t", "[deploy][production]"),
     ("opal deploy --env=pr\t", "[deploy][--env=production]"),
     ("opal deploy --env st\t", "[deploy][--env][staging]"),
@@ -66,11 +66,21 @@ const TYPED: [(&str, &str); 13] = [
     ("opal publish sub/inner.txt two\t", "[publish][sub/inner.txt][two words.txt]"),
     ("opal -f other.opl mig\t", "[-f][other.opl][migrate]"),
     ("opal ./oth\t", "[./other.opl]"),
+    ("opal db.mig\tthr\t", "[db.migrate][three]"),
+    ("opal deploy staging --ta\tx", "[deploy][staging][--tag][x]"),
+    ("opal pick --sh\tfi\t", "[pick][--shell][fish]"),
+    ("opal -C elsewhere wal\t", "[-C][elsewhere][walk]"),
 ];
+
+/// The same where there is a home.
+const AT_HOME: [(&str, &str); 1] = [("opal -g swi\t", "[-g][swim]")];
 
 fn project() -> Opal {
     Opal::machine(PROJECT)
         .file("other.opl", "fun migrate() = true\n")
+        .file("parts/db.opl", "fun migrate(to: \"two\" | \"three\") = echo @var.to\n")
+        .file("elsewhere/commands.opl", "fun walk() = true\n")
+        .file("home/.config/opal/commands.opl", "fun swim() = true\n")
         .file("two words.txt", "")
         .file("sub/inner.txt", "")
         .env("TERM", "xterm")
@@ -80,7 +90,7 @@ fn project() -> Opal {
 
 impl Shell {
     /// Types every line of the table to one shell, which `words` start.
-    fn type_all(&self, opal: &Opal, words: &[&str]) {
+    fn type_all(&self, opal: &Opal, words: &[&str], more: &[(&str, &str)]) {
         let words = [words, &[self.program], self.args].concat();
         let words = ["/usr/bin/setsid", "--ctty", "--wait"].into_iter().chain(words);
         let words: Vec<&OsStr> = words.map(OsStr::new).collect();
@@ -88,12 +98,12 @@ impl Shell {
         let mut shown = String::new();
         own.write_all(format!("{}\n", self.setup).as_bytes()).unwrap();
         read_until(&mut own, &mut shown, "READY");
-        for (typed, expected) in TYPED {
+        for (typed, expected) in TYPED.iter().chain(more) {
             shown.clear();
             own.write_all(format!("{typed}\n").as_bytes()).unwrap();
             read_until(&mut own, &mut shown, "]\r\n");
             let found = shown.rsplit_once("words: ").and_then(|(_, after)| after.lines().next());
-            assert_eq!(found, Some(expected), "{}: {typed:?} shows {shown:?}", self.program);
+            assert_eq!(found, Some(*expected), "{}: {typed:?} shows {shown:?}", self.program);
         }
         own.write_all(b"exit\n").unwrap();
         drop(own);
@@ -105,7 +115,7 @@ impl Shell {
 fn what_is_completed_is_what_the_shell_then_has() {
     for shell in &SHELLS {
         if needs::program(shell.program) {
-            shell.type_all(&project(), &[]);
+            shell.type_all(&project(), &[], &AT_HOME);
         }
     }
 }
@@ -120,7 +130,7 @@ fn completion_works_where_nothing_can_be_written() {
     fs::set_permissions(opal.path(), fs::Permissions::from_mode(0o555)).unwrap();
     for shell in &SHELLS {
         if needs::program(shell.program) {
-            shell.type_all(&opal, &nobody);
+            shell.type_all(&opal, &nobody, &[]);
         }
     }
     fs::set_permissions(opal.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -143,7 +153,7 @@ fn a_shell_lists_the_tasks_own_things_first() {
     let opal = project();
     let listed = listed_by_fish(&opal, "opal ");
     // The task `check` is reserved: `opal check` is opal's own.
-    assert_eq!(listed[..4], ["deploy", "publish", "twice", "check"], "{listed:?}");
+    assert_eq!(listed[..4], ["db.migrate", "deploy", "publish", "twice"], "{listed:?}");
     let listed = listed_by_fish(&opal, "opal deploy ");
     let own = ["staging", "production", "--env", "--tag", "--stage"];
     assert_eq!(listed[..own.len()], own, "{listed:?}");
