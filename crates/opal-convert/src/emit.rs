@@ -53,6 +53,8 @@ pub(crate) struct Emitted {
     /// The places of all references.
     pub(crate) references: BTreeSet<usize>,
     pub(crate) regions: Vec<(Range<usize>, Owner)>,
+    /// How many files of variables are imported.
+    pub(crate) imports: usize,
     /// The functions, and how many statements each has.
     pub(crate) functions: Vec<(String, usize)>,
     /// What is different, by task.
@@ -89,6 +91,7 @@ pub(crate) fn emit(
         text: format!("# Converted from a {} by `opal convert`.\n\n", format.title()),
         ..Emitted::default()
     };
+    imports(sheet, &mut out);
     variables(sheet, &globals, &mut out);
     for leftover in &sheet.leftovers {
         let why = format!("Not converted: {}.\n{}", leftover.why, leftover.source);
@@ -135,6 +138,18 @@ fn called(sheet: &Sheet) -> BTreeSet<&str> {
     };
     sheet.tasks.iter().for_each(|task| task.calls(&mut add));
     called
+}
+
+/// Files of variables.
+fn imports(sheet: &Sheet, out: &mut Emitted) {
+    for file in &sheet.imports {
+        let mark = if file.optional { "?" } else { "" };
+        out.text.push_str(&format!("import{mark} {}\n", literal(&file.path)));
+        out.imports += 1;
+    }
+    if out.imports > 0 {
+        out.text.push('\n');
+    }
 }
 
 /// Top-level variables, each after those that it uses.

@@ -1,12 +1,16 @@
 //! The form that every reader produces: tasks, parameters, dependencies, and bodies as lines of pieces.
 
 mod cached;
+mod defaults;
 mod elsewhere;
+mod merge;
 mod order;
+mod path;
 mod substitute;
 mod visit;
 
 pub(crate) use cached::Cached;
+pub(crate) use merge::Place;
 
 /// A file of tasks.
 #[derive(Debug, Default)]
@@ -15,6 +19,28 @@ pub(crate) struct Sheet {
     pub(crate) tasks: Vec<Task>,
     /// Parts of the file that belong to no task and are not in the result.
     pub(crate) leftovers: Vec<Leftover>,
+    /// Variables of the environment that all tasks have; each has them in its own list, too.
+    pub(crate) environment: Vec<(String, Expr)>,
+    /// Files of variables, later ones win.
+    pub(crate) imports: Vec<VariablesFile>,
+}
+
+/// A file of variables for all tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VariablesFile {
+    pub(crate) path: String,
+    pub(crate) optional: bool,
+}
+
+impl VariablesFile {
+    /// None where an import of this path means something else.
+    pub(crate) fn new(path: &str, optional: bool) -> Option<Self> {
+        let path = crate::files::joined("", path)?;
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let is_one = name == ".env" || name.starts_with(".env.") || name.ends_with(".env");
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/ +".contains(c);
+        (is_one && path.chars().all(is_plain)).then_some(Self { path, optional })
+    }
 }
 
 /// The variable for the directory of the file; a blank keeps it apart from names of the file.
@@ -52,6 +78,8 @@ impl Variable {
 pub(crate) struct Task {
     pub(crate) name: String,
     pub(crate) line: usize,
+    /// The file that it is in, where that is another one.
+    pub(crate) file: Option<String>,
     /// The text of the file, for the comment where it is omitted.
     pub(crate) source: String,
     pub(crate) docs: Vec<String>,

@@ -2,6 +2,8 @@
 
 use opal_core::Registry;
 
+use crate::files::Files;
+
 /// A format that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -77,6 +79,8 @@ pub struct Options<'o> {
     pub is_reserved: fn(&str) -> bool,
     /// The names of lock files beside the file.
     pub siblings: &'o [&'static str],
+    /// The files that the file names.
+    pub files: Files<'o>,
     /// Whether scripts of a `package.json` are translated, instead of calling its package manager.
     pub inline: bool,
 }

@@ -3,6 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | items at the top of the file; a file as it is written | here, `file` |
+//! | imports and modules | `includes` |
 //! | settings and attributes | `settings` |
 //! | expressions; strings; functions and constants | `expr`, `strings`, `functions` |
 //! | the lines of a body | `body` |
@@ -14,10 +15,12 @@ mod expr;
 mod file;
 mod functions;
 mod header;
+mod includes;
 mod recipe;
 mod settings;
 mod strings;
 
+use crate::files::Folder;
 use crate::form::{Expr, Leftover, Sheet, Variable};
 use crate::limits::MAX_TASKS;
 use crate::outcome::Unreadable;
@@ -25,7 +28,12 @@ use expr::Cursor;
 use file::{Justfile, Recipe};
 use settings::Attribute;
 
-pub(crate) fn read(text: &str) -> Result<Sheet, Unreadable> {
+pub(crate) fn read(text: &str, folder: Folder<'_>) -> Result<Sheet, Unreadable> {
+    includes::sheet(text, "", folder)
+}
+
+/// The items of one file.
+fn items(text: &str) -> Result<Justfile, Unreadable> {
     let mut file = Reader { text, at: 0, line: 1, docs: Vec::new(), attributes: Vec::new() };
     let mut justfile = Justfile::default();
     while file.at < text.len() {
@@ -35,7 +43,7 @@ pub(crate) fn read(text: &str) -> Result<Sheet, Unreadable> {
             return Err(Unreadable::new(file.line, &message));
         }
     }
-    Ok(recipe::sheet(justfile))
+    Ok(justfile)
 }
 
 struct Reader<'t> {
@@ -121,15 +129,7 @@ impl<'t> Reader<'t> {
             }
             (Some("unexport"), Some(_)) => self.pass(cursor.at),
             (Some("import" | "mod"), _) if is_module(line) => {
-                let why = "modules and imports of justfiles are not converted";
-                let source = line.trim().to_owned();
-                let name = source.clone();
-                file.leftovers.push(Leftover {
-                    line: self.line,
-                    name,
-                    source,
-                    why: why.to_owned(),
-                });
+                file.includes.push(includes::include(line, self.line));
                 self.pass(cursor.at);
             }
             (Some(name), _)
@@ -214,6 +214,7 @@ impl<'t> Reader<'t> {
         let body = self.body();
         let recipe = Recipe {
             line,
+            file: None,
             name: name.to_owned(),
             source: self.text[start..self.at].trim_end().to_owned(),
             docs: std::mem::take(&mut self.docs),

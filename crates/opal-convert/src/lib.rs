@@ -20,6 +20,9 @@
 //! are escaped. Every shell step and every text of a script is parsed again, and must contain exactly
 //! the references that the reader put there.
 //!
+//! Files that a file names (imports, modules, includes) become part of the same program. The caller reads
+//! them (`files`).
+//!
 //! Deliberately not here: files, processes and the environment. A reader that cannot start a program
 //! cannot run the file that it reads.
 
@@ -30,6 +33,7 @@
 
 mod comment;
 mod emit;
+mod files;
 mod form;
 mod format;
 mod just;
@@ -44,6 +48,7 @@ mod taskfile;
 use limits::MAX_TASKS;
 use opal_core::text::MAX_SOURCE_BYTES;
 
+pub use files::Files;
 pub use format::{Format, Options};
 pub use outcome::{Conversion, Grade, Outcome, Unreadable};
 
@@ -60,9 +65,11 @@ pub fn convert(text: &str, format: Format, options: Options<'_>) -> Result<Conve
     if let Some(line) = text.split('\n').position(|line| line.contains('\0')) {
         return Err(Unreadable::new(line + 1, "the file contains a NUL byte, so it is not text"));
     }
+    let opened = std::cell::Cell::new(0);
+    let folder = files::Folder::new(options.files, &opened);
     let mut sheet = match format {
-        Format::Just => just::read(text)?,
-        Format::Task => taskfile::read(text)?,
+        Format::Just => just::read(text, folder)?,
+        Format::Task => taskfile::read(text, folder)?,
         Format::Make => makefile::read(text)?,
         Format::Package => package::read(text, options)?,
     };
@@ -70,6 +77,8 @@ pub fn convert(text: &str, format: Format, options: Options<'_>) -> Result<Conve
         let message = format!("the file has more than {MAX_TASKS} tasks or variables");
         return Err(Unreadable::new(1, &message));
     }
+    sheet.separate_defaults();
+    sheet.set_path_in_steps();
     sheet.complete(format.tool());
     Ok(prove::prove(&sheet, format, options))
 }

@@ -26,6 +26,8 @@ impl Grade {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub line: usize,
+    /// The file that the line is in, where that is another one.
+    pub file: Option<String>,
     /// A task; otherwise a part of the file that belongs to none.
     pub is_task: bool,
     /// As the file writes it.

@@ -128,6 +128,7 @@ fn has_intended_steps(emitted: &Emitted, unit: &Unit, lessons: &mut Lessons) -> 
     let is_variable =
         |it: &opal_plan::unit::Statement| matches!(it.kind, StatementKind::Var { .. });
     let mut is_right = unit.functions.len() == emitted.functions.len()
+        && unit.imports.len() == emitted.imports
         && unit.script.statements.iter().all(is_variable);
     for (function, (name, statements)) in unit.functions.iter().zip(&emitted.functions) {
         if function.name.text != *name || count(&function.body) != *statements {
@@ -192,11 +193,13 @@ fn conversion(sheet: &Sheet, emitted: Emitted, options: Options<'_>) -> Conversi
             None => (Grade::Adapted, why),
         };
         let name = task.name.clone();
-        outcomes.push(Outcome { line: task.line, is_task: true, name, renamed, grade, why });
+        let (line, file) = (task.line, task.file.clone());
+        outcomes.push(Outcome { line, file, is_task: true, name, renamed, grade, why });
     }
     for leftover in &sheet.leftovers {
         outcomes.push(Outcome {
             line: leftover.line,
+            file: None,
             is_task: false,
             name: leftover.name.clone(),
             renamed: None,
@@ -204,7 +207,8 @@ fn conversion(sheet: &Sheet, emitted: Emitted, options: Options<'_>) -> Conversi
             why: vec![leftover.why.clone()],
         });
     }
-    outcomes.sort_by_key(|it| it.line);
+    // Tasks of other files are after those of the file itself.
+    outcomes.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
     depend_on_omitted(sheet, &mut outcomes);
     Conversion { source, outcomes }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the file: variables, tasks, which variables are parameters | here |
 //! | what all tasks share; variables from outside | `globals`, `outside` |
+//! | included files | `includes` |
 //! | one task | `task` |
 //! | YAML nodes as texts, lists and maps | `nodes` |
 //! | `{{…}}` | `template`, its functions in `functions` |
@@ -11,6 +12,7 @@
 mod files;
 mod functions;
 mod globals;
+mod includes;
 mod nodes;
 mod outside;
 mod task;
@@ -18,29 +20,32 @@ mod template;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use opal_config::document::{self, Node};
+use opal_config::document;
 
-use crate::form::{Argument, Expr, HERE, Leftover, Param, Sheet};
+use crate::files::Folder;
+use crate::form::{Argument, Expr, HERE, Param, Sheet};
 use crate::limits::MAX_TASKS;
 use crate::outcome::Unreadable;
 use globals::File;
 use nodes::{Lines, entries, get};
 use task::Draft;
 
-pub(crate) fn read(source: &str) -> Result<Sheet, Unreadable> {
+pub(crate) fn read(source: &str, files: Folder<'_>) -> Result<Sheet, Unreadable> {
+    sheet(source, "", files)
+}
+
+/// A Taskfile with the files that it includes. `folder` is its directory, from that of the main file.
+fn sheet(source: &str, folder: &str, files: Folder<'_>) -> Result<Sheet, Unreadable> {
     let lines = Lines::new(source);
     let unreadable = |found: Box<opal_core::Diagnostic>| {
         Unreadable::new(lines.at(found.primary.span.start as usize), &found.message)
     };
     let root = document::read(source).map_err(unreadable)?;
     let root = root.ok_or_else(|| Unreadable::new(1, "the file is empty"))?;
-    let Some(tasks) = get(&root, "tasks").filter(|it| !entries(it).is_empty()) else {
-        let includes = get(&root, "includes").is_some();
-        let why =
-            if includes { "all tasks are in included files" } else { "the file has no `tasks`" };
-        return Err(Unreadable::new(1, why));
-    };
-    let tasks = entries(tasks);
+    let tasks = get(&root, "tasks").map(entries).unwrap_or_default();
+    if tasks.is_empty() && get(&root, "includes").is_none() {
+        return Err(Unreadable::new(1, "the file has no `tasks`"));
+    }
     if tasks.len() > MAX_TASKS {
         return Err(Unreadable::new(1, &format!("the file has more than {MAX_TASKS} tasks")));
     }
@@ -59,20 +64,19 @@ pub(crate) fn read(source: &str) -> Result<Sheet, Unreadable> {
             &file,
         ));
     }
-    let mut sheet = Sheet { variables: file.variables, ..Sheet::default() };
-    includes(&root, &lines, &mut sheet);
+    let imports = file.dotenv.unwrap_or_default();
+    let mut sheet = Sheet {
+        variables: file.variables,
+        environment: file.environment,
+        imports,
+        ..Sheet::default()
+    };
     finish(drafts, &mut sheet);
-    Ok(sheet)
-}
-
-fn includes(root: &Node, lines: &Lines<'_>, sheet: &mut Sheet) {
-    let Some(includes) = get(root, "includes") else { return };
-    for (key, _) in entries(includes) {
-        let name = format!("includes: {}", key.word().unwrap_or_default());
-        let line = lines.at(key.span.start as usize);
-        let why = "included files are not converted".to_owned();
-        sheet.leftovers.push(Leftover { line, source: name.clone(), name, why });
+    includes::add(&root, &lines, folder, files, &mut sheet);
+    if sheet.tasks.is_empty() {
+        return Err(Unreadable::new(1, "all tasks are in included files, which cannot be read"));
     }
+    Ok(sheet)
 }
 
 /// Decides which variables are parameters, and completes the calls.

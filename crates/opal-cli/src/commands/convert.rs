@@ -93,6 +93,7 @@ fn convert_tasks(
         registry: &context.registry,
         is_reserved: builtins::is_reserved,
         siblings: &siblings,
+        files: opal_convert::Files(&|other| beside(path, other)),
         inline: matches.get_flag("inline"),
     };
     let converted = opal_convert::convert(&text, format, options).map_err(|found| {
@@ -109,6 +110,27 @@ fn convert_tasks(
     }
     view::convert::report(&name, &converted);
     Ok(if converted.count(Grade::Omitted) > 0 { Exit::Differs } else { Exit::Done })
+}
+
+/// The text of a file that the converted file names, below the directory of that file.
+fn beside(path: &Path, other: &str) -> Result<Option<String>, String> {
+    if path == Path::new("-") {
+        return Err("the file comes from standard input".to_owned());
+    }
+    let folder = path.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
+    let found = folder.join(other);
+    if !found.is_file() {
+        return Ok(None);
+    }
+    let inside = |path: &Path| path.canonicalize().ok();
+    let is_inside = match (inside(&found), inside(folder)) {
+        (Some(found), Some(folder)) => found.starts_with(folder),
+        _ => false,
+    };
+    if !is_inside {
+        return Err("a symlink leads out of this directory".to_owned());
+    }
+    project::read_foreign(&found).map(|(_, text)| Some(text)).map_err(|failure| failure.message)
 }
 
 /// The file, where it is a template: by its name, or because `--from` says so.

@@ -26,6 +26,7 @@ pub(crate) fn report(file: &str, converted: &Conversion) {
             true => String::new(),
             false => format!(": {}", outcome.why.join("; ")),
         };
+        let file = outcome.file.as_deref().unwrap_or(file);
         let text = format!("{file}:{}: {name}{why}", outcome.line).replace(['\n', '\r'], " ");
         out.push_str(&format!("{:<7} {}\n", outcome.grade.name(), visible::lines(&text)));
     }
@@ -41,6 +42,7 @@ pub(crate) fn json(file: &str, format: Format, converted: &Conversion) -> Result
         json!({
             "name": outcome.name,
             "function": outcome.renamed.as_ref().unwrap_or(&outcome.name),
+            "file": outcome.file.as_deref().unwrap_or(file),
             "kind": if outcome.is_task { "task" } else { "other" },
             "line": outcome.line,
             "outcome": outcome.grade.name(),

@@ -149,3 +149,41 @@ fn files_that_are_not_what_they_seem_are_refused_and_nothing_runs() {
     assert!(!opal.path().join("pwned").exists());
     assert!(!opal.read("a.opl").contains(['\r', '\u{2028}']));
 }
+
+#[test]
+fn files_that_a_file_names_are_converted_with_it_and_run_the_same() {
+    let opal = Opal::machine("")
+        .file("justfile", "set dotenv-load\nimport 'ci.just'\nmod docs\nall: docs::serve ci\n    echo $FROM_ENV\n")
+        .file("ci.just", "ci:\n    echo ci\n")
+        .file("docs/justfile", "serve:\n    basename \"$PWD\"\n")
+        .file(".env", "FROM_ENV=value\n");
+    let ran = opal.call(&["convert", "justfile", "-o", "a.opl"]);
+    ran.code(0)
+        .says("exact   ci.just:1: ci")
+        .says("exact   docs/justfile:1: docs::serve (now `docs-serve`)");
+    opal.call(&["-f", "a.opl", "all", "-q"]).code(0).stdout("docs\nci\nvalue\n");
+    let document = opal.call(&["convert", "justfile", "--json"]).json();
+    let files: Vec<&str> =
+        document["tasks"].as_array().unwrap().iter().filter_map(|it| it["file"].as_str()).collect();
+    assert_eq!(files, ["justfile", "ci.just", "docs/justfile"]);
+}
+
+#[test]
+fn no_file_outside_the_directory_is_read() {
+    let secret = "leaked:\n    echo canary-secret\n";
+    let opal = Opal::machine("").file("outside.just", secret).file(
+        "in/justfile",
+        "import '../outside.just'\nimport 'link.just'\nmod folder\nimport '/etc/passwd'\na:\n    echo a\n",
+    );
+    std::os::unix::fs::symlink("../outside.just", opal.path().join("in/link.just")).unwrap();
+    std::fs::create_dir(opal.path().join("away")).unwrap();
+    std::fs::write(opal.path().join("away/justfile"), secret).unwrap();
+    std::os::unix::fs::symlink("../away", opal.path().join("in/folder")).unwrap();
+    let ran = opal.call(&["convert", "in/justfile"]);
+    ran.code(1).hides("canary-secret").says("a symlink leads out of this directory");
+    ran.says("its path is not below this directory");
+    let piped = Opal::machine("")
+        .args(["convert", "--from", "justfile", "-"])
+        .stdin("mod x\na:\n    echo a\n");
+    piped.run().code(1).says("the file comes from standard input");
+}

@@ -42,7 +42,7 @@ impl<'s> Globals<'s> {
             variables.insert(variable.name.as_str(), global);
         }
         let mut task_names = Names::default();
-        let named = |it: &'s Task| (it.name.as_str(), task_names.task(&it.name));
+        let named = |it: &'s Task| (it.name.as_str(), task_names.task(&it.name.replace("::", ":")));
         let tasks = sheet.tasks.iter().map(named).collect();
         let mut globals = Self { variables, tasks, names, shapes: RefCell::default() };
         globals.spread_locals(sheet);

@@ -93,6 +93,17 @@ impl Step {
         }
     }
 
+    fn calls_mut(&mut self, visit: &mut dyn FnMut(&mut Call)) {
+        match self {
+            Self::Call { call, .. } => visit(call),
+            Self::If { then, otherwise, .. } => {
+                then.iter_mut().chain(otherwise).for_each(|step| step.calls_mut(visit));
+            }
+            Self::For { body, .. } => body.iter_mut().for_each(|step| step.calls_mut(visit)),
+            _ => {}
+        }
+    }
+
     /// Every call in it.
     pub(crate) fn calls<'e>(&'e self, visit: &mut dyn FnMut(&'e Call)) {
         match self {
@@ -115,6 +126,11 @@ impl Task {
         self.environment.iter().for_each(|(_, it)| it.visit(visit));
         self.locals.iter().for_each(|(_, it)| it.visit(visit));
         self.body.iter().chain(&self.finally).for_each(|step| step.visit(visit));
+    }
+
+    pub(crate) fn calls_mut(&mut self, visit: &mut dyn FnMut(&mut Call)) {
+        self.needs.iter_mut().for_each(&mut *visit);
+        self.body.iter_mut().chain(&mut self.finally).for_each(|step| step.calls_mut(visit));
     }
 
     pub(crate) fn calls<'e>(&'e self, visit: &mut dyn FnMut(&'e Call)) {

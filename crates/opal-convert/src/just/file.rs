@@ -12,11 +12,26 @@ pub(super) struct Justfile {
     pub(super) aliases: Vec<(usize, String, String)>,
     pub(super) recipes: Vec<Recipe>,
     pub(super) leftovers: Vec<Leftover>,
+    /// Files that it names, in their order.
+    pub(super) includes: Vec<Include>,
+}
+
+/// `import 'path'`, or `mod name 'path'`.
+#[derive(Clone, Debug)]
+pub(super) struct Include {
+    pub(super) line: usize,
+    /// None for an import, whose recipes are in the same namespace.
+    pub(super) module: Option<String>,
+    pub(super) path: Option<String>,
+    pub(super) optional: bool,
+    pub(super) source: String,
 }
 
 #[derive(Debug)]
 pub(super) struct Recipe {
     pub(super) line: usize,
+    /// The file that it is in, where that is another one.
+    pub(super) file: Option<String>,
     pub(super) name: String,
     pub(super) source: String,
     pub(super) docs: Vec<String>,

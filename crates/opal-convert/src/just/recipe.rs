@@ -10,7 +10,7 @@ use crate::form::{
 };
 
 pub(super) fn sheet(file: Justfile) -> Sheet {
-    let Justfile { settings, mut variables, exported, aliases, recipes, leftovers } = file;
+    let Justfile { settings, mut variables, exported, aliases, recipes, leftovers, .. } = file;
     if mentions_here(&variables, &recipes) {
         variables.insert(0, Variable::here());
     }
@@ -32,7 +32,9 @@ pub(super) fn sheet(file: Justfile) -> Sheet {
             None => tasks.push(task),
         }
     }
-    let mut sheet = Sheet { variables, tasks, leftovers };
+    let imports = settings.dotenv.file().and_then(Result::ok).into_iter().collect();
+    let environment = environment.into_iter().map(|it| (it.clone(), Expr::Name(it))).collect();
+    let mut sheet = Sheet { variables, tasks, leftovers, environment, imports };
     for (line, name, target) in aliases {
         alias(&mut sheet, line, name, &target);
     }
@@ -101,6 +103,7 @@ impl Lowering<'_> {
         let mut task = Task {
             name: recipe.name.clone(),
             line: recipe.line,
+            file: recipe.file.clone(),
             source: recipe.source.clone(),
             docs: recipe.docs.clone(),
             directory: self.settings.directory.clone(),
@@ -119,8 +122,11 @@ impl Lowering<'_> {
         self.params(header, &mut task);
         task.needs = header.before.iter().map(call).collect();
         let (script, systems) = self.attributes(&mut task);
-        if self.settings.dotenv {
-            task.differs("`.env` is not loaded; set its variables, or use `--env-file`");
+        if let Some(Err(path)) = self.settings.dotenv.file() {
+            task.differs(format!("{path} is not loaded; use `--env-file`"));
+        }
+        if self.settings.dotenv.wins {
+            task.differs("the environment wins over `.env`");
         }
         if let Err(why) = self.body(header, script, signatures, &mut task) {
             task.omitted.get_or_insert(why);

@@ -1,7 +1,7 @@
 //! Settings of a justfile and attributes of a recipe.
 
 use super::expr::{Cursor, Fault};
-use crate::form::Expr;
+use crate::form::{Expr, VariablesFile};
 
 #[derive(Debug, Default)]
 pub(super) struct Settings {
@@ -9,9 +9,43 @@ pub(super) struct Settings {
     pub(super) interpreter: Vec<String>,
     pub(super) export: bool,
     pub(super) positional: bool,
-    pub(super) dotenv: bool,
+    pub(super) dotenv: Dotenv,
     pub(super) scripts: bool,
     pub(super) directory: Option<Expr>,
+}
+
+/// The file of variables.
+#[derive(Debug, Default)]
+pub(super) struct Dotenv {
+    pub(super) is_loaded: bool,
+    pub(super) is_required: bool,
+    /// Its variables win over those of the environment.
+    pub(super) wins: bool,
+    pub(super) path: Option<Expr>,
+}
+
+impl Dotenv {
+    /// What an imported file says besides.
+    pub(super) fn add(&mut self, other: Self) {
+        self.is_loaded |= other.is_loaded;
+        self.is_required |= other.is_required;
+        self.wins |= other.wins;
+        self.path = self.path.take().or(other.path);
+    }
+
+    /// Where it is loaded: what is imported, or the path that cannot be.
+    pub(super) fn file(&self) -> Option<Result<VariablesFile, String>> {
+        if !self.is_loaded {
+            return None;
+        }
+        let path = match &self.path {
+            None => ".env",
+            Some(Expr::Text(path)) => path,
+            Some(_) => return Some(Err("a computed path".to_owned())),
+        };
+        let shown = || format!("`{path}`");
+        Some(VariablesFile::new(path, !self.is_required).ok_or_else(shown))
+    }
 }
 
 /// `[name]`, `[name('a', b="c")]`, `[name: 'a']`.
@@ -35,8 +69,19 @@ pub(super) fn setting(cursor: &mut Cursor<'_>, settings: &mut Settings) -> Resul
         "script-interpreter" => settings.interpreter = list(value),
         "export" => settings.export = is_on,
         "positional-arguments" => settings.positional = is_on,
-        "dotenv-load" | "dotenv-required" => settings.dotenv |= is_on,
-        "dotenv-filename" | "dotenv-path" => settings.dotenv = true,
+        "dotenv-load" => settings.dotenv.is_loaded |= is_on,
+        "dotenv-required" => {
+            settings.dotenv.is_loaded |= is_on;
+            settings.dotenv.is_required |= is_on;
+        }
+        "dotenv-override" => settings.dotenv.wins |= is_on,
+        "dotenv-filename" | "dotenv-path" => {
+            settings.dotenv.is_loaded = true;
+            settings.dotenv.path = match value {
+                Some(Value::Expr(path)) => Some(path),
+                _ => None,
+            };
+        }
         "default-script" => settings.scripts = is_on,
         "working-directory" => {
             if let Some(Value::Expr(directory)) = value {

@@ -45,7 +45,7 @@ pub(super) fn sheet(mut file: Reader) -> Sheet {
         maker.finish(task);
     }
     let variables = variables(&file, &tasks);
-    Sheet { variables, tasks, leftovers: file.leftovers }
+    Sheet { variables, tasks, leftovers: file.leftovers, ..Sheet::default() }
 }
 
 fn pattern(rule: &Rule, file: &mut Reader) {

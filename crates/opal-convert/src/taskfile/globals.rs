@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 
 use opal_config::document::Node;
 
-use super::nodes::{self, get};
+use super::nodes::{self, get, texts};
 use super::outside::{outside, without_itself};
-use crate::form::{Expr, Variable};
+use crate::form::{Expr, Variable, VariablesFile};
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct File {
     pub(super) variables: Vec<Variable>,
     pub(super) environment: Vec<(String, Expr)>,
-    pub(super) dotenv: bool,
+    /// Files of variables, the last wins; or why they are not imported.
+    pub(super) dotenv: Result<Vec<VariablesFile>, String>,
 }
 
 impl File {
@@ -30,6 +31,19 @@ impl File {
         let environment = nodes::variables(root, "env").into_iter();
         self.environment =
             environment.map(|(name, value)| (name, value.with_names(&undefined))).collect();
-        self.dotenv = get(root, "dotenv").is_some();
+        self.dotenv = dotenv(root);
     }
+}
+
+impl Default for File {
+    fn default() -> Self {
+        Self { variables: Vec::new(), environment: Vec::new(), dotenv: Ok(Vec::new()) }
+    }
+}
+
+/// In a Taskfile the first file wins, among imports the last.
+fn dotenv(root: &Node) -> Result<Vec<VariablesFile>, String> {
+    let paths = texts(get(root, "dotenv"));
+    let file = |path: &String| VariablesFile::new(path, true).ok_or_else(|| format!("`{path}`"));
+    paths.iter().rev().map(file).collect()
 }

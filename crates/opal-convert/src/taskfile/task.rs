@@ -26,8 +26,10 @@ impl Draft {
         if name.contains('*') {
             draft.task.omitted = Some("a name with `*`; write a task with a parameter".to_owned());
         }
-        if file.dotenv {
-            draft.task.differs("`dotenv` files are not loaded; use `--env-file`");
+        if let Err(path) = &file.dotenv {
+            draft.task.differs(format!(
+                "`dotenv` files are not loaded, because of {path}; use `--env-file`"
+            ));
         }
         match &node.kind {
             NodeKind::Scalar { .. } | NodeKind::List(_) => draft.commands(node, false),

@@ -6,9 +6,10 @@ mod hostile;
 mod just;
 mod makefile;
 mod package;
+mod several;
 mod taskfile;
 
-use opal_convert::{Conversion, Format, Grade, Options, convert};
+use opal_convert::{Conversion, Files, Format, Grade, Options, convert};
 use opal_core::Registry;
 use opal_plan::unit::StatementKind;
 use opal_plan::{Words, check, lower};
@@ -19,7 +20,13 @@ fn registry() -> Registry {
 }
 
 fn options(registry: &Registry) -> Options<'_> {
-    Options { registry, is_reserved: |name| name == "fmt", siblings: &[], inline: false }
+    Options {
+        registry,
+        is_reserved: |name| name == "fmt",
+        siblings: &[],
+        files: Files::NONE,
+        inline: false,
+    }
 }
 
 fn converted(format: Format, text: &str) -> Conversion {
