@@ -43,7 +43,8 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         io::ErrorKind::AlreadyExists => exists(),
         _ => Failure::unwritable(&format!("`{DEFAULT_FILE}`"), &error),
     })?;
-    let written = Written { made: &made, convertible: &convertible, above: above.as_deref() };
+    let (opal, above) = (context.opal(), above.as_deref());
+    let written = Written { made: &made, convertible: &convertible, opal: &opal, above };
     starter::show(&written, matches.get_flag("json"), context.out())
 }
 

@@ -18,12 +18,14 @@ pub(crate) struct Written<'w> {
     pub(crate) made: &'w Starter,
     /// Files with tasks of other tools.
     pub(crate) convertible: &'w [String],
+    /// The first words of commands to type.
+    pub(crate) opal: &'w str,
     /// The file that was used here before.
     pub(crate) above: Option<&'w str>,
 }
 
 pub(crate) fn show(written: &Written<'_>, json: bool, ink: Ink) -> Result<Exit, Failure> {
-    let Written { made, convertible, above } = written;
+    let Written { made, convertible, opal, above } = written;
     if json {
         return print_json(&json!({
             "version": 1,
@@ -43,9 +45,9 @@ pub(crate) fn show(written: &Written<'_>, json: bool, ink: Ink) -> Result<Exit, 
     }
     let first = made.tasks.first().map_or("", String::as_str);
     let lines = [
-        ("opal".to_owned(), "lists the tasks"),
-        (format!("opal {first} --dry-run"), "shows what a task would do"),
-        (format!("opal {first}"), "runs it"),
+        ((*opal).to_owned(), "lists the tasks"),
+        (format!("{opal} {first} --dry-run"), "shows what a task would do"),
+        (format!("{opal} {first}"), "runs it"),
     ];
     let width = lines.iter().map(|(words, _)| words.len()).max().unwrap_or_default();
     out.push_str("\nNext:\n\n");
@@ -57,7 +59,7 @@ pub(crate) fn show(written: &Written<'_>, json: bool, ink: Ink) -> Result<Exit, 
     }
     for name in *convertible {
         let name = visible(&path_word(name));
-        let _ = writeln!(out, "    {bold}opal convert {name} -o {DEFAULT_FILE} --force{reset}");
+        let _ = writeln!(out, "    {bold}{opal} convert {name} -o {DEFAULT_FILE} --force{reset}");
     }
     if let Some(above) = above {
         let above = visible(above);

@@ -83,7 +83,7 @@ fn a_task_of_this_name_wins_and_self_reaches_the_command() {
     opal.call(&["init"]).code(0).stdout("mine\n");
     opal.call(&["-C", "below", "init"]).code(0).stdout("mine\n");
     let ran = opal.call(&["-C", "below", "self", "init"]);
-    ran.code(0).says("no longer found here");
+    ran.code(0).says("no longer found here").says("opal -C below hello --dry-run");
     assert!(opal.path().join("below/commands.opl").is_file());
     opal.call(&["check"]).code(0);
 }
