@@ -1,15 +1,17 @@
 //! Public task files, converted: how many tasks are exact, adapted and omitted.
 //!
 //! `cargo xtask convert-corpus DIR` reads `DIR/justfile/*`, `DIR/taskfile/*` and so on: a folder for
-//! each format of `opal convert --from`. The files are never part of this repository. Every result must
-//! pass `opal check` and `opal fmt --check`. With `--run`, `compare` starts every exact task in both
-//! tools.
+//! each format of `opal convert --from`. A folder in it is a project of several files. Public files are
+//! never part of this repository; those in `xtask/corpus` are our own. Every result must pass `opal check`
+//! and `opal fmt --check`. With `--run`, `compare` starts every exact task in both tools, which are
+//! installed where they are missing.
 
 mod compare;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use crate::peers::TaskTools;
 use crate::say;
 
 /// The formats, and the share of tasks that may be omitted.
@@ -29,28 +31,48 @@ struct Count {
 }
 
 pub(crate) fn measure(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    let (folder, is_run) = match arguments {
-        [folder] => (*folder, false),
-        [folder, "--run"] => (*folder, true),
-        _ => return Err("expected a folder, and perhaps `--run`".to_owned()),
-    };
+    match arguments {
+        [folder] => counts(root, Path::new(folder), false).map(drop),
+        [folder, "--run"] => counts(root, Path::new(folder), true).map(drop),
+        _ => Err("expected a folder, and perhaps `--run`".to_owned()),
+    }
+}
+
+/// Our own files: every exact task starts the same programs in both tools.
+pub(crate) fn own(root: &Path) -> Result<(), String> {
+    for (format, count) in counts(root, &root.join("xtask/corpus"), true)? {
+        let is_same = count.compared.different() == 0 && count.compared.equal() > 0;
+        if count.unreadable > 0 || !is_same {
+            return Err(format!("{format}: opal and the other tool do not run the same programs"));
+        }
+    }
+    Ok(())
+}
+
+fn counts(root: &Path, folder: &Path, is_run: bool) -> Result<Vec<(&'static str, Count)>, String> {
+    let folder =
+        folder.canonicalize().map_err(|error| format!("`{}`: {error}", folder.display()))?;
     let opal = build(root)?;
+    let tools = if is_run { Some(TaskTools::find(root)?) } else { None };
+    let mut all = Vec::new();
     let mut lines = Vec::new();
     let mut wrong = Vec::new();
     for format in FORMATS {
-        let folder = Path::new(folder).join(format);
+        let folder = folder.join(format);
         if !folder.is_dir() {
             continue;
         }
         let mut count = Count::default();
         for file in files(&folder)? {
-            if let Err(message) = convert(&opal, format, &file, is_run, &mut count) {
+            if let Err(message) = convert(&opal, format, &file, tools.as_ref(), &mut count) {
                 wrong.push(format!("{}: {message}", file.display()));
             }
         }
         lines.push(row(format, &count));
         let tasks = count.exact + count.adapted + count.omitted;
-        if count.omitted * 100 > tasks * MOST_OMITTED_PERCENT {
+        let omitted = count.omitted;
+        all.push((format, count));
+        if omitted * 100 > tasks * MOST_OMITTED_PERCENT {
             wrong.push(format!(
                 "{format}: more than {MOST_OMITTED_PERCENT} % of the tasks are omitted"
             ));
@@ -65,7 +87,7 @@ pub(crate) fn measure(root: &Path, arguments: &[&str]) -> Result<(), String> {
         lines.iter().for_each(|(_, line)| say(line));
     }
     match wrong.is_empty() {
-        true => Ok(()),
+        true => Ok(all),
         false => Err(wrong.join("\n")),
     }
 }
@@ -103,7 +125,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let found =
         std::fs::read_dir(folder).map_err(|error| format!("`{}`: {error}", folder.display()))?;
     let mut files: Vec<PathBuf> =
-        found.flatten().map(|it| it.path()).filter(|it| it.is_file()).collect();
+        found.flatten().map(|it| it.path()).filter(|it| it.is_file() || it.is_dir()).collect();
     files.sort();
     Ok(files)
 }
@@ -119,13 +141,21 @@ fn convert(
     opal: &Path,
     format: &str,
     file: &Path,
-    is_run: bool,
+    tools: Option<&TaskTools>,
     count: &mut Count,
 ) -> Result<(), String> {
     let folder = std::env::temp_dir().join(format!("opal-corpus-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     count.files += 1;
+    let file = match file.is_dir() {
+        true => {
+            copy(file, &folder)?;
+            let name = compare::file_name(format).ok_or("this format has no projects")?;
+            folder.join(name)
+        }
+        false => file.to_owned(),
+    };
     let file = file.to_string_lossy();
     let converted =
         run(opal, &["convert", "--from", format, &file, "-o", "commands.opl", "--json"], &folder)?;
@@ -156,11 +186,27 @@ fn convert(
             return Err(format!("`opal {}`: {first}", arguments.join(" ")));
         }
     }
-    if is_run {
+    if let Some(tools) = tools {
         let exact = tasks.iter().filter(|it| it.is_task && it.outcome == "exact");
-        compare::compare(opal, format, Path::new(&*file), &folder, exact, &mut count.compared)?;
+        let tool = compare::tool(format, tools);
+        let file = Path::new(&*file);
+        compare::compare(opal, tool, file, &folder, exact, &mut count.compared)?;
     }
     let _ = std::fs::remove_dir_all(&folder);
+    Ok(())
+}
+
+/// The files of a folder, and those in its folders.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("`{}`: {error}", from.display());
+    std::fs::create_dir_all(to).map_err(failed)?;
+    for entry in std::fs::read_dir(from).map_err(failed)?.flatten() {
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        match path.is_dir() {
+            true => copy(&path, &target)?,
+            false => drop(std::fs::copy(&path, &target).map_err(failed)?),
+        }
+    }
     Ok(())
 }
 

@@ -28,6 +28,8 @@ Usage: cargo xtask <command>
 Commands:
   test           everything that must hold: format, lints, tests, fuzz targets; last the timing
                  tests, one at a time
+  test --long    the same, and then, as root, the conversion of our own task files (xtask/corpus):
+                 the exact tasks run in opal and in just, Task or make
   test --repeat N  the ordinary tests N times; stops at the first run that fails
   tidy           the rules no compiler knows: arrows, rings, sizes, leftovers, paths, pages, words
   bench [names]  the benchmarks (parse, contract, plan, scrub) and opal compared with its peers (peers), all
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["test"] => report(chores::test(&root)),
+        ["test", "--long"] => report(chores::test(&root).and_then(|()| corpus::own(&root))),
         ["test", "--repeat", times] => report(chores::repeat(&root, times)),
         ["tidy"] => report(tidy_up(&root)),
         ["pictures", names @ ..] => report(pictures::make(&root, names)),

@@ -8,6 +8,8 @@ mod running;
 mod tools;
 mod verify;
 
+pub(crate) use tools::TaskTools;
+
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::path::{Path, PathBuf};

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Task;
+use crate::peers::TaskTools;
 
 const RECORDER: &str = "#!/bin/sh
 line=\"${0##*/}|$PWD\"
@@ -46,17 +47,37 @@ impl fmt::Display for Compared {
     }
 }
 
+impl Compared {
+    pub(super) fn equal(&self) -> usize {
+        self.equal
+    }
+
+    pub(super) fn different(&self) -> usize {
+        self.different.len()
+    }
+}
+
+/// The other tool: its program, the name of its file, and the arguments before the name of a task.
+pub(super) struct Tool {
+    program: PathBuf,
+    file: &'static str,
+    arguments: &'static [&'static str],
+}
+
 pub(super) fn compare<'t>(
     opal: &Path,
-    format: &str,
+    tool: Option<Tool>,
     file: &Path,
     folder: &Path,
     tasks: impl Iterator<Item = &'t Task>,
     compared: &mut Compared,
 ) -> Result<(), String> {
-    let Some((tool, name, arguments)) = tool(format) else { return Ok(()) };
-    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
-    std::fs::write(folder.join(name), &text).map_err(|error| error.to_string())?;
+    let Some(Tool { program: tool, file: name, arguments }) = tool else { return Ok(()) };
+    let mut text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    match file.parent() == Some(folder) {
+        true => texts(folder, &mut text),
+        false => std::fs::write(folder.join(name), &text).map_err(|error| error.to_string())?,
+    }
     let machine = Machine::new(folder, &text)?;
     let converted = std::fs::read_to_string(folder.join("commands.opl")).unwrap_or_default();
     let tasks: Vec<&Task> = tasks.collect();
@@ -89,6 +110,17 @@ pub(super) fn compare<'t>(
         }
     }
     Ok(())
+}
+
+/// The texts of all files of a project.
+fn texts(folder: &Path, into: &mut String) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true => texts(&path, into),
+            false => into.push_str(&std::fs::read_to_string(&path).unwrap_or_default()),
+        }
+    }
 }
 
 /// Whether everything that a function calls is exact too.
@@ -125,18 +157,25 @@ fn is_part(ours: &[String], other: &[String]) -> bool {
     ours.iter().all(|line| rest.any(|it| it == line))
 }
 
-/// The program, the name of its file, and the arguments before the name of a task.
-#[expect(clippy::disallowed_methods, reason = "a chore finds programs")]
-fn tool(format: &str) -> Option<(PathBuf, &'static str, &'static [&'static str])> {
-    let (program, file, arguments): (_, _, &'static [&'static str]) = match format {
-        "justfile" => ("just", "justfile", &["--yes"]),
-        "taskfile" => ("task", "Taskfile.yml", &["--yes"]),
-        "makefile" => ("make", "Makefile", &["--always-make"]),
+/// The name of the file of a format.
+pub(super) fn file_name(format: &str) -> Option<&'static str> {
+    match format {
+        "justfile" => Some("justfile"),
+        "taskfile" => Some("Taskfile.yml"),
+        "makefile" => Some("Makefile"),
+        _ => None,
+    }
+}
+
+/// The tool of a format; none for those that are not compared.
+pub(super) fn tool(format: &str, tools: &TaskTools) -> Option<Tool> {
+    let (program, arguments): (_, &'static [&'static str]) = match format {
+        "justfile" => (&tools.just, &["--yes"]),
+        "taskfile" => (&tools.task, &["--yes"]),
+        "makefile" => (&tools.make, &["--always-make"]),
         _ => return None,
     };
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&paths).map(|it| it.join(program)).find(|it| it.is_file());
-    found.map(|program| (program, file, arguments))
+    Some(Tool { program: program.clone(), file: file_name(format)?, arguments })
 }
 
 struct Machine<'m> {

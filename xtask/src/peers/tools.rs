@@ -5,6 +5,34 @@ use std::path::{Path, PathBuf};
 use super::{command, text};
 use crate::say;
 
+/// The tools whose files opal converts, as absolute paths.
+pub(crate) struct TaskTools {
+    pub(crate) just: PathBuf,
+    pub(crate) task: PathBuf,
+    pub(crate) make: PathBuf,
+}
+
+impl TaskTools {
+    /// From the path, or from their packages.
+    pub(crate) fn find(root: &Path) -> Result<Self, String> {
+        let missing = |name: &str| format!("`{name}` is missing; install it and try again");
+        let just = python(root, "just", "rust-just")?.ok_or_else(|| missing("just"))?;
+        let task = python(root, "task", "go-task-bin")?.ok_or_else(|| missing("task"))?;
+        let make = on_path("make").ok_or_else(|| missing("make"))?;
+        Ok(Self { just: whole(just)?, task: whole(task)?, make: whole(make)? })
+    }
+}
+
+/// Where a program is: the comparison has another path.
+fn whole(program: PathBuf) -> Result<PathBuf, String> {
+    if program.is_absolute() {
+        return Ok(program);
+    }
+    let found = command(&["sh", "-c", "command -v \"$1\"", "sh", text(&program)?]).output();
+    let found = found.map_err(|error| error.to_string())?;
+    Ok(PathBuf::from(String::from_utf8_lossy(&found.stdout).trim()))
+}
+
 /// Programs that run tasks or describe states; what cannot be had here is left out, and said.
 pub(super) struct Tools {
     pub(super) just: PathBuf,
