@@ -1,5 +1,7 @@
 //! A list that is filtered by typing.
 
+use std::ops::Range;
+
 use super::keys::Key;
 use super::line::edit;
 use super::{Tty, Unanswered};
@@ -44,6 +46,14 @@ pub(crate) fn matching(items: &[Item], typed: &str) -> Vec<usize> {
         items.iter().enumerate().filter_map(|(at, item)| Some((rank(item)?, at))).collect();
     found.sort_unstable();
     found.into_iter().map(|(_, at)| at).collect()
+}
+
+/// Which rows of a list are shown on a screen of so many rows: the marked one is always among them. The
+/// line that is typed is above, the count below, and the last row stays free.
+fn window(marked: usize, screen: usize) -> Range<usize> {
+    let most = ROWS.min(screen.saturating_sub(3)).max(1);
+    let first = (marked + 1).saturating_sub(most);
+    first..first + most
 }
 
 /// Whether the letters are in a name in this order.
@@ -92,9 +102,9 @@ impl Tty {
         if found.is_empty() {
             return vec![self.dye("2", "  nothing matches; Ctrl+U clears the line")];
         }
-        let first = (marked + 1).saturating_sub(ROWS);
+        let window = window(marked, self.size().1);
         let width = found.iter().map(|it| items[*it].name.chars().count()).max().unwrap_or(0);
-        let shown = found.iter().enumerate().skip(first).take(ROWS);
+        let shown = found.iter().enumerate().skip(window.start).take(window.len());
         let mut rows: Vec<String> = shown
             .map(|(at, item)| {
                 let Item { name, note } = &items[*item];
@@ -107,7 +117,7 @@ impl Tty {
                 format!("{name}{:pad$}  {note}", "").trim_end().to_owned()
             })
             .collect();
-        if found.len() > ROWS {
+        if found.len() > window.len() {
             rows.push(self.dye("2", &format!("  {} of {}", marked + 1, found.len())));
         }
         rows
@@ -117,6 +127,17 @@ impl Tty {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_marked_row_is_on_every_screen() {
+        for screen in 4..40 {
+            for marked in 0..50 {
+                let window = window(marked, screen);
+                assert!(window.contains(&marked), "{marked} is not in {window:?}");
+                assert!(window.len() + 3 <= screen, "{window:?} does not fit in {screen} rows");
+            }
+        }
+    }
 
     #[test]
     fn the_best_match_is_first_and_the_order_of_the_file_decides_between_equals() {
