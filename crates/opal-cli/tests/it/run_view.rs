@@ -98,14 +98,13 @@ fn the_way_on_can_be_pasted_whatever_the_arguments_begin_with() {
 
 #[test]
 fn exit_codes_with_a_meaning_have_it_said() {
-    let task = "fun main(run = \"\") {\n    sh -c @var.run\n}\n";
     let meanings = [
         ("no-such-command-here", 127, "command not found"),
         ("kill -9 $$", 137, "was killed by SIGKILL"),
     ];
-    let opal = Opal::machine(&task.replace("sh -c", "sh -c 'eval \"$1\"' --"));
     for (run, code, meaning) in meanings {
-        opal.call(&["main", "--run", run]).code(code).says(meaning);
+        let opal = Opal::machine(&format!("fun main() {{\n    sh -c '{run}'\n}}\n"));
+        opal.call(&["main"]).code(code).says(meaning);
     }
 }
 

@@ -113,14 +113,14 @@ fn chosen(context: Context, items: &[(Context, &Data)], values: &[Secret]) -> Re
     let words: Vec<Word<'_>> = words.chain([Word::unknown(), Word::unknown()]).collect();
     let reader = context.reader().filter(|_| !context.is_command());
     for (at, case) in read_values(&words, reader) {
-        let by_option = matches!(case.at, At::Option(_) | At::After(_));
+        let by_option = matches!(case.at, At::Option(_) | At::After(_) | At::Of(..));
         let item = items.get(at);
         match case.role {
             _ if item.is_none() && !by_option && !context.is_program() => {}
             Role::Sum if item.is_some_and(|(_, data)| matches!(data, Data::Int(_))) => {}
             Role::Warn => {
                 let is_allowed = items.iter().any(|(at, _)| at.is_dash());
-                if case.at == At::Syntax && !is_allowed {
+                if matches!(case.at, At::Syntax | At::Begins(_)) && !is_allowed {
                     return Err(Refusal::Chosen(case));
                 }
                 // `find` knows no end of its options.

@@ -4,6 +4,11 @@
 //! manuals of the programs named. Each row has an example, which the tests check and, where it can be
 //! run, run in both shells with values that would be code.
 
+mod groups;
+
+use groups::{EDITORS, INTERPRETERS};
+pub(super) use groups::{REMOTES, SHELLS};
+
 /// What happens to a value in the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -46,6 +51,13 @@ pub enum At {
     Following(&'static str, u8),
     /// The value of a setting of git that is a command.
     Setting,
+    /// The value of one of these options, wherever it is after this word.
+    Of(&'static str, &'static [&'static str]),
+    /// What it reads where this word is there, at most so many operands follow, and no text for a
+    /// shell.
+    Reads(&'static str, u8),
+    /// A word that begins with this text.
+    Begins(&'static str),
 }
 
 /// A row of the table.
@@ -76,37 +88,11 @@ const fn case(
     Case { number: 0, programs, at, role, why, example }
 }
 
-pub(super) const SHELLS: &[&str] = &[
-    "sh",
-    "ash",
-    "bash",
-    "csh",
-    "dash",
-    "elvish",
-    "fish",
-    "hush",
-    "ksh",
-    "mksh",
-    "nu",
-    "oksh",
-    "posh",
-    "powershell",
-    "pwsh",
-    "rbash",
-    "tcsh",
-    "xonsh",
-    "yash",
-    "zsh",
-];
-
-pub(super) const REMOTES: &[&str] =
-    &["ssh", "autossh", "dbclient", "mosh", "plink", "rsh", "slogin"];
-
 const NAMED: &str = "the shell evaluates the index in the name of a variable";
 
 use At::{
-    After, Attribute, Elsewhere, File, Following, From, Input, Operand, Option, Past, Script,
-    Setting,
+    After, Attribute, Begins, Elsewhere, File, Following, From, Input, Of, Operand, Option, Past,
+    Reads, Script, Setting,
 };
 use Role::{Code, Name, Sum, Warn};
 
@@ -197,7 +183,7 @@ pub(super) const ROWS: &[Case] = &[
     case(&["hyperfine", "concurrently", "watchexec"], From(0), Code, "a shell runs it", "hyperfine \"ls @var.x\""),
     case(&["hyperfine"], Option(&["s", "p", "c", "--setup", "--prepare", "--conclude", "--cleanup"]), Code, "a shell runs it", "hyperfine --prepare @var.x ls"),
     case(&["parallel"], Input, Code, "a shell runs it", "parallel <<< @var.x"),
-    case(&["npm", "npx", "pnpm", "sg", "capsh"], Option(&["c", "--call"]), Code, "a shell runs it", "npx -c \"echo @var.x\""),
+    case(&["npm", "npx", "sg", "capsh"], Option(&["c", "--call"]), Code, "a shell runs it", "npx -c \"echo @var.x\""),
     case(&["nodemon"], Option(&["x", "--exec"]), Code, "a shell runs it", "nodemon --exec \"ls @var.x\""),
     case(&["git"], Option(&["--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter", "--tag-name-filter", "--setup"]), Code, "git gives it to a shell", "git filter-branch --msg-filter \"sed @var.x\""),
     case(&["git"], After("foreach"), Code, "git gives it to a shell", "git submodule foreach \"git tag @var.x\""),
@@ -211,6 +197,25 @@ pub(super) const ROWS: &[Case] = &[
     case(&["heroku"], Past("run"), Code, "a shell on the other machine runs it", "heroku run \"rm @var.x\""),
     case(&["heroku"], Past("run:detached"), Code, "a shell on the other machine runs it", "heroku run:detached \"rm @var.x\""),
     case(&["yarn"], Past("exec"), Code, "a shell runs it", "yarn exec \"echo @var.x\""),
+    case(&["devbox"], Past("run"), Code, "a shell runs it", "devbox run \"echo @var.x\""),
+    case(&["pnpm"], Past("-c"), Code, "a shell runs it", "pnpm -c exec \"echo @var.x\""),
+    case(&["pnpm"], Past("--shell-mode"), Code, "a shell runs it", "pnpm --shell-mode exec \"echo @var.x\""),
+    case(&["cross-env-shell"], From(0), Code, "a shell runs it", "cross-env-shell \"echo @var.x\""),
+    case(&["cmd"], Past("/c"), Code, "a shell runs it", "cmd /c \"dir @var.x\""),
+    case(&["cmd"], Past("/k"), Code, "a shell runs it", "cmd /k \"dir @var.x\""),
+    case(&["wsl"], From(0), Code, "a shell in the machine runs it", "wsl ls @var.x"),
+    case(&["adb"], Past("shell"), Code, "a shell on the other machine runs it", "adb shell \"rm @var.x\""),
+    case(&["gh"], Past("ssh"), Code, "a shell on the other machine runs it", "gh codespace ssh \"rm @var.x\""),
+    case(&["docker-machine", "tsh"], Following("ssh", 1), Code, "a shell on the other machine runs it", "tsh ssh host \"rm @var.x\""),
+    case(&["podman"], Following("ssh", 0), Code, "a shell on the other machine runs it", "podman machine ssh \"rm @var.x\""),
+    case(&["aws"], Of("send-command", &["--parameters"]), Code, "a shell on the other machine runs it", "aws ssm send-command --parameters commands=@var.x"),
+    case(&["aws"], Of("execute-command", &["--command"]), Code, "the other machine splits it into a command", "aws ecs execute-command --command @var.x"),
+    case(&["az"], Option(&["--exec-command"]), Code, "the other machine splits it into a command", "az container exec --exec-command @var.x"),
+    case(&["docker", "podman", "nerdctl"], Option(&["--health-cmd"]), Code, "a shell in the container runs it", "docker run --health-cmd=\"curl @var.x\" image"),
+    case(&["vagrant", "gcloud", "az", "colima", "minikube", "fly", "flyctl", "gh", "docker-machine", "podman", "tsh"], Reads("ssh", 1), Code, "a shell on the other machine runs what it reads", "vagrant ssh <<< @var.x"),
+    case(&["limactl", "multipass"], Reads("shell", 1), Code, "a shell in the machine runs what it reads", "limactl shell m <<< @var.x"),
+    case(&["adb"], Reads("shell", 0), Code, "a shell on the other machine runs what it reads", "adb shell <<< @var.x"),
+    case(&["wsl", "lima"], Script(0), Code, "a shell in the machine runs what it reads", "wsl <<< @var.x"),
     // Programs that are not shells and can run what an option says.
     case(&["ssh", "autossh", "scp", "sftp", "sshfs"], Option(&["o"]), Warn, "an option of ssh such as `ProxyCommand` is a command", "ssh -o ProxyCommand=@var.x host uptime"),
     case(&["scp", "sftp"], Option(&["S"]), Warn, "the option names a program to run", "scp -S @var.x a host:b"),
@@ -234,23 +239,18 @@ pub(super) const ROWS: &[Case] = &[
     case(&["perl"], Option(&["e"]), Warn, "Perl runs it", "perl -e \"print @var.x\""),
     case(&["perl"], Option(&["E"]), Warn, "Perl runs it", "perl -E \"say @var.x\""),
     case(&["ruby"], Option(&["e"]), Warn, "Ruby runs it", "ruby -e \"puts @var.x\""),
-    case(&["node", "nodejs", "tsx", "ts-node"], Option(&["e"]), Warn, "Node.js runs it", "node -e \"f(@var.x)\""),
-    case(&["node", "nodejs", "tsx", "ts-node"], Option(&["p"]), Warn, "Node.js runs it", "node -p \"@var.x\""),
-    case(&["node", "nodejs", "tsx", "ts-node"], Option(&["--eval"]), Warn, "Node.js runs it", "node --eval \"@var.x\""),
-    case(&["node", "nodejs", "tsx", "ts-node"], Option(&["--print"]), Warn, "Node.js runs it", "node --print \"@var.x\""),
+    case(&["node", "nodejs", "tsx", "ts-node"], Option(&["e", "p", "--eval", "--print"]), Warn, "Node.js runs it", "node -e \"f(@var.x)\""),
     case(&["php"], Option(&["r"]), Warn, "PHP runs it", "php -r \"echo @var.x;\""),
     case(&["lua"], Option(&["e"]), Warn, "Lua runs it", "lua -e \"print(@var.x)\""),
     case(&["osascript"], Option(&["e"]), Warn, "AppleScript runs it", "osascript -e \"say @var.x\""),
     case(&["awk", "gawk", "mawk", "nawk"], Operand(0), Warn, "awk runs it; `-v NAME=VALUE` passes a value", "awk \"{ print @var.x }\" f"),
-    case(&["psql"], Option(&["c"]), Warn, "the database runs it as SQL; `-v NAME=VALUE` passes a value", "psql -c \"select @var.x\""),
-    case(&["psql"], Option(&["--command"]), Warn, "the database runs it as SQL; `-v NAME=VALUE` passes a value", "psql --command=\"select @var.x\""),
-    case(&["mysql", "mariadb"], Option(&["e"]), Warn, "the database runs it as SQL", "mysql -e \"select @var.x\""),
-    case(&["mysql", "mariadb"], Option(&["--execute"]), Warn, "the database runs it as SQL", "mysql --execute=\"select @var.x\""),
-    case(&["ansible"], Option(&["a"]), Warn, "a module such as `shell` runs it", "ansible all -m shell -a @var.x"),
+    case(&["psql"], Option(&["c", "--command"]), Warn, "the database runs it as SQL; `-v NAME=VALUE` passes a value", "psql -c \"select @var.x\""),
+    case(&["mysql", "mariadb"], Option(&["e", "--execute"]), Warn, "the database runs it as SQL", "mysql -e \"select @var.x\""),
+    case(&["ansible"], Option(&["a", "--args"]), Warn, "a module such as `shell` runs it", "ansible all -m shell -a @var.x"),
     case(&["tmux"], From(1), Warn, "tmux gives it to a shell", "tmux new-session @var.x"),
     case(&["split"], Option(&["--filter"]), Warn, "a shell runs it", "split --filter=@var.x f"),
     case(&["sort"], Option(&["--compress-program"]), Warn, "sort runs it", "sort --compress-program=@var.x f"),
-    case(&["vim", "vi", "nvim", "ex", "view", "gvim"], Option(&["c"]), Warn, "the editor runs it", "vim -c @var.x f"),
+    case(EDITORS, Option(&["c"]), Warn, "the editor runs it", "vim -c @var.x f"),
     case(&["emacs"], Option(&["--eval"]), Warn, "the editor runs it", "emacs --batch --eval @var.x"),
     case(&["gdb"], Option(&["-ex"]), Warn, "the debugger runs it", "gdb -ex @var.x f"),
     case(&["expect"], Option(&["c"]), Warn, "expect runs it", "expect -c @var.x"),
@@ -273,12 +273,11 @@ pub(super) const ROWS: &[Case] = &[
     case(&["sqlcmd", "snowsql", "clickhouse-client"], Option(&["q", "Q", "--query"]), Warn, "the database runs it as SQL", "sqlcmd -Q \"select @var.x\""),
     case(&["mongo", "mongosh"], Option(&["--eval"]), Warn, "the database runs it", "mongosh --eval \"f(@var.x)\""),
     case(&["cqlsh"], Option(&["e", "--execute"]), Warn, "the database runs it", "cqlsh -e \"select @var.x\""),
-    case(&["vim", "vi", "nvim", "ex", "view", "gvim"], Option(&["--cmd"]), Warn, "the editor runs it", "vim --cmd @var.x f"),
+    case(EDITORS, Option(&["--cmd"]), Warn, "the editor runs it", "vim --cmd @var.x f"),
     case(&["emacs"], Option(&["--execute", "--funcall", "--load"]), Warn, "the editor runs it", "emacs --batch --load @var.x"),
     case(&["gdb"], Option(&["-iex", "--eval-command"]), Warn, "the debugger runs it", "gdb --eval-command=@var.x f"),
     case(&["lldb"], Option(&["o", "O", "--one-line"]), Warn, "the debugger runs it", "lldb -o @var.x f"),
     case(&["ansible", "ansible-playbook", "ansible-pull"], Option(&["e", "--extra-vars"]), Warn, "Ansible expands `{{ … }}` in it, and a lookup runs commands", "ansible-playbook -e v=@var.x site.yml"),
-    case(&["ansible"], Option(&["--args"]), Warn, "a module such as `shell` runs it", "ansible all -m shell --args @var.x"),
     case(&["salt", "salt-call", "salt-ssh"], After("cmd.run"), Warn, "a shell on the other machines runs it", "salt '*' cmd.run @var.x"),
     case(&["az"], Option(&["--scripts"]), Warn, "a shell on the other machine runs it", "az vm run-command invoke --scripts @var.x"),
     case(&["find"], After("-okdir"), Warn, "find runs the command of that name", "find . -okdir @var.x {} +"),
@@ -307,13 +306,24 @@ pub(super) const ROWS: &[Case] = &[
     case(&["nginx"], Option(&["g"]), Warn, "nginx reads it as configuration", "nginx -g @var.x"),
     case(&["xterm", "konsole", "alacritty"], Option(&["e"]), Warn, "the terminal runs it", "xterm -e @var.x"),
     // Interpreters that read their text.
-    case(&["python", "pypy", "ipython", "perl", "ruby", "node", "nodejs", "tsx", "ts-node", "php", "lua", "tclsh", "expect", "osascript", "bun", "julia", "octave", "guile"], Script(0), Warn, "the interpreter runs what it reads", "python3 <<< @var.x"),
+    case(INTERPRETERS, Script(0), Warn, "the interpreter runs what it reads", "python3 <<< @var.x"),
     case(&["psql", "mysql", "mariadb", "usql", "cqlsh", "clickhouse-client"], Script(u8::MAX), Warn, "the database runs what it reads", "psql -d a <<< @var.x"),
     case(&["sqlite3", "duckdb", "mongo", "mongosh"], Script(1), Warn, "the database runs what it reads", "sqlite3 f.db <<< @var.x"),
     case(&["ed", "ex", "dc"], Script(u8::MAX), Warn, "`!` in what it reads runs commands", "ed f <<< @var.x"),
     case(&["git"], Setting, Warn, "the setting is a command", "git config alias.x @var.x"),
     case(&["make", "gmake", "bmake", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "psql"], File(&["f", "--file", "--makefile"]), Warn, "the program runs what it reads", "make -f - <<< @var.x"),
-    case(&["git"], After("-u"), Warn, "git runs the option's value", "git clone -u @var.x url"),
+    case(&["git"], Of("clone", &["-u"]), Warn, "git runs the option's value", "git clone -u @var.x url"),
+    case(&["git"], Of("clone", &["-c"]), Warn, "a setting of git such as `core.sshCommand` is a command", "git clone -c core.sshCommand=@var.x url"),
+    case(&["git"], Of("rebase", &["-x"]), Warn, "git runs the option's value", "git rebase -x @var.x main"),
+    case(INTERPRETERS, Operand(0), Warn, "the interpreter runs what it reads", "python3 <(echo @var.x)"),
+    case(EDITORS, File(&["S", "s"]), Warn, "the editor runs what it reads", "vim -S <(echo @var.x) f"),
+    case(EDITORS, Begins("+"), Warn, "the editor runs what follows `+`", "vim +@var.x f"),
+    case(&["less"], Begins("+"), Warn, "less runs what follows `+`", "less +@var.x f"),
+    case(&["ed"], Begins("!"), Warn, "ed runs what follows `!`", "ed \"!@var.x\""),
+    case(&["su", "runuser"], Option(&["s", "--shell"]), Warn, "the option names a program to run", "su -s @var.x root"),
+    case(&["sftp"], Option(&["D"]), Warn, "the option names a program to run", "sftp -D @var.x host"),
+    case(&["node", "nodejs", "tsx", "ts-node", "bun"], Option(&["r", "--require", "--import", "--loader", "--experimental-loader", "--preload"]), Warn, "the interpreter loads it as code", "node -r @var.x f.js"),
+    case(&["xargs"], Input, Warn, "xargs splits it into words, and one of them can be an option that runs a command", "echo @var.x | xargs tar cf a.tar"),
     case(&["scp"], Elsewhere(b'O'), Warn, "a shell on the other machine expands the path", "scp -O host:@var.x ."),
     // Programs that start a shell where they are given no command.
     case(&["chroot", "unshare", "setarch", "linux32", "linux64", "i386", "i486", "i586", "i686", "x86_64", "uname26", "nsenter", "fakeroot", "firejail", "pkexec", "proot", "sudo", "doas"], Input, Code, "without a command it starts a shell, which runs what it reads", "chroot / <<< @var.x"),

@@ -12,6 +12,10 @@ impl Case {
                  -rf \"$d\"' EXIT`"
             }
             Some("watch") => "start the program without a shell: `watch -x PROGRAM @var.NAME`",
+            None if self == Self::INTERPRETED => {
+                "give the variable another name that your program reads, for example \
+                 `APP_ENV=@var.NAME`"
+            }
             _ if self.why.contains("on the other machine") => {
                 "pass it on standard input: `printf '%s\\n' @var.NAME | ssh HOST 'read -r v; deploy \
                  \"$v\"'`"

@@ -31,6 +31,7 @@ const NAME_COUNT: usize = {
 };
 
 /// All names, those with the same first byte beside each other.
+#[expect(long_running_const_eval, reason = "every name is compared with every row, once")]
 static ENTRIES: [Entry; NAME_COUNT] = {
     let mut entries = [Entry { name: "", program: 0, rows: [0; 4], reader: 0 }; NAME_COUNT];
     let (mut first, mut at) = (0, 0);
@@ -110,7 +111,7 @@ impl ReadBy {
             let is_option =
                 |case: &'static Case| case.refuses() && matches!(case.at, At::Option(_));
             matches!(called.program.shape, Wraps(_) | Shell | Remote)
-                || called.name != "git" && called.cases().any(is_option)
+                || called.name != "git" && !called.is_container() && called.cases().any(is_option)
         })
     }
 
@@ -219,7 +220,8 @@ pub(super) fn may_begin(prefix: &[u8]) -> bool {
 pub(super) fn evaluates(name: &[u8]) -> bool {
     find(name).is_some_and(|called| {
         matches!(called.program.shape, Wraps(_) | Shell | Remote | Declares)
-            || called.cases().any(|case| case.role != Role::Warn)
+            // `@var.engine build @var.folder`: people choose between them.
+            || !called.is_container() && called.cases().any(|case| case.role != Role::Warn)
     })
 }
 
@@ -277,6 +279,11 @@ impl Called {
             }
     }
 
+    /// `run` of it starts a command.
+    pub(super) fn is_container(self) -> bool {
+        matches!(self.name, "docker" | "podman" | "nerdctl")
+    }
+
     /// Whether `NAME=VALUE` before the command sets a variable.
     pub(super) fn sets(self) -> bool {
         matches!(self.name, "env" | "sudo" | "doas")
@@ -284,7 +291,9 @@ impl Called {
 
     /// Whether a word can give the one after it a meaning, wherever they are.
     pub(super) fn is_read_everywhere(self) -> bool {
-        self.cases().any(|case| matches!(case.at, At::After(_) | At::Past(_) | At::Following(..)))
+        self.cases().any(|case| {
+            matches!(case.at, At::After(_) | At::Past(_) | At::Following(..) | At::Of(..))
+        })
     }
 
     /// The row for a place in the words of this program.

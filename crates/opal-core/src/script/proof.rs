@@ -13,6 +13,7 @@
 //! | what commands do with values, through variables and pipes too | `flow`, `calls`, `marks`, `assignments`, `printing`, `settings` |
 //! | what words and variables hold | `held`, `variables`, `mentions` |
 //! | words that are in variables | `variants` |
+//! | texts in quotes that a command runs | `inner` |
 //!
 //! Deliberately not here: the table of places, which the lexer's reading uses as well.
 
@@ -27,6 +28,7 @@ mod found;
 mod grammar;
 mod held;
 mod heredocs;
+mod inner;
 mod marks;
 mod mentions;
 mod printing;
@@ -89,9 +91,12 @@ pub fn prove(parts: &[Part<'_>]) -> Vec<Context> {
     if !is_known {
         return contexts.into_iter().map(|it| it.hidden(Construct::Quotes)).collect();
     }
-    let proof = Proof::of(&src);
+    let proof = Proof::of(&src, MAX_TEXTS);
     contexts.into_iter().enumerate().map(|(index, it)| proof.place(index, it)).collect()
 }
+
+/// Nobody writes a text that runs a text that runs a text.
+const MAX_TEXTS: u32 = 2;
 
 /// What the strict reading of a text found.
 #[derive(Debug)]
@@ -115,7 +120,8 @@ struct Gap {
 }
 
 impl Proof {
-    fn of(src: &[u8]) -> Self {
+    /// Texts in quotes that it runs are read too, and those in them, so many times.
+    fn of(src: &[u8], depth: u32) -> Self {
         let mut reader = Reader::new(src);
         let (list, lost) = reader.text();
         let count = |end: usize| src[..end].iter().filter(|byte| **byte == VALUE).count();
@@ -127,7 +133,7 @@ impl Proof {
             runs: names_runner(&src[lost.at..]),
         });
         let nothing = Gap { construct: Construct::Syntax, settled: 0, before: 0, runs: true };
-        let (found, gap) = match flow::judge(src, &reader.heredocs.bodies, &list) {
+        let (found, gap) = match flow::judge(src, &reader.heredocs.bodies, &list, depth) {
             Some(found) => {
                 let reads_last = lost_at.is_some_and(|at| reads_last(&src[at..]));
                 let leaks = found.leaks || reads_last;

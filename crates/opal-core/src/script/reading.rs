@@ -5,6 +5,7 @@ mod given;
 mod options;
 mod settings;
 mod shells;
+mod source;
 mod wrappers;
 
 use super::cases::{Case, Role};
@@ -28,6 +29,17 @@ pub enum Mark {
     Single,
 }
 
+/// A text that a command runs: `bash -c 'deploy "$1"' _ VALUE`.
+#[derive(Debug)]
+pub struct Text {
+    /// The words that make it up.
+    pub words: Vec<usize>,
+    /// The words that it is given, from `$1` on.
+    pub given: Vec<usize>,
+    /// Variables of the step may be known there.
+    pub is_here: bool,
+}
+
 /// What a command makes of all its words.
 #[derive(Debug, Default)]
 pub struct Reading {
@@ -39,6 +51,8 @@ pub struct Reading {
     pub prints: bool,
     /// It gives its words or its input to variables that it is given.
     pub stores: bool,
+    /// Texts in quotes that it runs.
+    pub texts: Vec<Text>,
     /// Variables that get the attribute of an integer, a name reference or an array; `*` for all
     /// of them, where only the shell knows which.
     pub attributed: Vec<Vec<u8>>,
@@ -51,6 +65,7 @@ pub struct Reading {
 pub fn read(words: &[Word<'_>], reading: &mut Reading) {
     reading.marks.clear();
     reading.attributed.clear();
+    reading.texts.clear();
     (reading.input, reading.prints, reading.stores) = (None, false, false);
     let mut rest = std::mem::take(&mut reading.rest);
     rest.clear();
@@ -136,6 +151,15 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Keeps a text that is run, if it is known and expands something.
+    fn text(&mut self, words: &[usize], given: &[usize], is_here: bool) {
+        let words = words.to_vec();
+        let is_known = words.iter().all(|index| self.words[*index].whole);
+        if is_known && words.iter().any(|index| self.words[*index].text.contains(&b'$')) {
+            self.reading.texts.push(Text { words, given: given.to_vec(), is_here });
+        }
+    }
+
     fn assignment(&mut self, index: usize) {
         let text = self.words[index].text.as_ref();
         let end = text.iter().position(|byte| matches!(byte, b'=' | b'+' | b'['));
@@ -173,10 +197,7 @@ impl Reader<'_, '_> {
                     return self.unlisted(rest);
                 }
                 Some(called) => return self.called(called, rest),
-                None => {
-                    let is_container = matches!(name, b"docker" | b"podman" | b"nerdctl");
-                    return self.among(rest, is_container);
-                }
+                None => return self.unlisted(rest),
             }
         }
         let prefix = word.text.as_ref();
@@ -208,10 +229,13 @@ impl Reader<'_, '_> {
         self.reading.stores = is_reader || called.name == "printf" && rest.iter().any(option);
         if called.name == "eval" {
             self.evaluated(rest);
+            self.text(rest, &[], true);
+        }
+        if called.name == "trap" {
+            self.text(rest.get(..1).unwrap_or_default(), &[], true);
         }
         match called.program.shape {
-            // `watch -x COMMAND` starts no shell.
-            Shape::Strict if called.name == "watch" && self.starts_itself(called, rest) => {
+            Shape::Strict if self.starts_itself(called, rest) => {
                 self.wraps(called, rest, 0);
             }
             Shape::Strict => {
@@ -227,10 +251,10 @@ impl Reader<'_, '_> {
             Shape::Loose => {
                 self.options(called, rest, true);
                 if called.name == "find" {
-                    self.found(rest);
+                    self.found(called, rest);
                 }
                 // `find . -exec sh -c "…" \;`
-                self.unlisted(rest);
+                self.among(rest, called.is_container());
             }
             Shape::Declares => self.declares(called, rest),
             Shape::Shell if matches!(called.name, "powershell" | "pwsh") => {

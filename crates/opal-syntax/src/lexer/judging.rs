@@ -191,7 +191,11 @@ impl<'s> Lexer<'s> {
             match mark {
                 Mark::Case(case) => self.set(word.references, owner, case),
                 Mark::Process(case) if words[*index].has_process => {
-                    self.each(word.references, |context, _| context.case(case));
+                    let is_code = case.refuses();
+                    self.each(word.references, |context, spot| {
+                        let is_run = is_code || spot.is_printed;
+                        if is_run { context.case(case) } else { context }
+                    });
                 }
                 Mark::Process(_) => {}
                 Mark::Program => self.each(word.references, |context, _| context.program(true)),

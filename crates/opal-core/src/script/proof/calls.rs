@@ -7,7 +7,7 @@ use super::printing;
 use super::tree::{Redirect, Values, Word};
 use super::variants::Piece;
 use crate::script::cases::{Case, Role};
-use crate::script::programs::{Shape, find};
+use crate::script::programs::{self, Shape, find};
 use crate::script::words::{self, Kind, Spare, dequote};
 
 /// The words of a command, and what they hold.
@@ -158,6 +158,7 @@ impl<'t> Flow<'t> {
         let reading = self.matched(seen, input);
         self.attributed.extend(reading.attributed.iter().cloned());
         let own = seen.all();
+        self.keep_texts(&reading, seen, input);
         if let Some(case) = reading.input.filter(|case| case.role != Role::Warn) {
             // What `exec` has opened is read by a name too, and `xargs -a` reads a file.
             let files = seen.held.iter().fold(self.standing, |all, held| all.and(held.processed));
@@ -221,11 +222,10 @@ impl<'t> Flow<'t> {
     /// Expansions without quotes can be several words, and so options or a command.
     fn split(&mut self, first: usize, seen: &Words<'t>) {
         let name = seen.words[first].name().unwrap_or_default();
-        let may_run = match find(name) {
-            Some(called) => called.program.shape != Shape::Prints && called.reader.has_rows(),
-            None => matches!(name, b"docker" | b"podman" | b"nerdctl"),
+        let may_run = |called: programs::Called| {
+            called.program.shape != Shape::Prints && called.reader.has_rows()
         };
-        if !may_run {
+        if !find(name).is_some_and(may_run) {
             return;
         }
         for (held, piece) in seen.held[first..].iter().zip(&seen.pieces[first..]) {

@@ -92,7 +92,11 @@ impl Construct {
             Self::Split => "put the variable in double quotes",
             Self::Braces => "write the words one by one",
             Self::Output => "use a value of letters, digits and `_ . / : @ % + , -` only",
-            Self::Quotes | Self::Heredoc | Self::Syntax | Self::Reading => return None,
+            Self::Reading => {
+                "put text before it, such as `./`, or use a value of letters, digits and `_ . / : @ % \
+                 + , -` only"
+            }
+            Self::Quotes | Self::Heredoc | Self::Syntax => return None,
         })
     }
 }

@@ -11,7 +11,7 @@ use super::construct::Construct;
 use super::found::Found;
 use super::held::Held;
 use super::printing;
-use super::tree::{Command, CommandKind, List, Redirect, RedirectKind, Values, Word};
+use super::tree::{Command, CommandKind, List, Quoted, Redirect, RedirectKind, Values, Word};
 use super::variables::{Content, POSITIONAL, Variables};
 use super::variants::{Constants, Piece};
 use crate::script::cases::{Case, Role};
@@ -35,6 +35,8 @@ pub(super) struct Flow<'t> {
     pub(super) has_namerefs: bool,
     /// Messages of commands may go where their output goes.
     pub(super) is_loud: bool,
+    /// Texts in quotes that commands run.
+    pub(super) texts: Vec<Quoted>,
     pub(super) found: Found,
 }
 
@@ -45,7 +47,13 @@ pub(super) struct Function {
 }
 
 /// Judges all commands; none where it takes too many passes.
-pub(super) fn judge<'t>(src: &'t [u8], bodies: &'t [Word], list: &'t List) -> Option<Found> {
+/// Texts in texts are judged down to `depth`.
+pub(super) fn judge<'t>(
+    src: &'t [u8],
+    bodies: &'t [Word],
+    list: &'t List,
+    depth: u32,
+) -> Option<Found> {
     let mut flow = Flow {
         src,
         bodies,
@@ -57,12 +65,14 @@ pub(super) fn judge<'t>(src: &'t [u8], bodies: &'t [Word], list: &'t List) -> Op
         standing: Values::NONE,
         has_namerefs: false,
         is_loud: printing::is_loud(src),
+        texts: Vec::new(),
         found: Found::new(),
     };
     for _ in 0..MAX_PASSES {
         flow.variables.has_changed = false;
         flow.found = Found::new();
         flow.attributed.clear();
+        flow.texts.clear();
         flow.list(list, Values::NONE);
         if flow.has_namerefs {
             let every = flow.variables.every();
@@ -70,6 +80,7 @@ pub(super) fn judge<'t>(src: &'t [u8], bodies: &'t [Word], list: &'t List) -> Op
         }
         if !flow.variables.has_changed {
             flow.names();
+            flow.inner(depth);
             flow.found.leaks = !flow.variables.is_empty()
                 || !flow.functions.is_empty()
                 || !flow.standing.is_empty();

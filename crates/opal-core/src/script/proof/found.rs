@@ -89,11 +89,13 @@ impl Found {
         }
     }
 
-    /// The one program that reads the value.
+    /// The one program that reads the value. One that the table does not name sees no more in it
+    /// than those that it names.
     pub(super) fn reader(&self, value: usize) -> Option<ReadBy> {
-        let mut readers = self.readers.iter().filter(|(values, _)| values.has(value));
-        let (_, reader) = readers.next()?;
-        readers.all(|(_, other)| other == reader).then_some(*reader)
+        let readers = || self.readers.iter().filter(|(values, _)| values.has(value));
+        let mut named = readers().filter(|(_, reader)| *reader != ReadBy::UNLISTED);
+        let (_, reader) = named.next().or_else(|| readers().next())?;
+        named.all(|(_, other)| other == reader).then_some(*reader)
     }
 
     pub(super) fn soft(&self, value: usize) -> Option<Construct> {

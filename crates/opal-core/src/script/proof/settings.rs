@@ -119,7 +119,7 @@ impl<'t> Flow<'t> {
                     self.found.setting = Some(Construct::Setting);
                 }
             }
-            b"hash" if words.iter().all(|word| word.whole && !word.text.starts_with(b"-p")) => {}
+            b"hash" if words.iter().all(names_program) => {}
             b"alias" | b"enable" | b"hash" => self.found.setting = Some(Construct::Setting),
             _ => {}
         }
@@ -154,4 +154,10 @@ impl<'t> Flow<'t> {
         }
         self.positional(seen, rest + at.min(words.len()));
     }
+}
+
+/// A word of `hash`, which looks up the program of that name. An option in a value is refused by the
+/// rule for all of them.
+fn names_program(word: &words::Word<'_>) -> bool {
+    (word.whole || word.has_references) && !word.text.starts_with(b"-p")
 }

@@ -31,7 +31,8 @@ impl Reader<'_> {
     }
 
     pub(super) fn computed(&self, word: &mut Word, start: usize, from: usize, case: &'static Case) {
-        let values = Values::range(from, self.values);
+        // What commands in it print is judged with them.
+        let values = Values::range(from, self.values).only(word.values);
         word.sums.push(Sum { at: start..self.at, values, case });
     }
 

@@ -250,3 +250,22 @@ impl Heredocs {
         !self.pending.is_empty()
     }
 }
+
+/// A text in quotes that a command runs, and what it is given.
+#[derive(Debug)]
+pub(super) struct Quoted {
+    pub(super) text: Vec<u8>,
+    /// From `$1` on.
+    pub(super) given: Vec<Given>,
+    pub(super) input: Values,
+    /// Variables of the step may be known there.
+    pub(super) is_here: bool,
+    /// Variables that words before it set: `env NAME=VALUE bash -c …`.
+    pub(super) set: Vec<(Vec<u8>, Values)>,
+}
+
+#[derive(Debug)]
+pub(super) enum Given {
+    Text(Vec<u8>),
+    Held(Values),
+}

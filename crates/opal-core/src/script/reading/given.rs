@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::super::cases::{Case, Role};
-use super::super::programs::{Called, Shape, find};
+use super::super::cases::{At, Case, Role};
+use super::super::programs::{Called, ReadBy, Shape, find};
 use super::super::words::Word;
 use super::{Mark, Reader, Reading};
 
@@ -27,21 +27,47 @@ const DEEPEST: u32 = 8;
 const ADDED: usize = 4;
 
 /// Programs that read their words by the first of them.
-const BY_FIRST: [&str; 15] = [
-    "az", "colima", "doppler", "fly", "flyctl", "gcloud", "git", "heroku", "minikube", "npm",
-    "pnpm", "sops", "tsh", "vagrant", "yarn",
+const BY_FIRST: [&str; 24] = [
+    "adb",
+    "aws",
+    "az",
+    "colima",
+    "devbox",
+    "docker",
+    "docker-machine",
+    "doppler",
+    "fly",
+    "flyctl",
+    "gcloud",
+    "gh",
+    "git",
+    "heroku",
+    "minikube",
+    "multipass",
+    "nerdctl",
+    "npm",
+    "pnpm",
+    "podman",
+    "sops",
+    "tsh",
+    "vagrant",
+    "yarn",
 ];
 
 /// The first words after which one of these programs may run what it is given.
-const RUNNING: [&[u8]; 11] = [
+const RUNNING: [&[u8]; 15] = [
     b"console",
+    b"create",
     b"exec",
     b"exec-env",
     b"exec-file",
+    b"execute-command",
     b"filter-branch",
     b"foreach",
     b"run",
     b"run:detached",
+    b"send-command",
+    b"shell",
     b"ssh",
     b"submodule",
     b"x",
@@ -106,7 +132,12 @@ fn unknown<'t>() -> Word<'t> {
 
 impl Reader<'_, '_> {
     /// What the command does with words that are put into it.
-    pub(super) fn given(&self, command: &[usize], given: &Given) -> Option<&'static Case> {
+    pub(super) fn given(
+        &self,
+        splitting: Called,
+        command: &[usize],
+        given: &Given,
+    ) -> Option<&'static Case> {
         if self.depth > DEEPEST {
             return Some(Case::PRINTED);
         }
@@ -139,10 +170,35 @@ impl Reader<'_, '_> {
         if is_command || marks().any(|(_, mark)| is_run(mark)) {
             return Some(Case::PRINTED);
         }
+        // Options that run a command, and words that are not known to be none.
+        let is_option = |case: &'static Case| {
+            case.role == Role::Warn && matches!(case.at, At::Option(_) | At::After(_))
+        };
+        let takes_options = |reader: &ReadBy| {
+            let called = reader.called();
+            called.is_some_and(|it| it.cases().any(is_option) && self.reaches(it, command))
+        };
         marks().find_map(|(_, mark)| match mark {
             Mark::Case(case) if case.role == Role::Warn => Some(*case),
+            Mark::ReadBy(reader) if takes_options(reader) => splitting.case(At::Input),
             _ => None,
         })
+    }
+
+    /// Whether options that git takes after these words can run a command.
+    fn reaches(&self, called: Called, command: &[usize]) -> bool {
+        const TRANSFERS: [&[u8]; 8] = [
+            b"archive",
+            b"clone",
+            b"difftool",
+            b"fetch",
+            b"grep",
+            b"ls-remote",
+            b"pull",
+            b"rebase",
+        ];
+        let words = command.iter().map(|index| self.words[*index].text.as_ref());
+        called.name != "git" || words.into_iter().any(|word| TRANSFERS.contains(&word))
     }
 
     /// Whether a program may run a word in which it sees an option or a command. Commands of
@@ -158,6 +214,9 @@ impl Reader<'_, '_> {
         });
         if !runs || !named.is_some_and(|it| BY_FIRST.contains(&it.name)) {
             return runs;
+        }
+        if called.is_container() && has_started(words.clone()) {
+            return false;
         }
         let has_first = words.clone().any(|word| word.whole && !word.is_option());
         !has_first || words.any(|word| !word.whole || RUNNING.contains(&word.text.as_ref()))
@@ -177,4 +236,21 @@ impl Reader<'_, '_> {
             None => after.iter().filter(|index| !self.words[**index].is_option()).count() <= 1,
         }
     }
+}
+
+/// `docker exec -it app rm`: what follows belongs to the command in the container. An option that
+/// may be given a word leaves open which one is the container.
+fn has_started<'w>(mut words: impl Iterator<Item = &'w Word<'w>>) -> bool {
+    const FLAGS: [&[u8]; 8] =
+        [b"-i", b"-t", b"-it", b"-d", b"--rm", b"--tty", b"--interactive", b"--detach"];
+    let starts = |word: &Word<'_>| matches!(word.text.as_ref(), b"exec" | b"run");
+    if !words.any(starts) {
+        return false;
+    }
+    let is_flag = |word: &&Word<'_>| {
+        let text = word.text.as_ref();
+        word.whole && (FLAGS.contains(&text) || text.starts_with(b"--") && text.contains(&b'='))
+    };
+    let mut words = words.skip_while(is_flag);
+    words.next().is_some_and(|word| !word.is_option()) && words.next().is_some()
 }

@@ -5,6 +5,7 @@ use super::super::programs::{Called, Shape};
 use super::super::words::Word;
 use super::settings::{is_run, may_run};
 use super::shells::is_input;
+use super::source::{Source, TEXTS};
 use super::{Mark, Reader};
 
 /// An option, and what it is given.
@@ -21,9 +22,6 @@ pub(super) enum Taken<'w> {
 
 /// Options of jq that take a name and a value.
 const TAKE_TWO: [&[u8]; 4] = [b"--arg", b"--argjson", b"--slurpfile", b"--rawfile"];
-
-/// Options that give the program its text, so that the first operand is a file.
-const TEXTS: [&[u8]; 6] = [b"e", b"f", b"--expression", b"--file", b"--from-file", b"--source"];
 
 impl<'w> Reader<'w, '_> {
     /// Takes the word at `at` of `rest`, and perhaps the one after it.
@@ -43,9 +41,9 @@ impl<'w> Reader<'w, '_> {
             *at += 1;
             next.unwrap_or(index)
         };
-        if text.starts_with(b"--") || called.option(text).is_some() || called.takes_word(text) {
-            let equals = text.iter().position(|byte| *byte == b'=');
-            let name = &text[..equals.unwrap_or(text.len())];
+        let equals = text.iter().position(|byte| *byte == b'=');
+        let name = &text[..equals.unwrap_or(text.len())];
+        if text.starts_with(b"--") || called.option(name).is_some() || called.takes_word(name) {
             let valued = called.takes_word(name) || called.option(name).is_some();
             if TAKE_TWO.contains(&name) && called.takes_word(name) {
                 next(at);
@@ -105,15 +103,14 @@ impl<'w> Reader<'w, '_> {
         let (mut at, mut operands, mut is_over) = (0, 0u8, false);
         // A list before it may be empty, so that this is the first operand.
         let mut is_exposed = true;
-        // A text that the program runs is among its words; `-` stands for its input.
-        let (mut has_text, mut reads_input, mut reads_file) = (false, false, None);
-        let mut before = Before::default();
+        let (mut source, mut before) = (Source::default(), Before::default());
         while at < rest.len() {
             let index = rest[at];
             if is_exposed || called.is_read_everywhere() {
                 self.expose(index, called.reader);
             }
             self.after(called, &before, index);
+            self.of(called, &rest[..at], index);
             self.pass(called, &mut before, index);
             let is_end = self.is_word(index, b"--");
             if is_end && !is_over {
@@ -131,13 +128,11 @@ impl<'w> Reader<'w, '_> {
             };
             match taken {
                 Taken::Valued(name, value) => {
-                    let is_text = TEXTS.contains(&name);
-                    has_text |= is_text || called.option(name).is_some();
-                    if is_text && operands == 0 {
+                    if TEXTS.contains(&name) && operands == 0 {
                         operands = 1;
                     }
                     self.valued(called, name, value);
-                    reads_file = reads_file.or_else(|| self.reads_file(called, name, value));
+                    self.note_source(called, &mut source, name, value);
                     // The words of another machine's command are its own.
                     if let Some(case) = before.past.filter(|_| before.is_within) {
                         self.mark(value, case);
@@ -157,23 +152,20 @@ impl<'w> Reader<'w, '_> {
                         return;
                     }
                     self.operand(called, operands, index);
+                    if operands == 0 && called.case(At::From(0)).is_some_and(Case::refuses) {
+                        source.of_text = self.read_by_text(index);
+                    }
                     if let Some(case) = before.elsewhere.filter(|_| self.is_elsewhere(index)) {
                         self.mark(index, case);
                     }
-                    reads_input |= operands == 0 && is_input(&self.words[index]);
+                    source.is_input |= operands == 0 && is_input(&self.words[index]);
                     operands = operands.saturating_add(1);
                     is_over |= !is_loose;
                     is_exposed &= is_loose || self.words[index].is_reference;
                 }
             }
         }
-        // Without a command GNU parallel takes its input for commands.
-        let input = called.case(At::Input).filter(|_| called.name != "parallel" || operands == 0);
-        let is_script = |case: &&'static Case| match case.at {
-            At::Script(most) => !has_text && (operands <= most || reads_input),
-            _ => false,
-        };
-        self.reading.input = input.or_else(|| called.cases().find(is_script)).or(reads_file);
+        self.reading.input = source.input(called, operands, before.is_within, before.machine());
     }
 
     fn note_elsewhere(&self, called: Called, before: &mut Before, option: usize) {
@@ -187,21 +179,14 @@ impl<'w> Reader<'w, '_> {
         self.words[index].text.contains(&b':')
     }
 
-    /// `make -f -`: the row for what is read then.
-    fn reads_file(&self, called: Called, name: &[u8], value: usize) -> Option<&'static Case> {
-        let is_it = |case: &&'static Case| match case.at {
-            At::File(names) => names.iter().any(|known| known.as_bytes() == name),
-            _ => false,
-        };
-        let text = self.words[value].text.as_ref();
-        let is_attached = text.len() > 1 && text.starts_with(b"-");
-        let is_input =
-            if is_attached { text.ends_with(b"-") } else { is_input(&self.words[value]) };
-        called.cases().find(is_it).filter(|_| is_input)
-    }
-
-    /// Whether `-x` or `--exec` is among the options before the first operand.
+    /// Whether an option before the first operand says that no shell starts the command: `watch -x`,
+    /// `wsl -e`.
     pub(super) fn starts_itself(&self, called: Called, rest: &[usize]) -> bool {
+        let flag = match called.name {
+            "watch" => b'x',
+            "wsl" => b'e',
+            _ => return false,
+        };
         let mut at = 0;
         while at < rest.len() {
             let option = &self.words[rest[at]];
@@ -211,9 +196,9 @@ impl<'w> Reader<'w, '_> {
                 Taken::Flags(_) | Taken::Valued(..) => {
                     let text = option.text.as_ref();
                     let is_long = text.len() > 2 && b"--exec".starts_with(text);
-                    let end = text.iter().position(|it| matches!(it, b'n' | b'q' | b'd'));
+                    let end = text.iter().position(|it| matches!(it, b'n' | b'q' | b'd' | b'u'));
                     let letters = &text[..end.unwrap_or(text.len())];
-                    if is_long || !text.starts_with(b"--") && letters.contains(&b'x') {
+                    if is_long || !text.starts_with(b"--") && letters.contains(&flag) {
                         return true;
                     }
                 }
@@ -238,6 +223,10 @@ impl<'w> Reader<'w, '_> {
         let is_past = |case: &&'static Case| match case.at {
             // `gcloud compute ssh HOST -- COMMAND`
             At::Past("--") => before.has_ssh && self.is_word(index, b"--"),
+            // Options of Windows are the same in capitals.
+            At::Past(word) if word.starts_with('/') => {
+                self.words[index].text.eq_ignore_ascii_case(word.as_bytes())
+            }
             At::Past(word) => self.is_word(index, word.as_bytes()),
             _ => false,
         };
@@ -245,8 +234,7 @@ impl<'w> Reader<'w, '_> {
         before.past = before.past.or_else(|| called.cases().find(is_past));
         before.has_ssh |= self.is_word(index, b"ssh");
         before.has_config |= self.is_word(index, b"config");
-        before.has_clone |= self.is_word(index, b"clone");
-        before.word = Some(index);
+        let last = before.word.replace(index);
         if self.words[index].is_option() {
             return;
         }
@@ -254,6 +242,21 @@ impl<'w> Reader<'w, '_> {
         if let Some((_, count)) = &mut before.following {
             *count = count.saturating_add(1);
         }
+        // `gcloud compute ssh --zone ZONE HOST`: which long options are given a word is not known.
+        let is_value = last.is_some_and(|last| {
+            let text = self.words[last].text.as_ref();
+            text.starts_with(b"--") && text.len() > 2 && !text.contains(&b'=')
+        });
+        if let Some(reads) = before.reads.as_mut().filter(|_| !is_value) {
+            reads.operands = reads.operands.saturating_add(1);
+        }
+        let reads = called.cases().find_map(|case| match case.at {
+            At::Reads(word, most) if self.is_word(index, word.as_bytes()) => {
+                Some(Reads { case, most, operands: 0 })
+            }
+            _ => None,
+        });
+        before.reads = before.reads.or(reads);
         let is_following = |case: &&'static Case| match case.at {
             At::Following(word, _) => self.is_word(index, word.as_bytes()),
             _ => false,
@@ -273,9 +276,6 @@ impl<'w> Reader<'w, '_> {
                 return following == *case && count >= from && !self.words[index].is_option();
             }
             let At::After(word) = case.at else { return false };
-            if word == "-u" && !before.has_clone {
-                return false;
-            }
             // `git submodule foreach --recursive COMMAND`
             let last = if word == "foreach" { before.operand } else { before.word };
             let Some(last) = last.map(|last| &self.words[last]) else { return false };
@@ -286,10 +286,6 @@ impl<'w> Reader<'w, '_> {
                 && (case.role == Role::Name || !last.text.is_empty());
             may_be || last.whole && last.text.as_ref() == word.as_bytes()
         };
-        // `git clone -c NAME=VALUE`
-        if before.has_clone && before.word.is_some_and(|last| self.is_word(last, b"-c")) {
-            self.valued(called, b"c", index);
-        }
         // `heroku run --app=NAME COMMAND`
         let text = self.words[index].text.as_ref();
         let name = text.split(|byte| *byte == b'=').next().unwrap_or_default();
@@ -301,11 +297,39 @@ impl<'w> Reader<'w, '_> {
         }
     }
 
+    /// `git clone -u COMMAND`, `aws ssm send-command --parameters …`: options that mean something
+    /// after another word, in this word or before it.
+    fn of(&mut self, called: Called, before: &[usize], index: usize) {
+        let Some(&last) = before.last() else { return };
+        let word = &self.words[index];
+        for case in called.cases() {
+            let At::Of(command, options) = case.at else { continue };
+            if !before.iter().any(|it| self.is_word(*it, command.as_bytes())) {
+                continue;
+            }
+            let is_given = |option: &&&str| {
+                let option = option.as_bytes();
+                let more = word.text.strip_prefix(option);
+                let is_attached = more.is_some_and(|more| match option.starts_with(b"--") {
+                    true => more.starts_with(b"="),
+                    false => !more.is_empty() || !word.whole,
+                });
+                is_attached || self.is_word(last, option)
+            };
+            if let Some(option) = options.iter().find(is_given)
+                && may_run(called, option.trim_start_matches('-').as_bytes(), &word.text)
+            {
+                self.mark(index, case);
+            }
+        }
+    }
+
     fn operand(&mut self, called: Called, number: u8, index: usize) {
         for case in called.cases() {
             let here = match case.at {
                 At::From(first) => number >= first,
                 At::Operand(only) => number == only,
+                At::Begins(text) => self.words[index].text.starts_with(text.as_bytes()),
                 _ => false,
             };
             if here && is_run_as_file(case) {
@@ -325,9 +349,10 @@ struct Before {
     operand: Option<usize>,
     has_ssh: bool,
     has_config: bool,
-    has_clone: bool,
     /// The row for words further on, and how many operands were there since.
     following: Option<(&'static Case, u8)>,
+    /// The row for what the program reads.
+    reads: Option<Reads>,
     /// The row for all words from here on.
     past: Option<&'static Case>,
     /// The row for paths on other machines.
@@ -336,7 +361,23 @@ struct Before {
     is_within: bool,
 }
 
+impl Before {
+    /// The row for a program that starts a shell on a machine.
+    fn machine(&self) -> Option<&'static Case> {
+        self.reads.filter(|reads| reads.operands <= reads.most).map(|reads| reads.case)
+    }
+}
+
+/// A program that starts a shell on a machine.
+#[derive(Clone, Copy)]
+struct Reads {
+    case: &'static Case,
+    most: u8,
+    /// How many operands follow the word that says so.
+    operands: u8,
+}
+
 /// A file that is run: only what `<( … )` gives is text of this step.
 fn is_run_as_file(case: &Case) -> bool {
-    case.at == At::Operand(0) && case.role == Role::Code && case.example.contains("<(")
+    case.at == At::Operand(0) && case.example.contains("<(")
 }

@@ -72,6 +72,10 @@ impl Reader<'_, '_> {
         }
         if let (Some(index), true, Some(case)) = (operand, runs_text, code) {
             self.mark(index, case);
+            // `bash -c 'cat | sh'`
+            self.reading.input = self.read_by_text(index);
+            // `$0` comes first.
+            self.text(&[index], rest.get(at + 1..).unwrap_or_default(), true);
         } else if let Some(index) = operand {
             self.process(called, index);
             let word = &self.words[index];
@@ -149,6 +153,7 @@ impl Reader<'_, '_> {
         if let Some(case) = code {
             text.iter().for_each(|index| self.mark(*index, case));
         }
+        self.text(&text, &[], false);
         self.reading.input = self.read_there(called, &text);
     }
 
@@ -176,6 +181,14 @@ impl Reader<'_, '_> {
         let inputs = commands.iter().filter_map(|command| self.input_of(command));
         let strict = |case: &'static Case| if case.role == Role::Warn { Some(case) } else { runs };
         inputs.filter_map(strict).max_by_key(|case| case.role != Role::Warn)
+    }
+
+    /// The row for what the commands of a text read, if that runs.
+    pub(super) fn read_by_text(&self, text: usize) -> Option<&'static Case> {
+        let word = &self.words[text];
+        let commands = if word.whole { commands(&word.text) } else { Vec::new() };
+        let inputs = commands.iter().filter_map(|command| self.input_of(command));
+        inputs.max_by_key(|case| case.refuses())
     }
 
     /// The row for what a command of text reads.

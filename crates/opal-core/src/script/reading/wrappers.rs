@@ -44,7 +44,7 @@ impl Reader<'_, '_> {
                     }
                     // `env -S "bash -c" WORD`: the text and the words after it are one command.
                     if let Some(case) = called.option(name).filter(|it| it.role == Role::Code) {
-                        rest[at.min(rest.len())..].iter().for_each(|it| self.mark(*it, case));
+                        self.text_of_option(case, index, &rest[at.min(rest.len())..]);
                     }
                 }
                 Taken::Flags(index) => {
@@ -70,7 +70,8 @@ impl Reader<'_, '_> {
                     self.command(command);
                     self.reading.input = self.reading.input.or(input);
                     if called.name == "xargs" {
-                        self.reading.input = self.given(command, &given).or(self.reading.input);
+                        self.reading.input =
+                            self.given(called, command, &given).or(self.reading.input);
                     }
                     // A list may be empty, or an option: then the command comes after it.
                     if self.words[index].is_reference || is_open && self.words[index].whole {
@@ -86,10 +87,16 @@ impl Reader<'_, '_> {
             is_open = false;
         }
         // It has started no command.
-        let starts_shell = !matches!(called.name, "sudo" | "doas") || is_for_shell;
+        let starts_shell = !matches!(called.name, "sudo" | "doas" | "xargs") || is_for_shell;
         if let Some(case) = called.case(At::Input).filter(|_| starts_shell) {
             self.reading.input = Some(case);
         }
+    }
+
+    /// An option gives the program a text, and these words follow.
+    fn text_of_option(&mut self, case: &'static Case, text: usize, rest: &[usize]) {
+        rest.iter().for_each(|index| self.mark(*index, case));
+        self.reading.input = self.reading.input.or(self.read_by_text(text));
     }
 
     /// `env @var.k=@var.v`, `env LD_@var.x=y`: a value may name a variable that is interpreted.
@@ -162,7 +169,7 @@ impl Reader<'_, '_> {
     }
 
     /// The commands of `find`, and what the paths are for them.
-    pub(super) fn found(&mut self, rest: &[usize]) {
+    pub(super) fn found(&mut self, called: Called, rest: &[usize]) {
         let is = |reader: &Self, index: usize, texts: &[&[u8]]| {
             let word = &reader.words[index];
             word.whole && texts.contains(&word.text.as_ref())
@@ -179,7 +186,7 @@ impl Reader<'_, '_> {
             let input = self.reading.input;
             self.command(command);
             self.reading.input = self.reading.input.or(input);
-            let given = self.given(command, &Given::Replaced(b"{}".to_vec()));
+            let given = self.given(called, command, &Given::Replaced(b"{}".to_vec()));
             run = run.or(given.filter(|case| case.role != Role::Warn));
         }
         let is_path = |index: &&usize| !self.words[**index].text.starts_with(b"-");

@@ -229,6 +229,32 @@ const REFUSED: &[&str] = &[
     "xargs -a <(echo \"@var.x\") -I% sh -c \"echo %\"",
     "choom -n 0 -- sg root @var.x",
     "x=@var.x; declare \"a[x]=1\"",
+    // Machines, containers and tools that give their words or their input to a shell, and texts that read it.
+    "adb shell \"rm @var.x\"", "adb -s emu shell rm @var.x", "docker-machine ssh m \"rm @var.x\"",
+    "podman machine ssh \"rm @var.x\"", "podman machine ssh m rm @var.x", "tsh ssh host \"rm @var.x\"",
+    "tsh ssh --cluster c host rm @var.x", "gh codespace ssh -- \"rm @var.x\"", "gh codespace ssh -c name rm @var.x",
+    "gh cs ssh \"rm @var.x\"", "devbox run \"echo @var.x\"", "devbox run -- echo @var.x",
+    "pnpm -c exec \"echo @var.x\"", "pnpm exec -c \"echo @var.x\"", "pnpm --shell-mode exec \"echo @var.x\"",
+    "cross-env-shell A=b \"echo @var.x\"", "aws ssm send-command --document-name AWS-RunShellScript --parameters commands=\"rm @var.x\"", "aws ssm send-command --parameters \"commands=[rm @var.x]\"",
+    "aws ecs execute-command --cluster a --command \"ls @var.x\" --interactive", "az container exec -n a --exec-command \"ls @var.x\"", "docker run --health-cmd=\"curl @var.x\" img",
+    "podman run --health-cmd \"curl @var.x\" img", "docker create --health-cmd @var.x img", "cmd /c \"dir @var.x\"",
+    "cmd.exe /C dir @var.x", "vagrant ssh <<< @var.x", "vagrant ssh web <<< @var.x",
+    "gcloud compute ssh a <<< @var.x", "gcloud compute ssh a --zone z <<< @var.x", "wsl <<< @var.x",
+    "wsl ls @var.x", "limactl shell m <<< @var.x", "multipass shell m <<< @var.x",
+    "adb shell <<< @var.x", "docker-machine ssh m <<< @var.x", "podman machine ssh <<< @var.x",
+    "tsh ssh h <<< @var.x", "minikube ssh <<< @var.x", "colima ssh <<< @var.x",
+    "fly ssh console <<< @var.x", "gh codespace ssh <<< @var.x", "bash -c \"bash\" <<< @var.x",
+    "bash -c 'cat | sh' <<< @var.x", "gcloud compute ssh a --command \"bash -s\" <<< @var.x", "vagrant ssh -c bash <<< @var.x",
+    "gcloud compute ssh a -- bash -s <<< @var.x", "timeout 5 bash -c bash <<< @var.x", "watch bash <<< @var.x",
+    "flock lock -c bash <<< @var.x",
+    // Texts in single quotes that run what they are given.
+    "bash -c 'eval \"$1\"' _ @var.x", "bash -c 'eval \"$@\"' _ @var.x", "bash -c '\"$@\"' _ eval @var.x",
+    "sh -c 'bash -c \"$1\"' _ @var.x", "bash -c 'echo $(($1))' _ @var.x", "bash -c '[[ $1 -eq 1 ]]' _ @var.x",
+    "X=@var.x bash -c 'eval \"$X\"'", "export X=@var.x; bash -c 'eval \"$X\"'", "x=@var.x; trap 'eval \"$x\"' EXIT",
+    "x=@var.x; eval 'eval \"$x\"'", "sudo bash -c 'eval \"$1\"' _ @var.x", "docker exec app sh -c 'eval \"$1\"' _ @var.x",
+    "find . -exec bash -c 'eval \"$1\"' _ @var.x \\;", "bash -c 'read -r x; eval \"$x\"' <<< @var.x", "bash -c 'eval \"$(cat)\"' <<< @var.x",
+    "echo @var.x | bash -c 'while read l; do eval \"$l\"; done'", "printf '%s\\n' @var.x | ssh host 'read -r v; eval \"$v\"'", "ssh host 'x=$(cat); bash -c \"$x\"' <<< @var.x",
+    "bash -c 'shift; ssh host \"rm $1\"' _ a @var.x", "env A=@var.x sh -c 'eval \"$A\"'", "bash -c \"bash -c 'eval \\\"\\$1\\\"' _ \\\"\\$1\\\"\" _ @var.x",
 ];
 
 /// Places that are data, whatever is in them. Each works in both shells, except those with `# bash`.
@@ -293,7 +319,14 @@ const WARNED: &[&str] = &[
     "env NODE_OPTIONS=@var.x node app.js", "RSYNC_RSH=@var.x rsync -a b host:b", "LESSOPEN=@var.x less f",
     "git clone -u @var.x url", "git clone -q -c core.sshCommand=@var.x url", "make -f - <<< @var.x", "make -f- <<< @var.x", "sed -f - <<< @var.x",
     "awk -f - <<< @var.x f", "sed --file=- f <<< @var.x", "psql -f - <<< @var.x", "scp -O host:@var.x .", "scp -rO a host:@var.x",
-    "python3 /dev/stdin <<< @var.x", "echo @var.x | xargs make",
+    "python3 /dev/stdin <<< @var.x", "echo @var.x | xargs make", "node -p \"@var.x\"", "node --eval \"@var.x\"", "node --print \"@var.x\"",
+    "psql --command=\"select @var.x\"", "mysql --execute=\"select @var.x\"", "ansible all -m shell --args @var.x",
+    "python3 <(echo \"@var.x\")", "perl <(echo \"@var.x\")", "sed -f <(echo \"@var.x\") f", "awk -f <(echo \"@var.x\") f",
+    "make -f <(echo \"@var.x\")", "vim -S <(echo \"@var.x\")", "git rebase -x @var.x main", "vim +@var.x f",
+    "less +@var.x f", "node -r @var.x f.js", "go build -toolexec=@var.x", "GIT_CONFIG_VALUE_0=@var.x git fetch",
+    "KUBE_EDITOR=@var.x kubectl edit a", "echo @var.x | xargs tar cf a.tar f", "echo @var.x | xargs find", "echo @var.x | xargs sed s/a/b/",
+    "echo @var.x | xargs git fetch", "echo @var.x | xargs sudo apt-get install -y", "git clone -u@var.x url", "gdb -ex=@var.x f", "su -s @var.x root",
+    "sftp -D@var.x host", "ed \"!@var.x\"", "docker exec -i db sh -c 'psql -U app' <<< @var.x",
 ];
 
 #[rustfmt::skip]
@@ -320,7 +353,7 @@ const NOT_WARNED: &[&str] = &[
     "pwsh -File a.ps1 @var.x", "pwsh a.ps1 @var.x", "KUBECONFIG=@var.x kubectl get pods",
     "mysql -p\"@var.x\"", "mysql -u root -p@var.x db", "wget -O\"@var.x\" url", "wget -qO\"@var.x\" url", "wget -P@var.x url", "tar -xf@var.x",
     "tar -C@var.x -xf a.tar", "tar -czf@var.x a", "sed -i\"@var.x\" s/a/b/ f", "ansible-playbook -e @@var.x site.yml",
-    "echo @var.x | xargs sudo rm -f", "echo @var.x | xargs sudo apt-get install -y", "echo @var.x | xargs timeout 5 curl",
+    "echo @var.x | xargs sudo rm -f", "echo @var.x | xargs git log", "echo @var.x | xargs timeout 5 curl",
     "echo @var.x | xargs nice cp -t /tmp", "echo @var.x | xargs git checkout", "echo @var.x | xargs npm install",
     "echo @var.x | xargs kubectl delete pod --", "echo @var.x | xargs docker exec app rm -f", "heroku run -a @var.x rake db:migrate",
     "heroku run --app=@var.x rake db:migrate", "heroku run --app @var.x rake", "watch -x kubectl get pods -n @var.x", "watch -n 5 -x ls @var.x",
@@ -329,7 +362,17 @@ const NOT_WARNED: &[&str] = &[
     "find @var.x -exec sh -c 'cat \"$1\"' _ {} \\;", "find . -name @var.x -exec bash f.sh {} \\;",
     "docker run --entrypoint sh -e A=@var.x img -c \"echo hi\"", "docker run --entrypoint sh img -c 'echo \"$1\"' _ @var.x",
     "docker run --rm img time @var.x", "sg @var.x \"ls\"", "ssh host \"cat > f\" <<< @var.x", "sudo ls <<< @var.x", "chroot / cat <<< @var.x",
-    "script -c cat <<< @var.x",
+    "script -c cat <<< @var.x", "git push -u origin @var.x", "git clean -x @var.x", "vim @var.x", "less @var.x", "ed @var.x", "bash -c 'cat > f' <<< @var.x",
+    "docker build -t @var.x .", "docker exec @var.c ls @var.x", "@var.engine run --rm @var.x", "podman machine start @var.x", "gh pr create --title @var.x",
+    "aws cloudformation create-stack --parameters ParameterKey=a,ParameterValue=@var.x", "aws s3 cp @var.x s3://b/", "adb push @var.x /sdcard",
+    "adb -s @var.x shell ls", "tsh ssh @var.x uptime", "tar cz @var.x | gcloud compute ssh a --command \"tar xz\"", "limactl shell m ls @var.x",
+    "multipass exec m -- ls @var.x", "pnpm exec eslint @var.x", "pnpm add @var.x", "devbox add @var.x", "wsl -e ls @var.x", "wsl -d Ubuntu --exec ls @var.x",
+    "echo $(( $(wc -l < \"@var.x\") + 1 ))", "SUDO=\"\"; [ \"$(id -u)\" = 0 ] || SUDO=sudo; $SUDO apt-get install \"@var.x\"", "hash @var.x",
+    "bash -c 'echo \"$1\"' _ @var.x", "bash -c 'for f in \"$@\"; do echo \"$f\"; done' _ @var.x", "printf '%s\\n' @var.x | ssh host 'read -r v; deploy \"$v\"'",
+    "printf %s @var.x | ssh host \"cat > $DIR/f\"", "X=@var.x bash -c 'echo \"$X\"'", "d=@var.x; trap 'rm -rf \"$d\"' EXIT",
+    "find . -exec sh -c 'cp \"$1\" \"$2\"' _ {} @var.x \\;", "eval \"$(ssh-agent -s)\"; echo @var.x", "bash -c 'set -euo pipefail; cd \"$1\" && make' _ @var.x",
+    "bash -c 'if [ -f \"$1\" ]; then cat \"$1\"; fi' _ @var.x", "x=@var.x; bash -c 'y=1; echo $((y + 1))'",
+    "python3 <(cat @var.x)",
 ];
 
 /// The parts of a command in which every reference is this value.

@@ -1,0 +1,50 @@
+//! Programs that are in several rows together.
+
+pub(in crate::script) const SHELLS: &[&str] = &[
+    "sh",
+    "ash",
+    "bash",
+    "csh",
+    "dash",
+    "elvish",
+    "fish",
+    "hush",
+    "ksh",
+    "mksh",
+    "nu",
+    "oksh",
+    "posh",
+    "powershell",
+    "pwsh",
+    "rbash",
+    "tcsh",
+    "xonsh",
+    "yash",
+    "zsh",
+];
+
+pub(in crate::script) const REMOTES: &[&str] =
+    &["ssh", "autossh", "dbclient", "mosh", "plink", "rsh", "slogin"];
+
+pub(super) const INTERPRETERS: &[&str] = &[
+    "python",
+    "pypy",
+    "ipython",
+    "perl",
+    "ruby",
+    "node",
+    "nodejs",
+    "tsx",
+    "ts-node",
+    "php",
+    "lua",
+    "tclsh",
+    "expect",
+    "osascript",
+    "bun",
+    "julia",
+    "octave",
+    "guile",
+];
+
+pub(super) const EDITORS: &[&str] = &["vim", "vi", "nvim", "ex", "view", "gvim"];
