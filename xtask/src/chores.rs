@@ -27,6 +27,7 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
     if root.join(FUZZ_MANIFEST).exists() {
         run(root, &["cargo", "check", "--manifest-path", FUZZ_MANIFEST])?;
     }
+    crate::book::make(root)?;
     // Last and alone, so that nothing else of ours keeps the machine busy. Nothing is tried again.
     let alone = ["--no-fail-fast", "--", "--test-threads=1"];
     run(root, &[&["cargo", "test"], &timing[..], &alone].concat()).map_err(|message| {
@@ -70,9 +71,11 @@ fn timing(root: &Path) -> Result<Vec<String>, String> {
 
 /// What the tests need that a machine may lack, as far as it can be installed.
 fn provide_all(root: &Path) -> Option<PathBuf> {
-    for program in ["valgrind", "age", "zstd", "zsh", "fish"] {
-        provide(root, program);
+    for program in ["valgrind", "age", "zstd", "zsh", "fish", "curl", "wget"] {
+        provide(root, program, &[program, "--version"]);
     }
+    // ssh-keygen signs and checks releases.
+    provide(root, "openssh-client", &["ssh", "-V"]);
     ansible(root)
 }
 
@@ -115,15 +118,15 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
 }
 
 /// The tests that count instructions need valgrind, those that open envelopes with another
-/// implementation need age, an independent reader of packed plans needs zstd, and completion is tested
-/// in zsh and fish. Without them these tests are skipped, except in CI, so a machine that cannot have
-/// them gets a message, not a failure.
-fn provide(root: &Path, program: &str) {
-    if answers(&[program, "--version"]).is_some() {
+/// implementation need age, an independent reader of packed plans needs zstd, completion is tested in zsh
+/// and fish, and a release is installed with curl and wget. Without them these tests are skipped or fail,
+/// so a machine that cannot have them gets a message first.
+fn provide(root: &Path, package: &str, question: &[&str]) {
+    if answers(question).is_some() {
         return;
     }
-    if let Err(message) = install(root, program) {
-        say(&format!("{program} is missing: {message}"));
+    if let Err(message) = install(root, package) {
+        say(&format!("{package} is missing: {message}"));
     }
 }
 
@@ -176,6 +179,13 @@ pub(crate) fn run(root: &Path, line: &[&str]) -> Result<(), String> {
     run_beside(root, None, line)
 }
 
+/// The same, with variables.
+pub(crate) fn run_with(root: &Path, set: &[(&str, &str)], line: &[&str]) -> Result<(), String> {
+    let mut command = command(&[usual_signals(), line].concat());
+    command.envs(set.iter().copied());
+    finish(root, command, &line.join(" "), line[0])
+}
+
 /// The same, with a directory before all others on the path.
 fn run_beside(root: &Path, first: Option<&Path>, line: &[&str]) -> Result<(), String> {
     let mut command = command(&[usual_signals(), line].concat());
@@ -184,14 +194,16 @@ fn run_beside(root: &Path, first: Option<&Path>, line: &[&str]) -> Result<(), St
         command.env("PATH", before_others(first)?);
         shown = format!("PATH={}:$PATH {shown}", first.display());
     }
+    finish(root, command, &shown, line[0])
+}
+
+fn finish(root: &Path, mut command: Command, shown: &str, program: &str) -> Result<(), String> {
     say(&format!("$ {shown}"));
     let status = command.current_dir(root).status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed ({status}); fix what it names and try again")),
-        Err(error) => {
-            Err(format!("`{shown}` did not start ({error}); is `{}` installed?", line[0]))
-        }
+        Err(error) => Err(format!("`{shown}` did not start ({error}); is `{program}` installed?")),
     }
 }
 

@@ -3,15 +3,19 @@
 //! | what | where |
 //! |---|---|
 //! | what the commands run | [`chores`] |
+//! | the documentation as a book | [`book`] |
 //! | opal beside its peers | [`peers`] |
 //! | public task files, converted | [`corpus`] |
+//! | releases | [`dist`] |
 //! | pictures of real runs | [`pictures`] |
 //! | the rules no compiler knows, and their tests | [`tidy`] |
 //!
 //! Deliberately not here: anything of ours. A chore must run while the crates do not build.
 
+mod book;
 mod chores;
 mod corpus;
+mod dist;
 mod peers;
 mod pictures;
 mod tidy;
@@ -39,6 +43,10 @@ Commands:
   convert-corpus DIR [--run]  convert the public task files in DIR (DIR/justfile/*, DIR/taskfile/*, …)
                  and print how many tasks are exact, adapted and omitted; `--run`, as root, runs the
                  exact ones in both tools and compares the programs that they start
+  book           make the book of docs in target/book/html, and check its links
+  dist --key FILE --url URL [--out DIR]  build a release: static programs in an archive, signed checksums
+                 and the script that installs them; `dist --twice` builds the last commit in two
+                 directories and compares the archives
   help           this text
 
 `test` runs `tidy` too, as tests. It stops at the first failure, with exit code 1.
@@ -61,8 +69,13 @@ fn main() -> ExitCode {
         ["tidy"] => report(tidy_up(&root)),
         ["pictures", names @ ..] => report(pictures::make(&root, names)),
         ["convert-corpus", rest @ ..] => report(corpus::measure(&root, rest)),
+        ["book"] => report(book::make(&root)),
+        ["dist", "--twice"] => report(dist::twice(&root)),
+        ["dist", rest @ ..] => report(dist::make(&root, rest)),
         ["bench", rest @ ..] => report(chores::bench(&root, rest)),
-        ["test" | "tidy", extra, ..] => misunderstood(&format!("unexpected argument `{extra}`")),
+        ["test" | "tidy" | "book", extra, ..] => {
+            misunderstood(&format!("unexpected argument `{extra}`"))
+        }
         [unknown, ..] => misunderstood(&format!("unknown command `{unknown}`")),
     }
 }
