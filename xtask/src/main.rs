@@ -33,7 +33,8 @@ Commands:
   test           everything that must hold: format, lints, tests, fuzz targets; last the timing
                  tests, one at a time
   test --long    the same, and then, as root, the conversion of our own task files (xtask/corpus):
-                 the exact tasks run in opal and in just, Task or make
+                 the exact tasks run in opal and in just, Task or make; last, two releases of the
+                 last commit must have the same bytes
   test --repeat N  the ordinary tests N times; stops at the first run that fails
   tidy           the rules no compiler knows: arrows, rings, sizes, leftovers, paths, pages, words
   bench [names]  the benchmarks (parse, contract, plan, scrub) and opal compared with its peers (peers), all
@@ -64,7 +65,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["test"] => report(chores::test(&root)),
-        ["test", "--long"] => report(chores::test(&root).and_then(|()| corpus::own(&root))),
+        ["test", "--long"] => report(long(&root)),
         ["test", "--repeat", times] => report(chores::repeat(&root, times)),
         ["tidy"] => report(tidy_up(&root)),
         ["pictures", names @ ..] => report(pictures::make(&root, names)),
@@ -78,6 +79,12 @@ fn main() -> ExitCode {
         }
         [unknown, ..] => misunderstood(&format!("unknown command `{unknown}`")),
     }
+}
+
+fn long(root: &Path) -> Result<(), String> {
+    chores::test(root)?;
+    corpus::own(root)?;
+    dist::twice(root)
 }
 
 fn tidy_up(root: &Path) -> Result<(), String> {
