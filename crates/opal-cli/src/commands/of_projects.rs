@@ -80,7 +80,8 @@ fn of_tree(
     {
         view::plan::selected(selection);
     }
-    if verb != Verb::Plan && asked.run.jobs.is_none() {
+    let runs = verb != Verb::Plan && !asked.plan.dry_run;
+    if runs && asked.run.jobs.is_none() {
         // As many at a time as the machine has cores: projects are not made to run beside all others.
         asked.run.jobs = std::thread::available_parallelism().ok();
     }

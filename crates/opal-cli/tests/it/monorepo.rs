@@ -55,6 +55,7 @@ fn all_projects_below_a_directory_that_have_the_task_run_sorted_in_one_plan() {
     assert_eq!(ran(&opal, &["run", "apps/...:test", "--jobs", "1"]), "api inner web");
     // The project of the directory itself is not below it.
     assert_eq!(ran(&opal, &["...:test"]), "api inner web ui");
+    opal.call(&["apps/...:test", "--dry-run"]).code(0).says("@cmd.api.test() in api");
     let plan = opal.call(&["plan", "apps/...:test"]);
     let expected = "\
 test:
