@@ -60,6 +60,7 @@ pub(crate) fn opal() -> Command {
             resources::convert(),
             modules::module(),
             blueprints::blueprint(),
+            watch(),
             newcomers::init(),
             newcomers::pick(),
             newcomers::doc(),
@@ -261,6 +262,28 @@ fn run() -> Command {
         )
 }
 
+fn watch() -> Command {
+    Command::new("watch")
+        .about("Run a task, and again after each change of a file")
+        .args([
+            source(),
+            global(),
+            flag("queue", "Let a round run to its end before the next one starts"),
+            Arg::new("target")
+                .required(true)
+                .value_name("TASK|FILE")
+                .help("The task or file to run"),
+            arguments("Arguments of the task or the script"),
+        ])
+        .args(options::args())
+        .args(options::run_args())
+        .after_help(
+            "Files that count: the source, files that the plan reads, and the inputs of @cached; without \
+             @cached, every file of the project that git does not ignore. A change stops the current \
+             round.\n\nExamples:\n  opal watch build\n  opal watch --queue test unit",
+        )
+}
+
 fn help() -> Command {
     Command::new("help")
         .about("Show help for opal, a task or a built-in command")
@@ -290,7 +313,11 @@ mod tests {
         names.sort_unstable();
         assert_eq!(names, super::NAMES);
         let yields: Vec<&&str> = names.iter().filter(|name| !super::is_reserved(name)).collect();
-        assert_eq!(yields, [&"doc", &"init", &"man", &"pick"], "a function can take a name");
+        assert_eq!(
+            yields,
+            [&"doc", &"init", &"man", &"pick", &"watch"],
+            "a function can take a name"
+        );
         let plan = opal.find_subcommand("plan").expect("it is in the table");
         let own = plan.get_subcommands().map(clap::Command::get_name);
         assert!(own.into_iter().all(super::is_reserved_by_plan), "a function could take a name");

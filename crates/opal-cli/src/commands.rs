@@ -24,3 +24,4 @@ pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod task;
 pub(crate) mod verify;
+pub(crate) mod watch;

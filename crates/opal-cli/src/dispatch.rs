@@ -138,8 +138,8 @@ fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
     if word == "plan" {
         not_of_plan(&command, rest)?;
     }
-    let marked =
-        matches!(word, "plan" | "run" | "verify").then(|| builtins::marked(&command, rest));
+    let marked = matches!(word, "plan" | "run" | "verify" | "watch")
+        .then(|| builtins::marked(&command, rest));
     let matches = match command.try_get_matches_from(marked.as_deref().unwrap_or(rest)) {
         Ok(matches) => matches,
         Err(error) => return view::clap(&error, context.out(), json),
@@ -163,6 +163,7 @@ fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
         "man" => commands::man::run(&matches),
         "pick" => commands::pick::run(context, &matches),
         "verify" => commands::verify::run(context, &matches),
+        "watch" => commands::watch::run(context, &matches),
         "help" => help(context, &matches),
         // `self` without a target has been refused by its own arguments.
         _ => commands::help::opal(context),

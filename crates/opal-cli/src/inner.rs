@@ -6,5 +6,8 @@ pub(crate) const LEADER: &str = "__leader";
 /// Renders one template, with little memory and time.
 pub(crate) const RENDERER: &str = "__render";
 
+/// A round of `opal watch`: a run like any other, whose record is counted apart.
+pub(crate) const ROUND: &str = "__round";
+
 /// It was called by the name of `hyops`.
 pub(crate) const HYOPS: &str = "__hyops";

@@ -57,7 +57,7 @@ use std::process::ExitCode;
 use ambient::Ambient;
 use arguments::Typed;
 use failure::{Exit, Failure};
-use inner::{HYOPS, LEADER, RENDERER};
+use inner::{HYOPS, LEADER, RENDERER, ROUND};
 use view::ink::Ink;
 
 fn main() -> ExitCode {
@@ -92,7 +92,9 @@ fn opal() -> ExitCode {
         let completed = commands::completions::complete(&ambient.arguments);
         return finish(completed, &ambient, &Typed::default());
     }
-    match arguments::parse(&ambient.arguments) {
+    let round = ambient.arguments.split_first().filter(|(word, _)| *word == ROUND);
+    let words = round.map_or(&*ambient.arguments, |(_, words)| words);
+    match arguments::parse(words).map(|typed| Typed { is_round: round.is_some(), ..typed }) {
         Ok(typed) => finish(dispatch::run(&typed, &ambient), &ambient, &typed),
         Err(failure) => finish(Err(failure), &ambient, &Typed::default()),
     }

@@ -7,13 +7,15 @@ pub(crate) enum Verb {
     Run,
     Plan,
     Verify,
+    /// Runs it again and again.
+    Watch,
 }
 
 impl Verb {
     /// The options that it takes after the name of a task.
     pub(crate) const fn options(self) -> Behind {
         match self {
-            Self::Run | Self::Plan => Behind::Work,
+            Self::Run | Self::Plan | Self::Watch => Behind::Work,
             Self::Verify => Behind::Verify,
         }
     }
@@ -24,6 +26,7 @@ impl Verb {
             Self::Run => "run",
             Self::Plan => "plan",
             Self::Verify => "verify",
+            Self::Watch => "watch",
         }
     }
 }

@@ -21,6 +21,7 @@ mod table;
 pub(crate) mod trace;
 pub(crate) mod tty;
 pub(crate) mod verify;
+pub(crate) mod watch;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -26,6 +26,8 @@ pub struct Wanted<'a> {
     /// Globs, or names of files and directories, which stand for all that is below them. Relative ones
     /// begin where paths of resources begin.
     pub patterns: &'a [&'a str],
+    /// What is left out, whatever the patterns say: only of what is watched.
+    pub except: &'a [&'a str],
     pub which: Which,
     /// What is known from before.
     pub known: Option<Known<'a>>,
@@ -37,6 +39,8 @@ pub enum Which {
     Inputs,
     /// What is made: all of it, and a symlink is what it says.
     Outputs,
+    /// What may change: as inputs, but a symlink is what it says, and what cannot be read is left out.
+    Watched,
 }
 
 /// An earlier inventory, and when it was made: nanoseconds of Unix time.

@@ -15,6 +15,7 @@ pub mod clock;
 mod error;
 mod local;
 pub mod stop;
+pub mod watching;
 pub mod world;
 
 use std::collections::BTreeMap;

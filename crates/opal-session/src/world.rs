@@ -13,4 +13,4 @@
 mod os;
 
 pub use os::{Limits, OsWorld, Surroundings};
-pub(crate) use os::{View, place};
+pub(crate) use os::{Scene, View, files_at, place};

@@ -47,6 +47,7 @@ pub fn header(target: &str, second: u64) -> Header<'_> {
         user: Some("user".into()),
         version: "0.1.0",
         pid: 7,
+        is_round: false,
     }
 }
 

@@ -56,6 +56,9 @@ const EVENTS: &str = "events.jsonl";
 const SUMMARY: &str = "summary.json";
 /// Is there in the record of a contract, which no number of runs removes.
 const CONTRACT: &str = "contract";
+
+/// A file in the folder of a round of `opal watch`.
+const ROUND: &str = "round";
 /// A directory or file that is being made begins with it.
 const UNFINISHED: &str = ".new-";
 

@@ -1,7 +1,7 @@
 //! Which names are opal's own.
 
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 20] = [
+pub(crate) const NAMES: [&str; 21] = [
     "apply",
     "blueprint",
     "check",
@@ -22,6 +22,7 @@ pub(crate) const NAMES: [&str; 20] = [
     "runs",
     "self",
     "verify",
+    "watch",
 ];
 
 /// Names that always mean opal, whatever functions a file has: these commands promise to change

@@ -15,7 +15,7 @@ use opal_plan::plan::Purpose;
 
 use super::execute::{self, Errand};
 use super::plan::{make, trust};
-use super::{apply, command_line, config_file, help, of_projects, verify};
+use super::{apply, command_line, config_file, help, of_projects, verify, watch};
 use crate::arguments::asks_for_json;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
@@ -167,6 +167,10 @@ fn settings(config: &Config, name: &str, asked: &mut Asked, verb: Verb) -> Resul
             format!("`{name}` has `dry_run: true`, but a contract is made to be run"),
             "remove `dry_run` from its `settings`: a plan changes nothing, only its run does",
         )),
+        Verb::Watch => Err(Failure::usage(
+            format!("`{name}` has `dry_run: true`, so no round would change anything"),
+            "remove `dry_run` from its `settings`",
+        )),
         Verb::Plan | Verb::Verify => Ok(()),
     }
 }
@@ -192,6 +196,9 @@ pub(super) fn carry_out(
             "`--changed-since` selects projects, but only one is named",
             "name a directory of projects: `opal DIR/...:TASK --changed-since REF`",
         ));
+    }
+    if verb == Verb::Watch {
+        return watch::watch(context, subject, asked);
     }
     if verb == Verb::Verify {
         return verify::report::verify(context, subject, asked);
@@ -300,6 +307,9 @@ fn resolve_target(
             let help = match opal_core::suggest::nearest(target, names) {
                 _ if target.ends_with(".plan") && verb == Verb::Run => {
                     format!("run a contract with `opal run --plan {target}`")
+                }
+                _ if target.ends_with(".plan") && verb == Verb::Watch => {
+                    format!("a contract is not watched; run it with `opal run --plan {target}`")
                 }
                 _ if target.ends_with(".plan") => {
                     let verb = if verb == Verb::Plan { "show" } else { "verify" };

@@ -57,3 +57,4 @@ mod support;
 mod tree;
 mod trust;
 mod verify;
+mod watch;

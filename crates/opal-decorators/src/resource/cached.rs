@@ -146,6 +146,7 @@ impl<'a> Asked<'a> {
         };
         let inputs = probe.inventory(&Wanted {
             patterns: &self.inputs,
+            except: &[],
             which: Which::Inputs,
             known: earlier(|entry| &entry.inputs),
         })?;
@@ -160,6 +161,7 @@ impl<'a> Asked<'a> {
             true => Inventory::new(),
             false => probe.inventory(&Wanted {
                 patterns: &self.outputs,
+                except: &[],
                 which: Which::Outputs,
                 known: earlier(|entry| &entry.outputs),
             })?,
@@ -177,7 +179,8 @@ impl<'a> Asked<'a> {
     /// An output that nothing is at.
     fn without_output(&self, entry: &Entry, probe: &dyn Probe) -> Result<Option<&'a str>, Trouble> {
         for &pattern in &self.outputs {
-            let wanted = Wanted { patterns: &[pattern], which: Which::Outputs, known: None };
+            let wanted =
+                Wanted { patterns: &[pattern], except: &[], which: Which::Outputs, known: None };
             let is_plain = !pattern.contains(['*', '?', '[', '{', '\\']);
             let is_there = match is_plain {
                 // A directory without files is there.

@@ -28,6 +28,7 @@ use shells::Interpreter;
 use crate::stop::Stop;
 
 pub(crate) use files::place;
+pub(crate) use inventory::{Scene, files_at};
 pub(crate) use view::View;
 
 /// What the process was started with. The command line collects it, once; nothing here reads the

@@ -45,6 +45,8 @@ pub struct Header<'a> {
     /// opal's own version.
     pub version: &'a str,
     pub pid: u32,
+    /// Whether it is a round of `opal watch`: those are counted apart.
+    pub is_round: bool,
 }
 
 /// The source of a run, and its text.

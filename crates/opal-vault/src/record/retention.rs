@@ -1,6 +1,6 @@
 //! How many records stay.
 //!
-//! Of direct runs the newest of each target. Records of contracts, refused ones among them, are
+//! Of direct runs the newest of each target, and as many rounds of `opal watch`. Records of contracts, refused ones among them, are
 //! counted nowhere: only their age makes them go. A run that is still going on stays in any case.
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::{CONTRACT, RunId, UNFINISHED, reader};
+use super::{CONTRACT, ROUND, RunId, UNFINISHED, reader};
 use crate::root::{Root, RootError};
 
 /// Runs of a target that stay where nobody says otherwise.
@@ -23,7 +23,7 @@ const REMOVED: &str = ".old-";
 /// What may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// The newest direct runs of each target that stay, whatever their age.
+    /// The newest direct runs and rounds of each target that stay, whatever their age.
     pub keep: usize,
     /// Only runs that sort before this one go.
     pub before: Option<RunId>,
@@ -96,9 +96,13 @@ impl<'t> Holding<'t> {
         let is_contract = |id: &&RunId| folder(id).join(CONTRACT).exists();
         let (contracts, direct): (Vec<&RunId>, Vec<&RunId>) =
             self.runs.iter().partition(is_contract);
+        let is_round = |id: &&RunId| folder(id).join(ROUND).exists();
+        let (rounds, direct): (Vec<&RunId>, Vec<&RunId>) = direct.into_iter().partition(is_round);
         let is_old = |id: &&RunId| policy.before.as_ref().is_none_or(|before| *id < before);
         let contracts = contracts.into_iter().filter(|_| policy.before.is_some());
-        let mut old: Vec<&RunId> = direct.into_iter().skip(policy.keep).chain(contracts).collect();
+        let direct = direct.into_iter().skip(policy.keep);
+        let rounds = rounds.into_iter().skip(policy.keep);
+        let mut old: Vec<&RunId> = direct.chain(rounds).chain(contracts).collect();
         old.retain(is_old);
         old.retain(|id| !reader::is_going_on(&folder(id)));
         old.sort_unstable_by(|a, b| b.cmp(a));

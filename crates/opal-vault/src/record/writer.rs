@@ -17,8 +17,8 @@ use rustix::fs::FlockOperation;
 use super::header::{Ending, Header, Refusal};
 use super::output::Output;
 use super::{
-    CONTRACT, EVENTS, FOLDER, LOGS, PLAN, RunId, SUMMARY, UNFINISHED, chain, hide, line, rescrub,
-    retention,
+    CONTRACT, EVENTS, FOLDER, LOGS, PLAN, ROUND, RunId, SUMMARY, UNFINISHED, chain, hide, line,
+    rescrub, retention,
 };
 use crate::root::{Root, RootError};
 use crate::vault::Vault;
@@ -82,9 +82,10 @@ impl<'a> Writer<'a> {
         let known = vault.generation();
         DirBuilder::new().mode(0o700).create(&unfinished).map_err(of)?;
         let begun = first_files(&unfinished, &header.started(vault), plan, sync)
-            .and_then(|events| match header.contract {
-                Some(_) => new_file(&unfinished.join(CONTRACT)).map(|_| events),
-                None => Ok(events),
+            .and_then(|events| match (&header.contract, header.is_round) {
+                (Some(_), _) => new_file(&unfinished.join(CONTRACT)).map(|_| events),
+                (None, true) => new_file(&unfinished.join(ROUND)).map(|_| events),
+                (None, false) => Ok(events),
             })
             .and_then(|events| fs::rename(&unfinished, &folder).map(|()| events));
         let events = begun.map_err(|error| {

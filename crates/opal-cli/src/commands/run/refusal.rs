@@ -126,6 +126,7 @@ impl Attempt<'_> {
             user: self.context.ambient.user.clone(),
             version: env!("CARGO_PKG_VERSION"),
             pid: std::process::id(),
+            is_round: false,
         };
         let ending = Ending {
             at,

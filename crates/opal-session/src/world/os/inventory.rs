@@ -31,28 +31,39 @@ const TICK: usize = 64;
 
 /// Where files are taken from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scene<'a> {
+pub(crate) struct Scene<'a> {
     /// Where relative patterns begin.
-    pub(super) base: &'a Path,
-    pub(super) home: Option<&'a Path>,
+    pub(crate) base: &'a Path,
+    pub(crate) home: Option<&'a Path>,
     /// Without symlinks; the base where there is none.
-    pub(super) project: Option<&'a Path>,
-    pub(super) stop: &'a Stop,
+    pub(crate) project: Option<&'a Path>,
+    pub(crate) stop: &'a Stop,
 }
 
 pub(super) fn take(
     scene: &Scene<'_>,
     wanted: &Wanted<'_>,
 ) -> std::result::Result<Inventory, Trouble> {
+    Ok(files(scene, wanted)?.0)
+}
+
+/// The same, and the directories in which such files are or can appear.
+pub(crate) fn files_at(
+    scene: &Scene<'_>,
+    wanted: &Wanted<'_>,
+) -> std::result::Result<(Inventory, BTreeSet<PathBuf>), Trouble> {
     Ok(files(scene, wanted)?)
 }
 
-fn files(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Result<Inventory> {
+fn files(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Result<(Inventory, BTreeSet<PathBuf>)> {
     let base = scene.base.canonicalize().map_err(|error| unreadable(".", &error))?;
     let project = scene.project.unwrap_or(&base).to_owned();
     let patterns = Patterns::read(wanted.patterns, &base, scene.home, &project)?;
+    let except = Patterns::read(wanted.except, &base, scene.home, &project)?;
     let mut taking = Taking {
         wanted,
+        except,
+        directories: BTreeSet::new(),
         base,
         project,
         set: patterns.set,
@@ -65,22 +76,27 @@ fn files(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Result<Inventory> {
     for path in patterns.files {
         let (above, name) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());
         if let Some(real) = taking.real(above)? {
+            taking.directories.insert(real.clone());
             taking.one(&real.join(name), &path)?;
         }
     }
     for root in patterns.roots {
-        if let Some(real) = taking.real(&root)? {
-            taking.open.push_back((real, root));
+        match taking.real(&root)? {
+            Some(real) => taking.open.push_back((real, root)),
+            None => taking.directories.extend(nearest(&root)),
         }
     }
     while let Some((real, shown)) = taking.open.pop_front() {
         taking.walk(&real, &shown)?;
     }
-    Ok(taking.found)
+    Ok((taking.found, taking.directories))
 }
 
 struct Taking<'a> {
     wanted: &'a Wanted<'a>,
+    except: Patterns,
+    /// Where files are or can appear.
+    directories: BTreeSet<PathBuf>,
     base: PathBuf,
     project: PathBuf,
     set: GlobSet,
@@ -99,14 +115,24 @@ impl Taking<'_> {
         }
         let mut builder = WalkBuilder::new(real);
         builder.standard_filters(false);
-        if self.wanted.which == Which::Inputs {
+        if self.wanted.which != Which::Outputs {
             builder.git_ignore(true).git_global(true).git_exclude(true).parents(true);
         }
-        builder.filter_entry(|entry| entry.file_name() != ".git");
+        let left_out = [&self.except.roots[..], &self.except.files[..]].concat();
+        builder.filter_entry(move |entry| {
+            entry.file_name() != ".git" && !left_out.iter().any(|path| path == entry.path())
+        });
         for entry in builder.build() {
-            let entry = entry.map_err(|error| self.unwalked(&error, real))?;
-            let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { continue };
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(_) if self.wanted.which == Which::Watched => continue,
+                Err(error) => return Err(self.unwalked(&error, real)),
+            };
             let path = entry.path();
+            let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else {
+                self.directories.insert(path.to_owned());
+                continue;
+            };
             let moved;
             let known = match path.strip_prefix(real) {
                 Ok(rest) if real != shown => {
@@ -118,6 +144,11 @@ impl Taking<'_> {
             self.in_time()?;
             let relative = known.strip_prefix(&self.project).unwrap_or(known);
             // A directory that a symlink leads to may have files that match.
+            let is_left_out = self.except.set.is_match(relative);
+            let is_watched = self.wanted.which == Which::Watched;
+            if is_left_out || is_watched && !(kind.is_file() || kind.is_symlink()) {
+                continue;
+            }
             if self.set.is_match(relative) || kind.is_symlink() && path.is_dir() {
                 self.one(path, known)?;
             }
@@ -158,8 +189,9 @@ impl Taking<'_> {
         let read = self.digest(path);
         match read {
             Ok(digest) => Ok(Some(Item { kind, digest, stamp })),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(InventoryError::Stopped),
+            Err(_) if self.wanted.which == Which::Watched => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => match regular::irregular(&error) {
                 Some(found) => Err(InventoryError::Special { name: name.to_owned(), found }),
                 None => Err(unreadable(name, &error)),
@@ -264,6 +296,11 @@ impl Taking<'_> {
         let why = error.io_error().map_or(io::ErrorKind::Other, io::Error::kind);
         InventoryError::Unreadable { name, why }
     }
+}
+
+/// The nearest directory above something that is not there.
+fn nearest(path: &Path) -> Option<PathBuf> {
+    path.ancestors().skip(1).find_map(|above| above.canonicalize().ok().filter(|it| it.is_dir()))
 }
 
 fn stamp(found: &Metadata) -> Stamp {

@@ -1,0 +1,225 @@
+//! `opal watch TASK`: runs a task, and again after each change of a file.
+//!
+//! Each round is a process of its own, `opal run TASK`, so a round that is stopped cleans up as any run
+//! does that gets a signal, and every round reads everything afresh. Here only files are checked.
+//!
+//! | what | where |
+//! |---|---|
+//! | which files count | `field` |
+//! | the words of a round, and its process | `round` |
+//! | rounds that the task itself causes | `own` |
+
+mod field;
+mod own;
+mod round;
+
+use std::time::{Duration, Instant};
+
+use opal_core::action::Why;
+use opal_ops::planning::Subject;
+use opal_session::stop::Order;
+use opal_session::watching::{self, Change, Snapshot, Watcher};
+
+use super::plan::trust;
+use super::{command_line, task};
+use crate::context::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::Asked;
+use crate::signals::Watched;
+use crate::verb::Verb;
+use crate::view;
+use clap::ArgMatches;
+use field::Area;
+use own::Own;
+use round::{Round, Words};
+
+/// A change counts once nothing has changed for so long, and at the latest after the other.
+const QUIET: Duration = Duration::from_millis(50);
+const LATEST: Duration = Duration::from_millis(500);
+
+/// How often a round and signals are asked about.
+const TICK: Duration = Duration::from_millis(10);
+
+pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    task::typed(context, matches, Verb::Watch)
+}
+
+/// Runs `subject` again and again.
+pub(crate) fn watch(
+    context: &Context<'_>,
+    subject: &Subject<'_>,
+    asked: &Asked,
+) -> Result<Exit, Failure> {
+    asked.for_run()?;
+    if asked.plan.dry_run {
+        return Err(Failure::usage(
+            "`--dry-run` has no effect on `opal watch`, which runs the task",
+            "omit it, or show the plan once: `opal TASK --dry-run`",
+        ));
+    }
+    if let Some(option) = asked.run.of_a_source().filter(|option| *option != "--verify-first") {
+        return Err(Failure::usage(
+            format!("`{option}` has no effect on `opal watch`, which runs the whole task"),
+            "omit it",
+        ));
+    }
+    let name = subject.function.clone().unwrap_or_else(|| subject.loaded.name.clone());
+    let again = format!("{} plan -o FILE {}", context.opal(), command_line::target(subject));
+    trust::may_run_directly(context, &asked.plan, &subject.loaded.policed(), &name, &again)?;
+    let area = Area::of(context, subject, asked)?;
+    area.may_run(asked)?;
+    let watched = Watched::begin()?;
+    watched.stop().attend();
+    let words = Words::of(context);
+    let before = Snapshot::default();
+    let (watcher, own) = (Watcher::new(), Own::default());
+    let mut session =
+        Session { context, subject, asked, area, watched: &watched, words, before, watcher, own };
+    session.run()
+}
+
+/// One call of `opal watch`.
+struct Session<'s> {
+    context: &'s Context<'s>,
+    subject: &'s Subject<'s>,
+    asked: &'s Asked,
+    area: Area,
+    watched: &'s Watched,
+    words: Words,
+    /// What was seen before the last round.
+    before: Snapshot,
+    watcher: Watcher,
+    own: Own,
+}
+
+impl Session<'_> {
+    fn run(&mut self) -> Result<Exit, Failure> {
+        loop {
+            self.before = self.snapshot()?;
+            let round = match self.area.may_run(self.asked) {
+                Ok(()) => Some(Round::begin(&self.words)?),
+                // Said, and gone on with the next change.
+                Err(failure) => {
+                    view::watch::failure(&failure, self.context.err());
+                    None
+                }
+            };
+            let changes = match round {
+                Some(round) => match self.attend(round)? {
+                    Ok(changes) => changes,
+                    Err(exit) => return Ok(exit),
+                },
+                None => Vec::new(),
+            };
+            let changes = match changes.is_empty() {
+                true => {
+                    let count = self.before.files.len();
+                    view::watch::waiting(count, self.watcher.polls(), self.context.err());
+                    match self.wait()? {
+                        Some(changes) => changes,
+                        None => return Ok(self.interrupted()),
+                    }
+                }
+                false => changes,
+            };
+            if let Some(files) = self.own.caused(&changes, Instant::now()) {
+                // What changes after the words counts.
+                self.before = self.snapshot()?;
+                view::watch::paused(&files, self.context.err());
+                match self.wait()? {
+                    Some(changes) => view::watch::changed(&changes, self.context.err()),
+                    None => return Ok(self.interrupted()),
+                }
+                continue;
+            }
+            view::watch::changed(&changes, self.context.err());
+            self.area = self.area.renewed(self.context, self.subject, self.asked);
+        }
+    }
+
+    /// Waits for the end of a round. A change stops it, or waits for it too; what has changed by then,
+    /// or the exit code of all.
+    fn attend(&mut self, mut round: Round) -> Result<Result<Vec<Change>, Exit>, Failure> {
+        let began = watching::now();
+        let mut changes = Vec::new();
+        let mut checked = Instant::now();
+        let ended = loop {
+            if let Some(code) = round.ended()? {
+                break code;
+            }
+            if self.watched.stop().order() != Order::GoOn {
+                round.tell(self.watched.stop().why());
+                let code = round.wait()?;
+                return Ok(Err(self.ended(code)));
+            }
+            if self.words.queues || !changes.is_empty() {
+                std::thread::sleep(TICK);
+            } else if self.stirs(&mut checked) {
+                changes = self.changes()?;
+                if !changes.is_empty() {
+                    round.tell(Some(Why::Cancelled));
+                }
+            }
+        };
+        self.own.ran(began, watching::now());
+        // Who presses Ctrl+C means all of it, and only the round may have heard of it.
+        if ended == round::INTERRUPTED && changes.is_empty() {
+            return Ok(Err(Exit::Step(ended)));
+        }
+        Ok(Ok(changes))
+    }
+
+    /// Waits for a change; none where a signal came before.
+    fn wait(&mut self) -> Result<Option<Vec<Change>>, Failure> {
+        let mut checked = Instant::now();
+        // Something may have changed while nobody waited.
+        let mut is_due = true;
+        loop {
+            if self.watched.stop().order() != Order::GoOn {
+                return Ok(None);
+            }
+            if std::mem::take(&mut is_due) || self.stirs(&mut checked) {
+                let changes = self.changes()?;
+                if !changes.is_empty() {
+                    return Ok(Some(changes));
+                }
+            }
+        }
+    }
+
+    /// Whether it is time to check the files.
+    fn stirs(&self, checked: &mut Instant) -> bool {
+        let is_time = self.watcher.pause().is_some_and(|pause| checked.elapsed() >= pause);
+        if !self.watcher.stirs(TICK) && !is_time {
+            return false;
+        }
+        let since = Instant::now();
+        while since.elapsed() < LATEST && self.watcher.stirs(QUIET) {}
+        *checked = Instant::now();
+        true
+    }
+
+    /// What is not as it was before the last round.
+    fn changes(&mut self) -> Result<Vec<Change>, Failure> {
+        let now = self.snapshot()?;
+        Ok(self.before.changes(&now))
+    }
+
+    /// Reads all files, and follows where they are. What happens from then on is told.
+    fn snapshot(&mut self) -> Result<Snapshot, Failure> {
+        loop {
+            let now = self.area.snapshot(&self.before)?;
+            if !self.watcher.follow(&now.directories) {
+                return Ok(now);
+            }
+        }
+    }
+
+    fn interrupted(&self) -> Exit {
+        self.watched.exit().unwrap_or(Exit::Done)
+    }
+
+    fn ended(&self, code: u8) -> Exit {
+        self.watched.exit().unwrap_or(Exit::Step(code))
+    }
+}
