@@ -108,7 +108,7 @@ fn convert_tasks(
     if is_file || !is_json {
         out(matches, path, &converted.source)?;
     }
-    view::convert::report(&name, &converted);
+    view::convert::report(&name, &converted, context.err());
     Ok(if converted.count(Grade::Omitted) > 0 { Exit::Differs } else { Exit::Done })
 }
 

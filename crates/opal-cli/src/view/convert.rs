@@ -5,7 +5,7 @@ use opal_core::view::visible;
 use opal_decorators::TemplateNote;
 use serde_json::json;
 
-use super::{print_json, say};
+use super::{Ink, print_json, say};
 use crate::failure::{Exit, Failure};
 
 /// A line of a template that cannot be converted, or that may not mean the same.
@@ -15,7 +15,7 @@ pub(crate) fn note(severity: &str, file: &str, note: &TemplateNote) {
 }
 
 /// What became of each task, a line each.
-pub(crate) fn report(file: &str, converted: &Conversion) {
+pub(crate) fn report(file: &str, converted: &Conversion, ink: Ink) {
     let mut out = String::new();
     for outcome in &converted.outcomes {
         let name = match &outcome.renamed {
@@ -28,7 +28,14 @@ pub(crate) fn report(file: &str, converted: &Conversion) {
         };
         let file = outcome.file.as_deref().unwrap_or(file);
         let text = format!("{file}:{}: {name}{why}", outcome.line).replace(['\n', '\r'], " ");
-        out.push_str(&format!("{:<7} {}\n", outcome.grade.name(), visible::lines(&text)));
+        let paint = match outcome.grade {
+            Grade::Exact => "\x1b[32m",
+            Grade::Adapted => "\x1b[33m",
+            Grade::Omitted => "\x1b[31m",
+        };
+        let (paint, reset) = if ink.colour { (paint, "\x1b[0m") } else { ("", "") };
+        let grade = outcome.grade.name();
+        out.push_str(&format!("{paint}{grade:<7}{reset} {}\n", visible::lines(&text)));
     }
     let count = |grade| converted.count(grade);
     let (exact, adapted) = (count(Grade::Exact), count(Grade::Adapted));
