@@ -2,7 +2,7 @@
 //! and in the end omitted. So every result passes the check, and has no reference, step or name that
 //! the reader did not intend.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use opal_core::{Diagnostic, Registry};
 use opal_plan::unit::{Block, StatementKind, Unit, Work};
@@ -10,7 +10,7 @@ use opal_plan::{Words, check, lower};
 use opal_syntax::{Style, SyntaxKind};
 
 use crate::emit::{Emitted, Escape, Lessons, Owner, StepId, emit};
-use crate::form::Sheet;
+use crate::form::{Sheet, Step, Task};
 use crate::format::{Format, Options};
 use crate::outcome::{Conversion, Grade, Outcome};
 
@@ -210,29 +210,81 @@ fn conversion(sheet: &Sheet, emitted: Emitted, options: Options<'_>) -> Conversi
     // Tasks of other files are after those of the file itself.
     outcomes.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
     depend_on_omitted(sheet, &mut outcomes);
+    run_first(sheet, &mut outcomes);
     Conversion { source, outcomes }
 }
 
-/// A task that runs an omitted one fails there.
+/// A task that runs an omitted one fails there, and so does one that runs such a task.
 fn depend_on_omitted(sheet: &Sheet, outcomes: &mut [Outcome]) {
-    let omitted: BTreeMap<String, ()> = outcomes
-        .iter()
-        .filter(|it| it.grade == Grade::Omitted)
-        .map(|it| (it.name.clone(), ()))
-        .collect();
+    let omitted: BTreeSet<String> =
+        outcomes.iter().filter(|it| it.grade == Grade::Omitted).map(|it| it.name.clone()).collect();
+    let mut failing = omitted.clone();
+    // Each round finds one more, or is the last.
+    for _ in 0..=sheet.tasks.len() {
+        let before = failing.len();
+        for task in &sheet.tasks {
+            task.calls(&mut |call| {
+                if failing.contains(&call.task) {
+                    failing.insert(task.name.clone());
+                }
+            });
+        }
+        if failing.len() == before {
+            break;
+        }
+    }
     for task in &sheet.tasks {
         let mut found = Vec::new();
-        task.calls(&mut |call| {
-            if omitted.contains_key(&call.task) {
-                found.push(format!("it runs `{}`, which is omitted", call.task));
+        task.calls(&mut |call| match &call.task {
+            name if omitted.contains(name) => {
+                found.push(format!("it runs `{name}`, which is omitted"));
             }
+            name if failing.contains(name) => {
+                found.push(format!("it runs `{name}`, which runs an omitted task"));
+            }
+            _ => {}
         });
-        let outcome = outcomes.iter_mut().find(|it| it.name == task.name && it.line == task.line);
-        if let Some(outcome) = outcome.filter(|it| it.grade != Grade::Omitted && !found.is_empty())
-        {
-            outcome.grade = Grade::Adapted;
-            found.dedup();
-            outcome.why.extend(found);
+        adapt(outcomes, task, found);
+    }
+}
+
+/// Dependencies run before everything else, those of a task that is called later too.
+fn run_first(sheet: &Sheet, outcomes: &mut [Outcome]) {
+    let mut needy: BTreeSet<&str> = BTreeSet::new();
+    for _ in 0..=sheet.tasks.len() {
+        let before = needy.len();
+        for task in &sheet.tasks {
+            let mut is_needy = !task.needs.is_empty();
+            task.calls(&mut |call| is_needy |= needy.contains(call.task.as_str()));
+            if is_needy {
+                needy.insert(&task.name);
+            }
         }
+        if needy.len() == before {
+            break;
+        }
+    }
+    for task in &sheet.tasks {
+        let mut found = Vec::new();
+        let is_comment = |step: &&Step| matches!(step, Step::Comment(_));
+        let later = task.body.iter().skip_while(is_comment).skip(1).chain(&task.finally);
+        later.for_each(|step| {
+            step.calls(&mut |call| {
+                if needy.contains(call.task.as_str()) {
+                    found.push(format!("what `{}` needs runs before everything else", call.task));
+                }
+            });
+        });
+        adapt(outcomes, task, found);
+    }
+}
+
+/// Adds differences to the outcome of a task that is not omitted.
+fn adapt(outcomes: &mut [Outcome], task: &Task, mut why: Vec<String>) {
+    let outcome = outcomes.iter_mut().find(|it| it.name == task.name && it.line == task.line);
+    if let Some(outcome) = outcome.filter(|it| it.grade != Grade::Omitted && !why.is_empty()) {
+        outcome.grade = Grade::Adapted;
+        why.dedup();
+        outcome.why.extend(why);
     }
 }

@@ -160,7 +160,8 @@ impl Maker<'_> {
         if task.docs.is_empty() {
             task.docs.clone_from(&rule.docs);
         }
-        let (ordinary, later) = rule.needs.split_once('|').unwrap_or((&rule.needs, ""));
+        let (ordinary, later) = self.conditional(rule, task);
+        let (ordinary, later) = (ordinary.as_str(), later.as_str());
         let inputs = self.needs(ordinary, task);
         self.inputs.borrow_mut().entry(task.name.clone()).or_default().extend(inputs.clone());
         self.needs(later, task);
@@ -176,6 +177,24 @@ impl Maker<'_> {
         task.body.extend(body);
     }
 
+    fn is_file(&self, task: &Task) -> bool {
+        !self.phony.contains(&task.name) && task.name.contains(['/', '.'])
+    }
+
+    /// The dependencies of a rule before and after its `|`. Only make knows them where a condition
+    /// decides about them.
+    fn conditional(&self, rule: &Rule, task: &mut Task) -> (String, String) {
+        let decided: Vec<Option<bool>> = rule.conditions.iter().map(folded).collect();
+        let (ordinary, later) = rule.needs.split_once('|').unwrap_or((&rule.needs, ""));
+        if decided.contains(&Some(false)) {
+            return (String::new(), String::new());
+        }
+        if decided.contains(&None) && !rule.needs.trim().is_empty() {
+            task.omitted.get_or_insert_with(|| COMPUTED.to_owned());
+        }
+        (ordinary.to_owned(), later.to_owned())
+    }
+
     /// The dependencies among the tasks of the file; all words are the inputs.
     fn needs(&self, text: &str, task: &mut Task) -> Vec<String> {
         let Some(words) = self.constants.words(&self.file.value(text)) else {
@@ -187,7 +206,10 @@ impl Maker<'_> {
                 if !task.needs.iter().any(|it| it.task == *word) {
                     task.needs.push(Call { task: word.clone(), args: Vec::new() });
                 }
-            } else if self.patterns.iter().any(|pattern| fits(word, pattern)) {
+            } else if !word.contains(['/', '.']) && !self.is_file(task)
+                || self.patterns.iter().any(|pattern| fits(word, pattern))
+            {
+                // A rule of another file, or a file that only make looks for.
                 task.omitted.get_or_insert_with(|| COMPUTED.to_owned());
             }
         }
@@ -300,7 +322,7 @@ impl Maker<'_> {
                 unsupported.get_or_insert_with(|| why.clone());
             }
         });
-        let is_file = !self.phony.contains(&task.name) && task.name.contains(['/', '.']);
+        let is_file = self.is_file(task);
         let why = task.omitted.take();
         // make knows how to build files; the task stays a call of it.
         if why.is_some() || is_file && unsupported.is_some() {

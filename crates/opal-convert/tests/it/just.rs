@@ -139,3 +139,19 @@ fn bodies_with_an_interpreter_are_scripts() {
         "adapted exact",
     );
 }
+
+#[test]
+fn a_task_is_not_exact_if_what_it_runs_is_omitted_or_its_order_changes() {
+    let found =
+        converted(Format::Just, "a:\n    echo {{sha256(\"x\")}}\nc: a\n    true\nd: c\n    true\n");
+    let adapted = |why: &str| (Grade::Adapted, why.to_owned());
+    assert_eq!(reasons(&found, "c"), adapted("it runs `a`, which is omitted"));
+    assert_eq!(reasons(&found, "d"), adapted("it runs `c`, which runs an omitted task"));
+    let found = converted(
+        Format::Just,
+        "gen:\n    mkdir gen\nbuild: gen\n    ls gen\nall:\n    rm -rf gen\n    just build\nfirst:\n    just build\n",
+    );
+    let why = "what `build` needs runs before everything else";
+    assert_eq!(reasons(&found, "all"), adapted(why));
+    assert_eq!(reasons(&found, "first"), (Grade::Exact, String::new()));
+}

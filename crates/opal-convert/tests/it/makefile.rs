@@ -98,3 +98,20 @@ fn nothing_of_a_makefile_runs() {
     assert!(!std::path::Path::new("pwned").exists());
     assert_eq!(reasons(&converted, "a").0, Grade::Exact);
 }
+
+#[test]
+fn what_only_make_knows_about_dependencies_stays_a_call_of_make() {
+    // A rule of an included file.
+    assert_make(
+        "include common.mk\n.PHONY: docker\ndocker: common-docker\n\techo done\n",
+        "# Not converted: included files are not converted.\n# include common.mk\n\n\
+         fun docker() {\n    make docker\n}\n",
+        "omitted adapted",
+    );
+    // A condition decides about dependencies.
+    assert_make(
+        ".PHONY: assets ui\nui:\n\tnpm run build\nifndef SKIP\nassets: ui\nelse\nassets:\n\techo skipping\nendif\n",
+        "fun ui() {\n    npm run build\n}\n\nfun assets() {\n    make assets\n}\n",
+        "exact adapted",
+    );
+}

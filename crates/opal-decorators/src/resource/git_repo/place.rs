@@ -174,7 +174,7 @@ pub(super) fn tip(
     let answer = program.word(&*remote.url).word(&*reference).ask(probe)?;
     let shown = url::without_credentials(&remote.url);
     if answer.code != 0 {
-        let said = url::without_credentials(why(answer.stderr.expose()));
+        let said = without_time(&url::without_credentials(why(answer.stderr.expose())));
         let message = format!("the server of `{shown}` does not answer: {said}");
         let help = format!("try `git ls-remote {shown}`; opal never asks for a password");
         return Err(Trouble::new(TroubleKind::Failed, message, help));
@@ -190,6 +190,15 @@ pub(super) fn tip(
             Trouble::new(TroubleKind::Missing, message, "name a branch: `branch=\"main\"`")
         }
     })
+}
+
+/// Without the time that curl names: the same answer is the same message.
+fn without_time(said: &str) -> String {
+    let found = said.split_once(" after ").and_then(|(before, rest)| {
+        let rest = rest.trim_start_matches(|it: char| it.is_ascii_digit()).strip_prefix(" ms")?;
+        Some(format!("{before}{rest}"))
+    });
+    found.unwrap_or_else(|| said.to_owned())
 }
 
 /// The last lines of git advise; the first that begins with `fatal: ` says what is wrong.
