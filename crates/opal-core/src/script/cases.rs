@@ -211,7 +211,7 @@ pub(super) const ROWS: &[Case] = &[
     case(&["aws"], Of("send-command", &["--parameters"]), Code, "a shell on the other machine runs it", "aws ssm send-command --parameters commands=@var.x"),
     case(&["aws"], Of("execute-command", &["--command"]), Code, "the other machine splits it into a command", "aws ecs execute-command --command @var.x"),
     case(&["az"], Option(&["--exec-command"]), Code, "the other machine splits it into a command", "az container exec --exec-command @var.x"),
-    case(&["docker", "podman", "nerdctl"], Option(&["--health-cmd"]), Code, "a shell in the container runs it", "docker run --health-cmd=\"curl @var.x\" image"),
+    case(&["docker", "podman", "nerdctl"], Option(&["--health-cmd", "--health-startup-cmd"]), Code, "a shell in the container runs it", "docker run --health-cmd=\"curl @var.x\" image"),
     case(&["vagrant", "gcloud", "az", "colima", "minikube", "fly", "flyctl", "gh", "docker-machine", "podman", "tsh"], Reads("ssh", 1), Code, "a shell on the other machine runs what it reads", "vagrant ssh <<< @var.x"),
     case(&["limactl", "multipass"], Reads("shell", 1), Code, "a shell in the machine runs what it reads", "limactl shell m <<< @var.x"),
     case(&["adb"], Reads("shell", 0), Code, "a shell on the other machine runs what it reads", "adb shell <<< @var.x"),

@@ -232,7 +232,8 @@ impl Reader<'_, '_> {
             self.text(rest, &[], true);
         }
         if called.name == "trap" {
-            self.text(rest.get(..1).unwrap_or_default(), &[], true);
+            let text = rest.iter().find(|index| self.words[**index].text.as_ref() != b"--");
+            self.text(text.map(std::slice::from_ref).unwrap_or_default(), &[], true);
         }
         match called.program.shape {
             Shape::Strict if self.starts_itself(called, rest) => {

@@ -54,7 +54,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     Program { names: &["sudo"], shape: Wraps(0), valued: "ughpCTrtUDR", attached: "", long: &["--user", "--group", "--host", "--prompt", "--chdir", "--role", "--type", "--other-user", "--close-from", "--chroot", "--command-timeout"] },
     program(&["doas"], Wraps(0), "uC"),
     Program { names: &["env"], shape: Wraps(0), valued: "uCa", attached: "", long: &["--unset", "--chdir", "--argv0"] },
-    Program { names: &["xargs"], shape: Wraps(0), valued: "IJnPLdsaER", attached: "", long: &["--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-lines", "--max-chars"] },
+    Program { names: &["xargs"], shape: Wraps(0), valued: "IJnPLdsaER", attached: "", long: &["--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars"] },
     Program { names: &["timeout"], shape: Wraps(1), valued: "ks", attached: "", long: &["--kill-after", "--signal"] },
     Program { names: &["nice"], shape: Wraps(0), valued: "n", attached: "", long: &["--adjustment"] },
     program(&["ionice"], Wraps(0), "cnpPut"),

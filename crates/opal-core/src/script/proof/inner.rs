@@ -1,11 +1,11 @@
 //! Texts in quotes that commands of a step run: `bash -c 'eval "$1"' _ VALUE`.
 //!
 //! Such a text is read like a step of its own that begins with what it is given. What this reading
-//! does not follow there is allowed: a text in single quotes is the author's own program.
+//! does not follow there takes values that are harmless everywhere.
 
 use super::Proof;
 use super::calls::Words;
-use super::construct::VALUE;
+use super::construct::{Construct, VALUE};
 use super::flow::Flow;
 use super::scan::{is_name_byte, is_name_start};
 use super::tree::{Given, Quoted, Values};
@@ -43,16 +43,18 @@ impl Flow<'_> {
 
     /// Judges the texts, once it is known what variables hold.
     pub(super) fn inner(&mut self, depth: u32) {
-        let Some(depth) = depth.checked_sub(1) else { return };
         for inner in std::mem::take(&mut self.texts) {
-            for (values, case) in self.run_by(&inner, depth) {
-                self.mark(values, case);
+            for (values, found) in self.run_by(&inner, depth) {
+                match found {
+                    Run::As(case) => self.mark(values, case),
+                    Run::Unless(construct) => self.found.soften(values, construct),
+                }
             }
         }
     }
 
-    /// The values that a text runs.
-    fn run_by(&self, inner: &Quoted, depth: u32) -> Vec<(Values, &'static Case)> {
+    /// The values that a text runs, or runs unless they are harmless.
+    fn run_by(&self, inner: &Quoted, depth: u32) -> Vec<(Values, Run)> {
         let (mut src, mut values) = (Vec::new(), Vec::new());
         let begins = |name: &[u8]| name.first().is_some_and(|byte| is_name_start(*byte));
         let is_known = |name: &[u8]| inner.is_here && begins(name);
@@ -88,10 +90,23 @@ impl Flow<'_> {
             return Vec::new();
         }
         src.extend_from_slice(&inner.text);
-        let proof = Proof::of(&src, depth);
-        let run = |(index, held): (usize, Values)| Some((held, proof.found.case(index)?));
+        let proof = depth.checked_sub(1).map(|depth| Proof::of(&src, depth));
+        let run = |(index, held): (usize, Values)| {
+            let Some(proof) = &proof else { return Some((held, Run::Unless(Construct::Quotes))) };
+            let case = proof.found.case(index).map(Run::As);
+            let soft = || proof.found.soft(index).map(Run::Unless);
+            let gap = || proof.gap.as_ref().map(|gap| Run::Unless(gap.construct));
+            Some((held, case.or_else(soft).or_else(gap)?))
+        };
         values.into_iter().enumerate().filter_map(run).collect()
     }
+}
+
+/// What a text does with a value.
+enum Run {
+    As(&'static Case),
+    /// The value must be harmless, because of this.
+    Unless(Construct),
 }
 
 /// The words before this one that set variables.

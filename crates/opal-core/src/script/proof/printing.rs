@@ -59,12 +59,18 @@ pub(super) fn is_number(name: &[u8], rest: &[Word<'_>]) -> bool {
             rest.iter().any(counts) && operands < 2
         }
         // `stat -c %s`
+        b"stat" if rest.iter().filter(|word| is_format(word)).count() > 1 => false,
         b"stat" => rest.iter().any(|word| {
             let format = word.text.strip_prefix(b"-c").unwrap_or(&word.text);
             word.whole && matches!(format, b"%s" | b"%Y" | b"%X" | b"%Z" | b"%W" | b"%a")
         }),
         _ => false,
     }
+}
+
+/// An option of `stat` that says what it prints; the last one counts.
+fn is_format(word: &Word<'_>) -> bool {
+    [&b"-c"[..], b"-f", b"--f", b"--p"].iter().any(|start| word.text.starts_with(start))
 }
 
 /// Whether messages of commands may go where their output goes: `2>&1`, `|&`, `&> FILE`.

@@ -77,11 +77,20 @@ pub(super) struct Constants<'t> {
     all: BTreeMap<Vec<u8>, Given<'t>>,
     /// How many positional parameters `shift` can take away.
     shifted: usize,
+    /// A command of the step may set variables in a way that is not followed.
+    is_unsettled: bool,
+    /// The step says what splits words.
+    has_separators: bool,
 }
 
 impl<'t> Constants<'t> {
     pub(super) fn new(src: &[u8]) -> Self {
-        Self { all: BTreeMap::new(), shifted: shifted(src) }
+        Self {
+            all: BTreeMap::new(),
+            shifted: shifted(src),
+            is_unsettled: sets_unseen(src),
+            has_separators: src.windows(4).any(|it| it == b"IFS="),
+        }
     }
 
     /// Whether that is new.
@@ -136,6 +145,18 @@ impl<'t> Constants<'t> {
             !given.is_open && !given.is_longer && given.lists.iter().flatten().all(is_name)
         })
     }
+}
+
+/// Whether a command of the text runs another text in the same shell.
+fn sets_unseen(src: &[u8]) -> bool {
+    const BEFORE: [&[u8]; 10] =
+        [b"!", b"builtin", b"command", b"do", b"elif", b"else", b"if", b"then", b"until", b"while"];
+    let commands = src.split(|byte| b";&|({`\n".contains(byte));
+    commands.into_iter().any(|command| {
+        let mut words = command.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let name = words.find(|word| !BEFORE.contains(word) && !word.contains(&b'='));
+        name.is_some_and(|name| matches!(name, b"eval" | b"source" | b"."))
+    })
 }
 
 /// How often `shift` is called; in a loop any number of times.
@@ -213,6 +234,9 @@ impl<'t> Flow<'t> {
         {
             ways.push(text.split(u8::is_ascii_whitespace).map(Piece::Text).collect());
         }
+        if given.is_some() && self.constants.is_unsettled {
+            ways.push(vec![piece]);
+        }
         // What the step does not set may be empty.
         let is_open = given.is_none_or(|given| given.is_open);
         if is_open && (is_list || !self.is_whole(variable, from)) {
@@ -260,7 +284,14 @@ impl<'t> Flow<'t> {
                     None => list.as_slice(),
                 });
                 for part in parts {
-                    match (is_whole, self.plain_text(*part)) {
+                    let text = self.plain_text(*part);
+                    let is_split = !is_whole && part.is_constant();
+                    // `S=sh\\ -c; $S …`: the shell splits what the quotes have kept together.
+                    if is_split && (text.is_none() || self.constants.has_separators) {
+                        ways.push(vec![piece]);
+                        continue;
+                    }
+                    match (is_whole, text) {
                         (false, Some(text)) => {
                             let words = text.split(u8::is_ascii_whitespace);
                             let words = words.filter(|word| !word.is_empty());

@@ -77,7 +77,13 @@ impl Given {
     /// What `-I` of xargs says, in this word or at its end.
     pub(super) fn by_option(word: &Word<'_>, option: &[u8]) -> Self {
         let text = word.text.as_ref();
-        let text = text.strip_prefix(option).unwrap_or(text);
+        // A long option may be abbreviated.
+        let equals = text.iter().position(|byte| *byte == b'=' && text.starts_with(b"--"));
+        let text = match equals {
+            Some(at) => &text[at + 1..],
+            None if b"--replace".starts_with(text) && text.len() > 3 => b"",
+            None => text.strip_prefix(option).unwrap_or(text),
+        };
         match text {
             _ if word.has_references => Self::Unknown,
             b"" if word.whole => Self::Replaced(b"{}".to_vec()),

@@ -8,13 +8,30 @@ use super::{Mark, Reader, Reading};
 
 impl Reader<'_, '_> {
     pub(super) fn shell(&mut self, called: Called, rest: &[usize]) {
+        self.shell_words(called, rest);
+        if FOREIGN.contains(&called.name) && self.has_foreign_text(rest) {
+            let marks = &self.reading.marks;
+            let is_free = |it: &usize| !marks.iter().any(|(at, mark)| at == it && is_case(mark));
+            let free: Vec<usize> = rest.iter().copied().filter(is_free).collect();
+            self.open(called, &free);
+        }
+    }
+
+    fn shell_words(&mut self, called: Called, rest: &[usize]) {
         let (mut at, mut runs_text, mut reads_input) = (0, false, false);
         let mut operand = None;
         let code = called.option(b"c");
         while at < rest.len() && operand.is_none() {
             let option = rest[at];
             self.expose(option, called.reader);
-            let is_end = self.words[option].text.as_ref() == b"--";
+            let text = self.words[option].text.as_ref();
+            let is_end = self.words[option].whole && matches!(text, b"-" | b"--");
+            if let Some(named) = cluster(&self.words[option]) {
+                let has = |letter| has_letter(&self.words[option], letter);
+                (runs_text, reads_input) = (runs_text | has(b'c'), reads_input | has(b's'));
+                at += 1 + named;
+                continue;
+            }
             match self.take(called, rest, &mut at) {
                 // Nothing after it is an option.
                 Taken::Operand(_) | Taken::Flags(_) if is_end => {
@@ -49,11 +66,8 @@ impl Reader<'_, '_> {
                     return self.open(called, &rest[at..]);
                 }
                 Taken::Flags(index) => {
-                    let words = self.words;
-                    let text = words[index].text.as_ref();
-                    let short = !text.starts_with(b"--");
-                    runs_text |= short && text.contains(&b'c');
-                    reads_input |= short && text.contains(&b's');
+                    let has = |letter| has_letter(&self.words[index], letter);
+                    (runs_text, reads_input) = (runs_text | has(b'c'), reads_input | has(b's'));
                     // `-c"…"` in one word is a text for some shells.
                     if let (true, Some(case)) = (runs_text, code) {
                         self.mark(index, case);
@@ -61,21 +75,16 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        // A list may be empty, so that the word after it is the first operand.
-        let mut last = operand;
-        for index in &rest[at.min(rest.len())..] {
-            if !last.is_some_and(|last| self.words[last].is_reference) {
-                break;
-            }
-            self.expose(*index, called.reader);
-            last = Some(*index);
-        }
+        let operands = rest.get(at..).unwrap_or_default();
+        self.exposed_after(called, operand, operands);
         if let (Some(index), true, Some(case)) = (operand, runs_text, code) {
             self.mark(index, case);
             // `bash -c 'cat | sh'`
             self.reading.input = self.read_by_text(index);
-            // `$0` comes first.
-            self.text(&[index], rest.get(at + 1..).unwrap_or_default(), true);
+            // `$0` comes first, and is known by its number only.
+            let (zero, given) = operands.split_first().unzip();
+            let zero = zero.map(std::slice::from_ref).unwrap_or_default();
+            self.text(&[index], &[given.unwrap_or_default(), zero].concat(), true);
         } else if let Some(index) = operand {
             self.process(called, index);
             let word = &self.words[index];
@@ -84,6 +93,24 @@ impl Reader<'_, '_> {
         if !runs_text && (operand.is_none() || reads_input) {
             self.reading.input = called.case(At::Input);
         }
+    }
+
+    /// A list may be empty, so that the word after it is the first operand.
+    fn exposed_after(&mut self, called: Called, operand: Option<usize>, rest: &[usize]) {
+        let mut last = operand;
+        for index in rest {
+            if !last.is_some_and(|last| self.words[last].is_reference) {
+                break;
+            }
+            self.expose(*index, called.reader);
+            last = Some(*index);
+        }
+    }
+
+    /// Whether an option of a shell whose options and texts are not those of bash gives it a text.
+    fn has_foreign_text(&self, rest: &[usize]) -> bool {
+        let letters = |word: &Word<'_>| word.text.iter().any(|it| b"cCDf".contains(it));
+        rest.iter().map(|index| &self.words[*index]).any(|it| it.is_option() && letters(it))
     }
 
     /// Words that may follow `-c`, or not.
@@ -198,6 +225,29 @@ impl Reader<'_, '_> {
         Reader { words, reading: &mut reading, depth: self.depth }.command(&rest);
         reading.input
     }
+}
+
+/// Shells with a language of their own.
+const FOREIGN: [&str; 6] = ["csh", "elvish", "fish", "nu", "tcsh", "xonsh"];
+
+fn is_case(mark: &Mark) -> bool {
+    matches!(mark, Mark::Case(_))
+}
+
+/// Whether a letter is among those of an option.
+fn has_letter(word: &Word<'_>, letter: u8) -> bool {
+    !word.text.starts_with(b"--") && word.text.contains(&letter)
+}
+
+/// `-euxo`, `-oc`: letters of which each `o` and `O` is given a word after them; how many.
+fn cluster(word: &Word<'_>) -> Option<usize> {
+    let text = word.text.as_ref();
+    let letters = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+"))?;
+    let is_cluster =
+        word.whole && !letters.is_empty() && letters.iter().all(u8::is_ascii_alphabetic);
+    let named = letters.iter().filter(|letter| matches!(letter, b'o' | b'O')).count();
+    // Long options can have one dash, too.
+    (is_cluster && named > 0 && letters.len() < 8).then_some(named)
 }
 
 /// Words after which a command may begin.

@@ -62,6 +62,7 @@ impl Reader<'_, '_> {
             source.of_file = source.of_file.or(Some(case).filter(|_| self.is_input(value)));
         }
         if case.is_some_and(Case::refuses) {
+            self.text(&[value], &[], true);
             source.of_text = source.of_text.or_else(|| self.read_by_text(value));
         }
     }

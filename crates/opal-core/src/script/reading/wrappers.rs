@@ -50,7 +50,7 @@ impl Reader<'_, '_> {
                 Taken::Flags(index) => {
                     // A long option that the table does not name may be given the next word.
                     let text = self.words[index].text.as_ref();
-                    if called.name == "xargs" && matches!(text, b"-i" | b"--replace") {
+                    if called.name == "xargs" && (text == b"-i" || is_replace(text)) {
                         given = Given::by_option(&self.words[index], text);
                     }
                     is_open = text.starts_with(b"--") && !text.contains(&b'=');
@@ -96,6 +96,7 @@ impl Reader<'_, '_> {
     /// An option gives the program a text, and these words follow.
     fn text_of_option(&mut self, case: &'static Case, text: usize, rest: &[usize]) {
         rest.iter().for_each(|index| self.mark(*index, case));
+        self.text(&[text], &[], true);
         self.reading.input = self.reading.input.or(self.read_by_text(text));
     }
 
@@ -208,9 +209,14 @@ fn replaces(called: Called, name: &[u8]) -> Option<&'static [u8]> {
         _ if called.name != "xargs" => None,
         b"I" => Some(b"-I"),
         b"J" => Some(b"-J"),
-        b"--replace" => Some(b"--replace="),
+        name if is_replace(name) => Some(b"--replace="),
         _ => None,
     }
+}
+
+/// `--replace`, perhaps abbreviated.
+fn is_replace(name: &[u8]) -> bool {
+    name.len() > 3 && b"--replace".starts_with(name)
 }
 
 /// The shell that `--entrypoint` names, in this word or in the next.

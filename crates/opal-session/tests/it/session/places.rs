@@ -255,6 +255,19 @@ const REFUSED: &[&str] = &[
     "find . -exec bash -c 'eval \"$1\"' _ @var.x \\;", "bash -c 'read -r x; eval \"$x\"' <<< @var.x", "bash -c 'eval \"$(cat)\"' <<< @var.x",
     "echo @var.x | bash -c 'while read l; do eval \"$l\"; done'", "printf '%s\\n' @var.x | ssh host 'read -r v; eval \"$v\"'", "ssh host 'x=$(cat); bash -c \"$x\"' <<< @var.x",
     "bash -c 'shift; ssh host \"rm $1\"' _ a @var.x", "env A=@var.x sh -c 'eval \"$A\"'", "bash -c \"bash -c 'eval \\\"\\$1\\\"' _ \\\"\\$1\\\"\" _ @var.x",
+    // Letters in one word, a lone dash, abbreviations, commands that quotes have kept together.
+    "bash -euxoc pipefail \"make @var.x\"", "bash -oc pipefail @var.x", "bash -Oc extglob @var.x",
+    "bash +oc pipefail @var.x", "sh -oc errexit @var.x", "bash -oo pipefail errexit -c @var.x",
+    "a=(-oc pipefail); bash \"${a[@]}\" @var.x", "echo @var.x | bash -os pipefail - a", "bash -os pipefail <<< @var.x",
+    "bash -Os extglob a <<< @var.x", "echo @var.x | bash -oO pipefail extglob", "echo @var.x | dash -ox errexit",
+    "bash -c - @var.x", "bash -ec - @var.x", "bash -c -e - @var.x",
+    "find . -exec sh -c - @var.x \\;", "f() { bash -c \"$@\"; }; f - @var.x", "o=-; bash -c \"$o\" @var.x",
+    "echo a | xargs --max-lines sh -c @var.x", "echo @var.x | xargs --max-lines -I% sh -c %", "echo @var.x | xargs --repl=% sh -c %",
+    "echo @var.x | xargs --repl sh -c {}", "S=sh\\ -c; $S \"@var.x\"", "S=\"sh\"\" -c\"; $S \"@var.x\"",
+    "IFS=,; S=sh,-c; $S \"@var.x\"", "S=ls; eval S=eval; $S \"@var.x\"", "S=ls; source <(echo S=eval); $S \"@var.x\"",
+    "fish -C @var.x -c ls", "fish -c ls -c @var.x", "bash -c 'eval $0' @var.x",
+    "fish -c 'eval $argv' @var.x", "X=@var.x su root -c 'eval \"$X\"'", "X=@var.x flock f -c 'eval \"$X\"'",
+    "trap -- 'eval \"$x\"' EXIT; x=@var.x", "podman run --health-startup-cmd \"curl @var.x\" img",
 ];
 
 /// Places that are data, whatever is in them. Each works in both shells, except those with `# bash`.
@@ -454,6 +467,14 @@ fn every_refused_row_is_refused_for_every_value_and_nothing_runs() {
 
 /// opal does not follow what these do with the value.
 const NOT_FOLLOWED: &[&str] = &[
+    "bash -c '$1' _ @var.x",
+    "bash -c 'exec $1' _ @var.x",
+    "x=@var.x; trap '$x' EXIT",
+    "bash -c '$0' @var.x",
+    "bash -c 'if $1; then :; fi' _ @var.x",
+    "bash -c 'a[$1]=1' _ @var.x",
+    "bash -c 'echo ${a[$1]}' _ @var.x",
+    "bash -c 'coproc eval \"$1\"' _ @var.x",
     ": @var.x; echo $[$_]",
     "n=@var.x; [[ $n -e\\\nq 1 ]]",
     "X=@var.x; exec {a[$X]}>f",
