@@ -147,8 +147,20 @@ fn fmt() -> Command {
 fn list() -> Command {
     Command::new("list")
         .about("List the tasks of the project, with their parameters")
-        .args([file(), global(), json(), flag("all", "Also list tasks whose name begins with `_`")])
-        .after_help("Examples:\n  opal list\n  opal list --json | jq -r '.tasks[].name'")
+        .args([
+            Arg::new("target")
+                .value_name("DIR|DIR/...")
+                .value_hint(ValueHint::DirPath)
+                .help("List the tasks of the project in DIR, or of all projects below it"),
+            file(),
+            global(),
+            json(),
+            flag("all", "Also list tasks whose name begins with `_`"),
+        ])
+        .after_help(
+            "Examples:\n  opal list\n  opal list apps/...\n  \
+             opal list --json | jq -r '.tasks[].name'",
+        )
 }
 
 fn explain() -> Command {

@@ -15,6 +15,7 @@ mod tree;
 
 use std::path::{Path, PathBuf};
 
+use crate::failure::Failure;
 use crate::project::DEFAULT_FILE;
 
 pub(crate) use tracked::below;
@@ -53,6 +54,18 @@ impl Target {
     pub(crate) fn word(path: &Path, task: &str) -> Option<String> {
         is_tree(path).then(|| format!("{}:{task}", path.display()))
     }
+}
+
+/// The directories of the projects of a tree, as they are typed.
+pub(crate) fn folders(tree: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let projects = below(tree)?.projects.into_iter();
+    Ok(projects.map(|project| project_folder(tree, &project)).collect())
+}
+
+/// The directory of a project, as it is seen from here.
+fn project_folder(tree: &Path, project: &str) -> PathBuf {
+    let path = folder_of(tree).join(project);
+    path.strip_prefix(".").map(Path::to_owned).unwrap_or(path)
 }
 
 /// Whether a source is made of the projects of a tree.

@@ -17,7 +17,6 @@ use crate::view::tty::{Tty, Unanswered};
 pub(crate) enum Asks {
     /// Those without a default.
     Missing,
-    /// All but a rest.
     All,
 }
 
@@ -39,12 +38,16 @@ pub(crate) fn ask(
     given: &mut BTreeMap<String, Value>,
 ) -> Result<(), Unanswered> {
     let is_asked = |param: &&TaskParam| {
-        let is_wanted = param.default.is_none() || asks == Asks::All;
-        is_wanted && !param.rest && !given.contains_key(&param.name)
+        let is_optional = param.default.is_some() || param.rest;
+        (asks == Asks::All || !is_optional) && !given.contains_key(&param.name)
     };
     let params: Vec<&TaskParam> = task.params.iter().filter(is_asked).collect();
     for param in params {
-        if let Some(value) = one(tty, param)? {
+        let value = match param.rest {
+            true => Some(Value::Array(rest(tty, param)?)),
+            false => one(tty, param)?,
+        };
+        if let Some(value) = value {
             given.insert(param.name.clone(), value);
         }
     }
@@ -60,6 +63,28 @@ fn one(tty: &mut Tty, param: &TaskParam) -> Result<Option<Value>, Unanswered> {
     let label = tty.dye("1", &visible(&param.name));
     tty.answered(format!("{label}: {}", visible(&shown)));
     Ok(value)
+}
+
+/// The words of a rest, one after the other; an empty line ends them.
+fn rest(tty: &mut Tty, param: &TaskParam) -> Result<Vec<Value>, Unanswered> {
+    let name = tty.dye("1", &visible(&param.name));
+    let mut facts = vec![visible(&param.ty.to_string())];
+    facts.extend(param.docs.iter().map(|docs| visible(docs)));
+    facts.push("one at a time; an empty line ends them".to_owned());
+    let about = [tty.dye("2", &facts.join("; "))];
+    let read = |text: &str| match text {
+        "" => Ok(None),
+        _ => match read_word(&param.ty, text) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(format!("`{}` {error}", param.name)),
+        },
+    };
+    let mut values = Vec::new();
+    while let (Some(value), text) = tty.text(&format!("{name}: "), &about, &read)? {
+        tty.answered(format!("{name}: {}", visible(&text)));
+        values.push(value);
+    }
+    Ok(values)
 }
 
 /// What can be chosen, with the words for it.

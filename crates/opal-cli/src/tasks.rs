@@ -1,11 +1,13 @@
 //! The tasks of a file: what `list`, help and completion know about them.
 
 mod finding;
+mod words;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::Path;
 
-use opal_core::{Type, Value};
+use opal_core::Type;
 use opal_plan::unit::{Function, Param};
 
 use crate::arguments;
@@ -16,6 +18,7 @@ use crate::view::diagnostics::visible;
 #[cfg(test)]
 pub(crate) use finding::all;
 pub(crate) use finding::{duplicates, find, is_private_elsewhere, of};
+pub(crate) use words::{flag_word, option, path_word, quoted, word, words, words_with};
 
 #[derive(Debug)]
 pub(crate) struct Task {
@@ -53,8 +56,21 @@ impl Task {
         self.docs.lines().next().unwrap_or_default()
     }
 
+    /// The same, by the name to call it from elsewhere, and under its project.
+    pub(crate) fn of_project(self, folder: &Path) -> Self {
+        let folder = folder.display();
+        Self {
+            name: format!("{folder}:{}", self.name),
+            group: Some(match &self.group {
+                Some(group) => format!("{folder}: {group}"),
+                None => folder.to_string(),
+            }),
+            ..self
+        }
+    }
+
     pub(crate) fn is_private(&self) -> bool {
-        self.name.starts_with('_')
+        self.name.rsplit(':').next().is_some_and(|name| name.starts_with('_'))
     }
 
     /// Whether `opal NAME` means opal, and only `opal run NAME` the task.
@@ -96,18 +112,14 @@ impl Task {
         format!("opal {}{}", if self.is_reserved() { "run " } else { "" }, self.name)
     }
 
-    /// `opal deploy ENV [REPLICAS] [FILES...]`.
+    /// `opal deploy ENV [--replicas=3] [FILES...]`.
     pub(crate) fn usage(&self) -> String {
-        let mut usage = self.command();
-        for param in &self.params {
-            let upper = param.name.to_uppercase();
-            usage.push_str(&match (&param.default, param.rest) {
-                (_, true) => format!(" [{upper}...]"),
-                (Some(_), _) => format!(" [{upper}]"),
-                (None, _) => format!(" {upper}"),
-            });
-        }
-        usage
+        self.command() + &self.signature()
+    }
+
+    /// ` ENV [--replicas=3] [FILES...]`.
+    pub(crate) fn signature(&self) -> String {
+        self.params.iter().map(|param| format!(" {}", param.form())).collect()
     }
 
     /// Whether the words behind its name ask opal for JSON, and not the task.
@@ -125,6 +137,23 @@ impl Task {
 }
 
 impl TaskParam {
+    /// How it is given: `ENV`, `[--replicas=3]`, `[FILES...]`.
+    fn form(&self) -> String {
+        let (upper, flag) = (self.name.to_uppercase(), &self.flag);
+        match &self.default {
+            _ if self.rest => format!("[{upper}...]"),
+            None => upper,
+            Some(default) if self.is_bool && default == "true" => {
+                format!("[--{}]", self.off_switch())
+            }
+            Some(_) if self.is_bool => format!("[--{flag}]"),
+            Some(default) if default.chars().count() <= 20 && !default.contains('\n') => {
+                format!("[--{flag}={}]", visible(default))
+            }
+            Some(_) => format!("[--{flag}=…]"),
+        }
+    }
+
     /// The type for people.
     pub(crate) fn type_name(&self) -> String {
         match &self.ty {
@@ -244,6 +273,8 @@ pub(crate) fn command(task: &Task) -> clap::Command {
             .short('h')
             .long("help")
             .action(clap::ArgAction::Help)
+            // A heading of its own puts it after the parameters.
+            .help_heading("Options")
             .help("-h: the parameters of the task; --help: all options");
         command = command.arg(help);
     }
@@ -292,94 +323,4 @@ fn arguments(param: &TaskParam, index: usize) -> Vec<clap::Arg> {
         flag.value_name(upper).value_parser(choices()).hide_possible_values(true)
     };
     vec![flag, position.hide(true)]
-}
-
-/// `--version=1.2`, as it is typed.
-pub(crate) fn flag_word(param: &TaskParam, value: &str) -> String {
-    match (param.is_switch(), value) {
-        (true, "false") => format!("--{}", param.off_switch()),
-        (true, _) => format!("--{}", param.flag),
-        (false, value) => format!("--{}={}", param.flag, quoted(value)),
-    }
-}
-
-/// What is typed to give a task these arguments, its name first.
-pub(crate) fn words(task: &Task, arguments: &BTreeMap<String, Value>) -> Vec<String> {
-    words_with(task, arguments, &quoted)
-}
-
-/// The same, with another way to quote a word.
-pub(crate) fn words_with(
-    task: &Task,
-    arguments: &BTreeMap<String, Value>,
-    quote: &dyn Fn(&str) -> String,
-) -> Vec<String> {
-    let mut words = vec![task.name.clone()];
-    let mut rest = Vec::new();
-    let mut is_next = true;
-    for param in &task.params {
-        match (arguments.get(&param.name), &param.default) {
-            // A word would go to this one, so what follows is given by name.
-            (None, _) => is_next = false,
-            (Some(Value::Array(items)), _) if param.rest => rest.extend(items.iter().map(argument)),
-            (Some(Value::Bool(true)), _) => words.push(format!("--{}", param.flag)),
-            (Some(Value::Bool(false)), _) => words.push(format!("--{}", param.off_switch())),
-            (Some(value), default) if default.is_some() || !is_next => {
-                words.push(format!("--{}={}", param.flag, quote(&argument(value))));
-            }
-            (Some(value), _) => rest.push(argument(value)),
-        }
-    }
-    // Quoting does not keep a dash from being taken for that of an option.
-    if rest.iter().any(|word| word.starts_with('-')) {
-        words.push("--".into());
-    }
-    words.extend(rest.iter().map(|text| quote(text)));
-    words
-}
-
-/// A value as a word of the command line, quoted where the shell needs it.
-pub(crate) fn word(value: &Value) -> String {
-    quoted(&argument(value))
-}
-
-/// A value as an argument of a task.
-fn argument(value: &Value) -> String {
-    let escaped =
-        |value: &Value| plain(value).replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=");
-    match value {
-        Value::Array(items) => items.iter().map(escaped).collect::<Vec<_>>().join(","),
-        Value::Map(items) => {
-            let key = |key: &String| escaped(&Value::String(key.clone().into()));
-            let items = items.iter().map(|(name, item)| format!("{}={}", key(name), escaped(item)));
-            items.collect::<Vec<_>>().join(",")
-        }
-        scalar => plain(scalar),
-    }
-}
-
-/// A word of the command line, quoted where the shell needs it.
-pub(crate) fn quoted(text: &str) -> String {
-    opal_core::view::shell_word(text)
-}
-
-/// An option and its value, as they are typed. A value that begins with a dash would be taken for an
-/// option by itself.
-pub(crate) fn option(name: &str, value: &str) -> Vec<String> {
-    match value.starts_with('-') {
-        true => vec![format!("{name}={}", quoted(value))],
-        false => vec![name.to_owned(), quoted(value)],
-    }
-}
-
-/// A path that is not taken for an option, whatever it begins with.
-pub(crate) fn path_word(path: &str) -> String {
-    if path.starts_with('-') { quoted(&format!("./{path}")) } else { quoted(path) }
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.to_string(),
-        other => other.to_string(),
-    }
 }

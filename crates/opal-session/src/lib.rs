@@ -9,11 +9,13 @@
 //! | the time | [`clock`] |
 //! | telling work to stop | [`stop`] |
 //! | the outside world: this machine | [`world`] |
+//! | which of its paths planning reads | [`noted`] |
 //! | why this machine did not do something: all messages of this crate | `error` |
 
 pub mod clock;
 mod error;
 mod local;
+pub mod noted;
 pub mod stop;
 pub mod watching;
 pub mod world;

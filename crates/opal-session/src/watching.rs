@@ -14,6 +14,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use opal_core::inventory::{Inventory, Known, Wanted, Which};
 use opal_core::resolver::Trouble;
 
+use crate::noted::Places;
 use crate::stop::Stop;
 use crate::world::{Scene, files_at};
 
@@ -31,6 +32,8 @@ pub struct Field<'a> {
     pub patterns: &'a [&'a str],
     /// What does not count, whatever the patterns say.
     pub except: &'a [&'a str],
+    /// Paths that count too, wherever they are.
+    pub places: &'a Places,
 }
 
 /// What was seen.
@@ -65,10 +68,10 @@ pub fn snapshot(
     stop: &Stop,
 ) -> Result<Snapshot, Trouble> {
     let at = now();
-    let &Field { base, home, project, patterns, except } = field;
+    let &Field { base, home, project, patterns, except, places } = field;
     let known = before.map(|before| Known { files: &before.files, at: before.at });
     let wanted = Wanted { patterns, except, which: Which::Watched, known };
-    let scene = Scene { base, home, project: Some(project), stop };
+    let scene = Scene { places: Some(places), ..Scene::new(base, home, Some(project), stop) };
     let (files, directories) = files_at(&scene, &wanted)?;
     Ok(Snapshot { files, directories, at })
 }

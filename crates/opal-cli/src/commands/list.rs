@@ -1,15 +1,23 @@
 //! `opal list`, and `opal` alone.
 
+use std::path::{Path, PathBuf};
+
 use clap::ArgMatches;
 use opal_ops::source::Loaded;
 
+use super::of_projects;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
+use crate::project::{Chosen, DEFAULT_FILE};
 use crate::source::NotLoaded;
 use crate::tasks::{self, Task};
-use crate::{source, view};
+use crate::{projects, source, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    if let Some(target) = matches.get_one::<String>("target") {
+        of_projects::alone(context.file(matches), context.is_global(matches))?;
+        return list_projects(context, target, matches);
+    }
     let (file, mut tasks) = tasks(context, Some(matches))?;
     if matches.get_flag("json") {
         return ended(context, &file, view::list::json(&file, &tasks));
@@ -34,6 +42,39 @@ pub(super) fn ended(
     listed?;
     view::check::advice(file, found, context.err());
     Ok(Exit::Source)
+}
+
+/// The tasks of another project, or of all projects below a directory, by the names to call them.
+fn list_projects(
+    context: &Context<'_>,
+    target: &str,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
+    let folder = Path::new(target);
+    let projects: Vec<PathBuf> = match projects::is_tree(folder) {
+        true => projects::folders(folder)?,
+        false => vec![folder.to_owned()],
+    };
+    let (mut all, mut places, mut exit) = (Vec::new(), Vec::new(), Exit::Done);
+    for project in projects {
+        let (loaded, mut tasks) = of_file(context, &Chosen::named(project.join(DEFAULT_FILE)))?;
+        if !matches.get_flag("all") && !matches.get_flag("json") {
+            tasks.retain(|task| !task.is_private());
+        }
+        exit = ended(context, &loaded, Ok(exit))?;
+        let lines = loaded.lines();
+        for task in tasks {
+            let (file, line) = lines.of(task.offset);
+            places.push((file.to_owned(), line));
+            all.push(task.of_project(&project));
+        }
+    }
+    let places: Vec<(&str, u32)> = places.iter().map(|(file, line)| (&**file, *line)).collect();
+    match matches.get_flag("json") {
+        true => view::list::json_at(target, &all, &places)?,
+        false => view::list::human(target, &all, context.out())?,
+    };
+    Ok(exit)
 }
 
 /// `opal -l`: the tasks.
@@ -64,8 +105,11 @@ pub(super) fn tasks(
     context: &Context<'_>,
     matches: Option<&ArgMatches>,
 ) -> Result<(Loaded, Vec<Task>), Failure> {
-    let chosen = context.needed(matches)?;
-    let mut loaded = source::read(&chosen, &context.registry).map_err(NotLoaded::into_failure)?;
+    of_file(context, &context.needed(matches)?)
+}
+
+fn of_file(context: &Context<'_>, chosen: &Chosen) -> Result<(Loaded, Vec<Task>), Failure> {
+    let mut loaded = source::read(chosen, &context.registry).map_err(NotLoaded::into_failure)?;
     if let Some(foreign) = loaded.foreign(&context.registry) {
         let help = foreign.help.join("; ");
         let message = format!("{}: {}", loaded.name, foreign.message);

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use opal_ops::planning::Subject;
 
 use super::task;
@@ -71,7 +72,7 @@ fn of_tree(
     let command = || Command::new("opal").bin_name(&name);
     let mut asked = match options::parse(&command, rest, verb.options()) {
         Ok(matches) => Asked::from(&matches)?.or(before),
-        Err(error) => return view::clap(&error, context.out(), asks_for_json(rest)),
+        Err(error) => return refused(&error, &name, context, asks_for_json(rest)),
     };
     let since = asked.plan.changed_since.as_deref();
     let loaded = projects::load(path, task, since, &context.registry)?;
@@ -89,4 +90,22 @@ fn of_tree(
     let subject = Subject { loaded: &loaded, function: Some(task.clone()), arguments };
     let ended = task::carry_out(context, &subject, &asked, verb);
     ended.map_err(|failure| failure.in_json(asked.plan.is_json()))
+}
+
+/// What is not an option is not for the projects either: each has a task with parameters of its own.
+fn refused(
+    error: &clap::Error,
+    name: &str,
+    context: &Context<'_>,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let word = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => word,
+        _ => return view::clap(error, context.out(), json),
+    };
+    let failure = Failure::usage(
+        format!("unexpected argument `{word}`: `{name}` passes no arguments to the projects"),
+        "give the parameters defaults, or run one project: `opal DIR:TASK ARGUMENTS`",
+    );
+    Err(failure.help(format!("`{name} --help` shows the options")).in_json(json))
 }

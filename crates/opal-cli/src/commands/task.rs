@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{self, Asked};
 use crate::planning;
-use crate::project::Chosen;
+use crate::project::{Chosen, DEFAULT_FILE};
 use crate::projects::Target;
 use crate::prompts::{self, Asks};
 use crate::signals::Watched;
@@ -30,7 +30,7 @@ use crate::task_words::{Missing, Typed, Words};
 use crate::tasks::{self, Task};
 use crate::verb::Verb;
 use crate::view::tty::Unanswered;
-use crate::{project, source, task_words, view};
+use crate::{project, projects, source, task_words, view};
 
 /// A task with the words behind its name.
 pub(crate) fn run(
@@ -109,6 +109,13 @@ pub(crate) fn script(
     mut asked: Asked,
     verb: Verb,
 ) -> Result<Exit, Failure> {
+    if projects::is_tree(path) || path.join(DEFAULT_FILE).is_file() {
+        let shown = path.display();
+        return Err(Failure::usage(
+            format!("`{shown}` names projects, but no task"),
+            format!("name a task: `opal {shown}:TASK`; `opal list {shown}` lists them"),
+        ));
+    }
     let mut loaded = match source::read(&Chosen::named(path), &context.registry) {
         Ok(loaded) => loaded,
         Err(not_loaded) => return not_loaded.show(context.err(), false),

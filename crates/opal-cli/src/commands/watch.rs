@@ -70,7 +70,7 @@ pub(crate) fn watch(
     area.may_run(asked)?;
     let watched = Watched::begin()?;
     watched.stop().attend();
-    let words = Words::of(context);
+    let words = Words::of(context, subject);
     let before = Snapshot::default();
     let (watcher, own) = (Watcher::new(), Own::default());
     let mut session =

@@ -9,8 +9,8 @@ use opal_ops::source::imports::Wanted;
 use opal_ops::source::{Loaded, Selection, seen_from};
 
 use super::changes::Changes;
-use super::folder_of;
 use super::tracked::{Tracked, below};
+use super::{folder_of, project_folder};
 use crate::failure::{Exit, Failure};
 use crate::project::{Chosen, DEFAULT_FILE};
 use crate::source::{self, NotLoaded};
@@ -71,8 +71,7 @@ fn of_project(
     task: &str,
     registry: &Registry,
 ) -> Result<Option<(Loaded, Task)>, Failure> {
-    let path = folder_of(tree).join(project).join(DEFAULT_FILE);
-    let path = path.strip_prefix(".").map(Path::to_owned).unwrap_or(path);
+    let path = project_folder(tree, project).join(DEFAULT_FILE);
     let loaded = source::read(&Chosen::named(path), registry).map_err(NotLoaded::into_failure)?;
     match tasks::find(&loaded, task) {
         Some(found) => Ok(Some((loaded, found))),

@@ -64,6 +64,7 @@ pub(crate) fn all(unit: &Unit, text: &str) -> Vec<Task> {
         tasks.extend(theirs.map(|task| Task {
             name: format!("{namespace}.{}", task.name),
             namespace: Some(namespace.to_owned()),
+            group: task.group.map(|group| format!("{namespace}: {group}")),
             ..task
         }));
     }

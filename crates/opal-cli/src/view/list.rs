@@ -22,7 +22,8 @@ pub(crate) fn human(file: &str, tasks: &[Task], ink: Ink) -> Result<Exit, Failur
             "{file} has no tasks yet. A task is a function:\n\n    fun hello() = echo hello\n"
         ));
     }
-    let forms: Vec<String> = tasks.iter().map(form).collect();
+    let forms: Vec<String> =
+        tasks.iter().map(|task| task.name.clone() + &task.signature()).collect();
     let width =
         forms.iter().map(|form| form.chars().count()).filter(|w| *w <= 40).max().unwrap_or(0);
     let mut out = format!("{bold}Tasks{reset} in {file}\n");
@@ -49,14 +50,18 @@ pub(crate) fn human(file: &str, tasks: &[Task], ink: Ink) -> Result<Exit, Failur
     print(&out)
 }
 
+/// What a task is grouped by: its heading, or else what related names begin with.
+fn key(task: &Task) -> (bool, &str) {
+    match task.group.as_deref() {
+        Some(heading) => (true, heading),
+        None => (false, task.prefix()),
+    }
+}
+
 /// Tasks under one heading are together. So are, without one, those that share a namespace or the part
 /// before their first `-`, if there are several; the others are before them.
 pub(super) fn groups(tasks: &[Task]) -> Vec<(&str, Vec<usize>)> {
     let mut alike: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
-    let key = |task| match heading(task) {
-        Some(heading) => (true, heading),
-        None => (false, Task::prefix(task)),
-    };
     for (index, task) in tasks.iter().enumerate() {
         alike.entry(key(task)).or_default().push(index);
     }
@@ -74,40 +79,19 @@ pub(super) fn groups(tasks: &[Task]) -> Vec<(&str, Vec<usize>)> {
     groups
 }
 
-/// Imported tasks are together by their namespace, whatever headings their file has.
-fn heading(task: &Task) -> Option<&str> {
-    task.group.as_deref().filter(|_| task.namespace.is_none())
-}
-
-/// `deploy ENV [TAGS...] [--replicas=3]`.
-fn form(task: &Task) -> String {
-    let mut form = task.name.clone();
-    for param in &task.params {
-        form.push(' ');
-        form.push_str(&param_form(param));
-    }
-    form
-}
-
-fn param_form(param: &TaskParam) -> String {
-    let upper = param.name.to_uppercase();
-    let flag = param.name.trim_start_matches('_').replace('_', "-");
-    match &param.default {
-        _ if param.rest => format!("[{upper}...]"),
-        None => upper,
-        Some(default) if param.is_bool && default == "true" => format!("[--no-{flag}]"),
-        Some(_) if param.is_bool => format!("[--{flag}]"),
-        Some(default) if default.chars().count() <= 20 && !default.contains('\n') => {
-            format!("[--{flag}={}]", visible(default))
-        }
-        Some(_) => format!("[--{flag}=…]"),
-    }
-}
-
 pub(crate) fn json(file: &Loaded, tasks: &[Task]) -> Result<Exit, Failure> {
-    let all = groups(tasks);
     let lines = file.lines();
-    let place = |task: &Task| lines.of(task.offset);
+    let places: Vec<(&str, u32)> = tasks.iter().map(|task| lines.of(task.offset)).collect();
+    json_at(&file.name, tasks, &places)
+}
+
+/// The same, with the file and the line of each task.
+pub(crate) fn json_at(
+    source: &str,
+    tasks: &[Task],
+    places: &[(&str, u32)],
+) -> Result<Exit, Failure> {
+    let all = groups(tasks);
     let group_of = |index: usize| {
         all.iter().find(|(_, members)| members.contains(&index)).map_or("", |(group, _)| group)
     };
@@ -120,16 +104,16 @@ pub(crate) fn json(file: &Loaded, tasks: &[Task]) -> Result<Exit, Failure> {
                 "summary": task.summary(),
                 "docs": task.docs,
                 "group": group_of(index),
-                "line": place(task).1,
+                "line": places[index].1,
                 "private": task.is_private(),
                 "reserved": task.is_reserved(),
                 "params": task.params.iter().map(param_json).collect::<Vec<_>>(),
-                "file": place(task).0,
+                "file": places[index].0,
                 "namespace": task.namespace,
             })
         })
         .collect();
-    print_json(&json!({"version": 1, "file": file.name, "tasks": tasks}))
+    print_json(&json!({"version": 1, "file": source, "tasks": tasks}))
 }
 
 fn param_json(param: &TaskParam) -> serde_json::Value {

@@ -28,7 +28,7 @@ fn what_is_wrong_is_said_with_the_way_forward() {
     let opal = Opal::machine(PROJECT);
     for (words, says, help) in [
         (&["build", "tset"][..], "`build` takes no arguments", "opal build && opal test"),
-        (&["deploy"], "`deploy` needs `env`", "usage: opal deploy ENV [REPLICAS]"),
+        (&["deploy"], "`deploy` needs `env`", "usage: opal deploy ENV [--replicas=3]"),
         (
             &["deploy", "pord"],
             "`env` of `deploy` expects one of \"dev\" | \"prod\", got `pord`",
@@ -78,7 +78,7 @@ fn a_file_that_is_named_must_be_there() {
 fn short_help_is_the_tasks_own_and_long_help_is_everything() {
     let opal = Opal::machine(PROJECT);
     let short = opal.call(&["deploy", "-h"]);
-    short.code(0).says("Usage: opal deploy ENV [REPLICAS] [WAIT] [FILES...]");
+    short.code(0).says("Usage: opal deploy ENV [--replicas=3] [--no-wait] [FILES...]");
     short.says("Deploys the service.").says("--replicas").says("--no-wait").says("--help");
     short.hides("--telemetry").hides("--resume");
     assert!(short.stdout.lines().count() < 24, "{}", short.stdout);

@@ -184,9 +184,10 @@ fn the_fix_of_a_late_dependency_moves_it_up() {
 #[test]
 fn a_chain_of_dependencies_has_a_limit() {
     let mut text = "fun f0() = true\n".to_owned();
-    for n in 1..=100 {
+    for n in 1..=600 {
         text += &format!("fun f{n}() {{\n    @needs.f{}()\n    true\n}}\n", n - 1);
     }
-    Opal::machine(&text).args(["f40"]).run().code(0).says("done: 41 steps");
-    Opal::machine(&text).args(["f100"]).run().code(65).says("E0312");
+    Opal::machine(&text).args(["f490"]).run().code(0).says("done: 491 steps");
+    let refused = Opal::machine(&text).args(["f600"]).run();
+    refused.code(65).says("E0312").says("chain of dependencies is longer than 500 levels");
 }

@@ -25,7 +25,7 @@ fn tasks_are_documented_with_groups_and_parameters() {
     let ran = Opal::project(PROJECT).args(["doc"]).run();
     ran.code(0).says("# Tasks\n\n## Releases\n\n### ship\n\n");
     ran.says("Ship a version &lt;to> a stage, `<now>`.\n");
-    ran.says("```sh\nopal ship VERSION [STAGE] [MORE...]\n```\n");
+    ran.says("```sh\nopal ship VERSION [--stage=\"a\"] [MORE...]\n```\n");
     ran.says("| `version` | `String` | required |  |\n");
     ran.says("| `stage` | `\"a\" \\| \"b\"` | `\"a\"` | where \\| to |\n");
     ran.says("| `more` | `Array[String]` | none |  |\n");

@@ -9,7 +9,7 @@ fn help_of_a_task_shows_parameters_types_defaults_and_docs() {
     let ran = Opal::project(project).args(["deploy", "--help"]).run();
     ran.code(0)
         .says("Deploys the app.")
-        .says("Usage: opal deploy ENV [MAX_SURGE] [OPTIONS]")
+        .says("Usage: opal deploy ENV [--max-surge=2] [OPTIONS]")
         .says("\"dev\" | \"prod\"")
         .says("--max-surge")
         .says("Int [default: 2]");

@@ -159,7 +159,7 @@ fn lists_help_and_completion_know_the_functions_of_imports() {
     let build = &document["tasks"][3];
     assert_eq!(build["file"], "apps/web/commands.opl");
     assert_eq!((&build["line"], &build["namespace"]), (&4.into(), &"front".into()));
-    opal.call(&["db.migrate", "-h"]).code(0).says("opal db.migrate [STEPS]");
+    opal.call(&["db.migrate", "-h"]).code(0).says("opal db.migrate [--steps=1]");
     opal.call(&["help", "front.build"]).code(0).says("Build the front end.");
     let index = ("_CLAP_COMPLETE_INDEX", "1");
     let asked = [("OPAL_COMPLETE", "zsh"), index];

@@ -186,3 +186,52 @@ fn help_and_completion_show_what_the_documentation_says_about_a_parameter() {
     let asked = [("OPAL_COMPLETE", "zsh"), ("_CLAP_COMPLETE_INDEX", "1")];
     opal.call_with(&asked, &["--", "opal", ""]).code(0).says("ship").hides("_prepare");
 }
+
+#[test]
+fn headings_of_imported_files_group_their_tasks_after_the_namespace() {
+    let text = "import \"tasks/db.opl\"\n// # Build\nfun build() = true\n";
+    let opal = Opal::machine(text).file(
+        "tasks/db.opl",
+        "fun first() = true\n// # Backup\nfun dump() = true\n// # Build\nfun index() = true\n",
+    );
+    let expected = "\
+Tasks in commands.opl
+
+    db.first
+
+  Build
+    build
+
+  db: Backup
+    db.dump
+
+  db: Build
+    db.index
+
+opal TASK -h shows the parameters of a task.
+";
+    opal.call(&["list"]).code(0).stdout(expected);
+    let json = opal.call(&["list", "--json"]).code(0).json();
+    assert_eq!(json["tasks"][2]["group"], "db: Backup", "{json:#}");
+    opal.call(&["doc"]).code(0).says("## db: Backup\n\n### db.dump");
+}
+
+#[test]
+fn one_form_of_a_signature_is_shown_everywhere() {
+    let opal =
+        Opal::machine("fun deploy(env, dry_run = false, fast = true, n = 3, files...) = true\n");
+    let form = "deploy ENV [--dry-run] [--no-fast] [--n=3] [FILES...]";
+    for words in [&["list"][..], &["deploy", "-h"], &["deploy", "--help"], &["doc"], &["deploy"]] {
+        opal.call(words).says(form);
+    }
+}
+
+#[test]
+fn help_shows_parameters_before_options() {
+    let opal = Opal::machine("fun deploy(env) = true\n");
+    for word in ["-h", "--help"] {
+        let shown = opal.call(&["deploy", word]).code(0).stdout.clone();
+        let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
+        assert!(at("Parameters,") < at("Options:"), "{shown}");
+    }
+}

@@ -4,7 +4,7 @@ mod attacks;
 mod contracts;
 
 use crate::formats::git;
-use crate::support::Opal;
+use crate::support::{Opal, assert_schema};
 
 /// A repository with projects, committed.
 pub(super) fn repository() -> Opal {
@@ -46,6 +46,75 @@ fn a_task_of_another_project_starts_in_its_directory() {
     opal.call(&["apps/none:test"]).code(66).says("apps/none/commands.opl");
     opal.call(&["-f", "commands.opl", "apps/web:test"]).code(2).says("both name a source");
     opal.call(&["apps/web:test", "--changed-since", "main"]).code(2).says("DIR/...:TASK");
+}
+
+#[test]
+fn the_tasks_of_other_projects_are_listed_by_the_names_to_call_them() {
+    let opal = repository();
+    let listed = opal.call(&["list", "apps/..."]);
+    let expected = "\
+Tasks in apps/...
+
+  apps/api
+    apps/api:test
+
+  apps/docs
+    apps/docs:lint
+
+  apps/team/inner
+    apps/team/inner:test
+
+  apps/web
+    apps/web:test
+    apps/web:build [--env=\"dev\"]
+
+opal TASK -h shows the parameters of a task.
+";
+    listed.code(0).stdout(expected);
+    let json = opal.call(&["list", "apps/...", "--json"]).code(0).json();
+    assert_schema("list-1.json", &json);
+    for task in json["tasks"].as_array().unwrap() {
+        opal.call(&["plan", task["name"].as_str().unwrap()]).code(0);
+    }
+    assert_eq!(json["tasks"][0]["file"], "apps/api/commands.opl");
+    opal.call(&["list", "apps/web"]).code(0).says("apps/web:build").hides("api");
+    opal.call(&["list", "none/..."]).code(66);
+    opal.call(&["list", "none"]).code(66).says("none/commands.opl");
+    opal.call(&["list", "apps/...", "-f", "commands.opl"]).code(2).says("both name a source");
+    opal.write(
+        "apps/web/commands.opl",
+        "import \"gone.opl\"\nfun test() = true\nfun _own() = true\n",
+    );
+    let listed = opal.call(&["list", "apps/..."]);
+    listed.code(65).says("gone.opl").says("apps/web:test").says("apps/api:test").hides("_own");
+    opal.call(&["list", "apps/web", "--all"]).code(65).says("apps/web:_own");
+}
+
+#[test]
+fn directories_of_projects_are_not_tasks() {
+    let opal = repository();
+    for word in ["apps/...", "apps/web"] {
+        let refused = opal.call(&[word]);
+        refused.code(2).says("names projects, but no task").says(&format!("opal list {word}"));
+    }
+}
+
+#[test]
+fn a_selection_refuses_arguments_in_plain_words() {
+    let opal = repository();
+    opal.write("apps/web/commands.opl", "fun test(x = \"1\", more...) = echo @var.x @var.more\n");
+    for (words, word) in [
+        (&["apps/...:test", "foo"][..], "foo"),
+        (&["apps/...:test", "--x=2"], "--x"),
+        (&["plan", "apps/...:test", "--", "foo"], "foo"),
+        (&["verify", "apps/...:test", "foo"], "foo"),
+    ] {
+        let refused = opal.call(words);
+        refused.code(2).says(&format!("unexpected argument `{word}`")).says("passes no arguments");
+        refused.says("opal DIR:TASK ARGUMENTS").hides("api");
+    }
+    opal.call(&["apps/...:test", "--dry-run", "--format"]).code(2).says("--format");
+    opal.call(&["-q", "apps/web:test", "2", "a"]).code(0).stdout("2 a\n");
 }
 
 #[test]

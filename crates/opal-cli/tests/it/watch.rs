@@ -1,8 +1,11 @@
 //! `opal watch`: real files, and no waiting but for what it prints.
 
+mod limits;
+mod reads;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -42,7 +45,11 @@ struct Watching {
 
 impl Watching {
     fn begin(opal: &Opal, words: &[&str]) -> Self {
-        let mut child = opal.interruptible().args(words).spawn().unwrap();
+        Self::spawn(opal.interruptible().args(words))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let (tell, lines) = channel();
         pass_on(child.stdout.take().unwrap(), tell.clone());
         pass_on(child.stderr.take().unwrap(), tell);

@@ -37,6 +37,10 @@ const MAX_HELD: usize = 64 * 1024 * 1024 / 16;
 /// Levels of steps, calls and iterations included.
 const MAX_LEVELS: u32 = 64;
 
+/// Blocks that are expanded inside one another, over dependencies of dependencies: their steps are not
+/// nested, but this is.
+const MAX_OPEN: u32 = 500;
+
 impl<'a> Planner<'a> {
     pub(super) fn expand(&mut self, entry: Entry) -> Result<Vec<Step>, Stop> {
         let program: &'a Program = self.program;
@@ -70,13 +74,10 @@ impl<'a> Planner<'a> {
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
         self.depth += 1;
-        if self.depth > MAX_LEVELS {
+        self.open += 1;
+        if self.depth > MAX_LEVELS || self.open > MAX_OPEN {
             let span = block.statements.first().map_or(Span::at(0), |first| first.span);
-            let message = format!("the plan is nested deeper than {MAX_LEVELS} levels");
-            return Err(self.stop(
-                Diagnostic::new(Code::TooDeep, span, message)
-                    .help("each call counts as a level: reduce the depth of calls"),
-            ));
+            return Err(self.too_deep(span));
         }
         self.ahead.push(Ahead::new(block, self.frames.len()));
         for statement in &block.statements {
@@ -87,7 +88,22 @@ impl<'a> Planner<'a> {
         }
         self.ahead.pop();
         self.depth -= 1;
+        self.open -= 1;
         Ok(())
+    }
+
+    fn too_deep(&mut self, span: Span) -> Stop {
+        let (message, help) = match self.depth > MAX_LEVELS {
+            true => (
+                format!("the plan is nested deeper than {MAX_LEVELS} levels"),
+                "each call counts as a level: reduce the depth of calls",
+            ),
+            false => (
+                format!("the chain of dependencies is longer than {MAX_OPEN} levels"),
+                "let a function need several others, which do not need one another",
+            ),
+        };
+        self.stop(Diagnostic::new(Code::TooDeep, span, message).help(help))
     }
 
     fn statement(

@@ -47,6 +47,8 @@ pub(crate) struct Planner<'a> {
     /// Of the texts and values in the steps.
     pub(super) held: usize,
     pub(super) depth: u32,
+    /// The same over a chain of dependencies, each of which starts as a target does.
+    pub(super) open: u32,
     pub(super) errors: Vec<Rc<Diagnostic>>,
 }
 
@@ -82,6 +84,7 @@ impl<'a> Planner<'a> {
             nodes: 0,
             held: 0,
             depth: 0,
+            open: 0,
             errors: Vec::new(),
         }
     }

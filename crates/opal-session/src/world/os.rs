@@ -25,6 +25,7 @@ use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, T
 
 use shells::Interpreter;
 
+use crate::noted::Noted;
 use crate::stop::Stop;
 
 pub(crate) use files::place;
@@ -64,6 +65,7 @@ pub struct OsWorld {
     stop: Stop,
     shell: OnceLock<Option<Interpreter>>,
     agent: OnceLock<ureq::Agent>,
+    noted: Option<Arc<Noted>>,
 }
 
 impl Default for Limits {
@@ -80,8 +82,15 @@ impl OsWorld {
 
     #[must_use]
     pub fn with_limits(surroundings: Surroundings, limits: Limits) -> Self {
-        let stop = Stop::new();
-        Self { surroundings, limits, stop, shell: OnceLock::new(), agent: OnceLock::new() }
+        let (stop, shell, agent) = (Stop::new(), OnceLock::new(), OnceLock::new());
+        Self { surroundings, limits, stop, shell, agent, noted: None }
+    }
+
+    /// Notes the paths that are read from now on.
+    #[must_use]
+    pub fn noting(mut self, noted: &Arc<Noted>) -> Self {
+        self.noted = Some(Arc::clone(noted));
+        self
     }
 
     /// Lets commands end as soon as this says so.

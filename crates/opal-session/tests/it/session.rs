@@ -14,6 +14,5 @@ mod seat;
 mod stopping;
 mod support;
 mod terminal;
-mod texts;
 mod typing;
 mod words;

@@ -1,15 +1,19 @@
 //! Which files count: the source, what the plan reads, and the inputs of `@cached`. Where the plan has
 //! no `@cached`, all files of the project that git does not ignore.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use opal_core::inventory::CACHED;
 use opal_core::plan::{Arg, Key, Plan};
+use opal_core::resolver::TroubleKind;
 use opal_core::{Data, Value};
 use opal_ops::planning::Subject;
 use opal_ops::source::imports::Wanted;
 use opal_ops::source::{Loaded, seen_from, top_around};
 use opal_plan::plan::{Purpose, Resolved};
+use opal_session::noted::{Depth, Noted, Places};
 use opal_session::stop::Stop;
 use opal_session::watching::{self, Field, Snapshot};
 
@@ -19,9 +23,6 @@ use crate::options::Asked;
 use crate::project::Chosen;
 use crate::{planning, source};
 
-/// Values that a plan reads out of files, and the argument that names the file.
-const READS: [&str; 5] = ["file.read", "file.hash", "file.exists", "file.glob", "secret.file"];
-
 /// What is checked, and what its plan says.
 #[derive(Clone, Debug)]
 pub(super) struct Area {
@@ -29,6 +30,8 @@ pub(super) struct Area {
     project: PathBuf,
     home: Option<PathBuf>,
     patterns: Vec<String>,
+    /// The sources, and what the plan has read.
+    places: Places,
     /// The runtime root, where it is in the project.
     root: Option<String>,
     /// What the task makes.
@@ -50,8 +53,9 @@ impl Area {
         })?;
         let project = top_around(&base).to_owned();
         let home = context.ambient.home.clone();
-        let (patterns, outputs) = (Vec::new(), Vec::new());
-        let mut area = Self { base, project, home, patterns, root: None, outputs, asks: false };
+        let (patterns, outputs, places) = (Vec::new(), Vec::new(), Places::new());
+        let mut area =
+            Self { base, project, home, patterns, places, root: None, outputs, asks: false };
         if let Some(root) = context.root(asked.plan.root.as_ref()) {
             let path = std::path::absolute(root.path()).unwrap_or_default();
             // It may not be there yet, and its parent may have another name.
@@ -104,26 +108,38 @@ impl Area {
             project: &self.project,
             patterns: &patterns,
             except: &except,
+            places: &self.places,
         };
         // A snapshot takes a moment: who waits for a signal asks after it.
-        watching::snapshot(&field, Some(before), &Stop::new()).map_err(Failure::unready)
+        watching::snapshot(&field, Some(before), &Stop::new()).map_err(|trouble| {
+            let is_too_much = trouble.kind == TroubleKind::TooLarge;
+            let failure = Failure::unready(trouble);
+            match is_too_much {
+                true => failure.help(
+                    "have git ignore files that no task reads, or declare the inputs of the task: \
+                     `@cached(inputs=[…])`",
+                ),
+                false => failure,
+            }
+        })
     }
 
     /// Takes what the plan of a source says, where there is a plan.
     fn read(&mut self, context: &Context<'_>, subject: &Subject<'_>, asked: &Asked) {
-        let planned = plan(context, subject, asked);
-        let mut patterns = Vec::new();
-        for file in sources(subject.loaded) {
-            self.add_path(&file, &mut patterns);
+        let noted = Arc::new(Noted::default());
+        let planned = plan(context, subject, asked, &noted);
+        for file in sources(subject.loaded).iter().chain(&asked.plan.env_files) {
+            noted.add(&std::path::absolute(file).unwrap_or_default(), Depth::Content);
         }
+        let mut places = noted.places();
         let Some(Resolved { plan, secrets, .. }) = &planned else {
             // What was watched is watched, and the files that may have the error.
             if self.patterns.is_empty() {
-                patterns.push(self.written(&self.project));
+                self.patterns.push(self.written(&self.project));
             }
-            patterns.extend(std::mem::take(&mut self.patterns));
-            return self.patterns = sorted(patterns);
+            return self.places.append(&mut places);
         };
+        let mut patterns = Vec::new();
         let values = |arg: &Arg| texts(arg, secrets);
         let (mut outputs, mut has_cached) = (Vec::new(), false);
         self.asks = false;
@@ -135,21 +151,15 @@ impl Area {
                 outputs.extend(step.arg("outputs").map(values).unwrap_or_default());
             }
         }
-        patterns.extend(reads(plan));
+        for name in globbed(plan) {
+            places.insert(self.base.join(name), Depth::Content);
+        }
+        self.places = places;
         if !has_cached {
             patterns.push(self.written(&self.project));
         }
         self.patterns = sorted(patterns);
         self.outputs = sorted(outputs);
-    }
-
-    /// A path, where it is in the project.
-    fn add_path(&self, path: &Path, patterns: &mut Vec<String>) {
-        if let Ok(real) = path.canonicalize()
-            && real.starts_with(&self.project)
-        {
-            patterns.push(self.written(&real));
-        }
     }
 
     /// A path as a pattern.
@@ -159,11 +169,16 @@ impl Area {
 }
 
 /// The quick plan of a source; none where it has errors, which the round shows.
-fn plan(context: &Context<'_>, subject: &Subject<'_>, asked: &Asked) -> Option<Resolved> {
+fn plan(
+    context: &Context<'_>,
+    subject: &Subject<'_>,
+    asked: &Asked,
+    noted: &Arc<Noted>,
+) -> Option<Resolved> {
     let program = subject.examine(&context.registry).ok()?.program;
     let options = &asked.plan;
     let mut keys = planning::passing_keys(subject, context, options);
-    let world = planning::world(subject, context, options).ok()?;
+    let world = planning::world(subject, context, options).ok()?.noting(noted);
     let aim = options.aim(Purpose::Quick);
     subject.resolve(&context.registry, &program, aim, &world, &mut keys).ok()
 }
@@ -173,25 +188,15 @@ fn sources(loaded: &Loaded) -> Vec<PathBuf> {
     loaded.files().into_iter().chain(variables).collect()
 }
 
-/// The files that the plan has read, by the keys of what it has read: `file.read(path="VERSION")`.
-fn reads(plan: &Plan) -> Vec<String> {
-    let mut files = Vec::new();
-    for read in plan.reads.iter().filter(|read| READS.contains(&&*read.decorator)) {
-        files.extend(named(&read.key));
-    }
-    files
-}
-
-/// The file in the key of a read; none where it is computed from other values.
-fn named(key: &Key) -> Option<String> {
-    let (_, rest) = key.split_once("=\"")?;
-    let (path, after) = rest.split_once('"')?;
-    let is_plain = !path.contains(['\\', '~']) && !path.starts_with('/') && !path.is_empty();
-    (is_plain && after.starts_with([')', ','])).then(|| path.to_owned())
+/// The files that a glob has found: the plan has their names, and its steps read them.
+fn globbed(plan: &Plan) -> Vec<String> {
+    let globs = plan.reads.iter().filter(|read| read.decorator == "file.glob");
+    let found = globs.filter_map(|read| read.public.clone());
+    found.flat_map(|names| texts(&Arg::Const(names), &BTreeMap::new())).collect()
 }
 
 /// The texts of an Array.
-fn texts(arg: &Arg, values: &std::collections::BTreeMap<Key, Data>) -> Vec<String> {
+fn texts(arg: &Arg, values: &BTreeMap<Key, Data>) -> Vec<String> {
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.to_string()),
         _ => None,

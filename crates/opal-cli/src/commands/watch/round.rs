@@ -7,11 +7,15 @@ use std::process::{Child, Command, ExitStatus};
 use opal_core::action::Why;
 use rustix::process::{Pid, Signal, kill_process};
 
+use opal_ops::planning::Subject;
+
 use crate::ambient::Colour;
-use crate::builtins;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::inner::ROUND;
+use crate::task_words::Typed;
+use crate::verb::Verb;
+use crate::{builtins, task_words, tasks};
 
 /// What a run ends with that Ctrl+C has ended.
 pub(super) const INTERRUPTED: u8 = 130;
@@ -28,7 +32,7 @@ pub(super) struct Words {
 
 impl Words {
     /// The words of `opal watch` as words of `opal run`. The process is already where `-C` says.
-    pub(super) fn of(context: &Context<'_>) -> Self {
+    pub(super) fn of(context: &Context<'_>, subject: &Subject<'_>) -> Self {
         let typed = context.typed;
         let mut words: Vec<OsString> = vec![ROUND.into()];
         if let Some(file) = &typed.file {
@@ -56,10 +60,26 @@ impl Words {
         let command = opal.find_subcommand_mut("watch").map(std::mem::take).unwrap_or_default();
         let target = builtins::target(&command, rest).map_or(rest.len(), |(at, _)| at);
         let queue = rest[..target].iter().position(|word| word == "--queue");
-        let kept = rest.iter().enumerate().filter(|(at, _)| Some(*at) != queue);
+        let answered = answered(subject, rest.get(target + 1..).unwrap_or_default());
+        let end = if answered.is_some() { target } else { rest.len() };
+        let kept = rest[..end].iter().enumerate().filter(|(at, _)| Some(*at) != queue);
         words.extend(kept.map(|(_, word)| word.clone()));
+        if let Some((options, arguments)) = answered {
+            words.extend(options);
+            words.extend(rest.get(target).cloned());
+            words.extend(arguments);
+        }
         Self { words, queues: queue.is_some(), on_terminal: context.ambient.is_interactive() }
     }
+}
+
+/// The options and arguments of a task that was asked for some of them: rounds do not ask again.
+fn answered(subject: &Subject<'_>, typed: &[OsString]) -> Option<(Vec<OsString>, Vec<OsString>)> {
+    let task = tasks::find(subject.loaded, subject.function.as_deref()?)?;
+    let sorted = task_words::sort(&task, typed, Verb::Watch.options(), &Vec::new);
+    let Ok(Typed::Missing(missing)) = sorted else { return None };
+    let words = tasks::words_with(&task, &subject.arguments, &str::to_owned);
+    Some((missing.words.options, words.into_iter().skip(1).map(OsString::from).collect()))
 }
 
 /// A round that runs.

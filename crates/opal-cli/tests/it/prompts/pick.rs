@@ -133,3 +133,16 @@ fn what_was_typed_before_is_in_the_line() {
     let (code, _) = answered(opal.started_by(&words), &[("task: ", "\r")]);
     assert_eq!((code, opal.read("printed").as_str()), (0, "opal -C 'a b' run check"));
 }
+
+#[test]
+fn the_words_of_a_rest_are_asked_for_one_at_a_time() {
+    let opal = Opal::machine("fun add(n...) {\n    printf '%s;' @var.n\n}\n").env("TERM", "xterm");
+    let opal = opal.args(["pick", "add"]);
+    let answers = [("task: ", "\r"), ("empty line", "1 x\r"), ("empty line", "-2\r"), ("-2", "\r")];
+    let (code, shown) = answered(opal.interruptible(), &answers);
+    assert!(code == 0 && shown.contains("opal add -- '1 x' -2"), "{code} {shown}");
+    assert!(shown.contains("1 x;-2;"), "{shown}");
+    let none = [("task: ", "\r"), ("empty line", "\r")];
+    let (code, shown) = answered(opal.interruptible(), &none);
+    assert!(code == 0 && shown.contains("$ opal add"), "{code} {shown}");
+}

@@ -13,7 +13,6 @@ pub(in crate::script) const SHELLS: &[&str] = &[
     "mksh",
     "nu",
     "oksh",
-    "osh",
     "posh",
     "powershell",
     "pwsh",
@@ -21,7 +20,6 @@ pub(in crate::script) const SHELLS: &[&str] = &[
     "tcsh",
     "xonsh",
     "yash",
-    "ysh",
     "zsh",
 ];
 
@@ -50,6 +48,3 @@ pub(super) const INTERPRETERS: &[&str] = &[
 ];
 
 pub(super) const EDITORS: &[&str] = &["vim", "vi", "nvim", "ex", "view", "gvim"];
-
-/// Programs that start a shell on a machine that they have made.
-pub(super) const CLOUDS: &[&str] = &["cf", "civo", "doctl", "eb", "hcloud", "scw", "virtctl"];

@@ -26,6 +26,7 @@ struct Caller<'a> {
     journal: Vec<Change>,
     copies: u32,
     ahead: Vec<Ahead<'a>>,
+    depth: u32,
     functions: usize,
 }
 
@@ -108,6 +109,8 @@ impl<'a> Planner<'a> {
             journal: std::mem::take(&mut self.journal),
             copies: std::mem::take(&mut self.copies),
             ahead: std::mem::take(&mut self.ahead),
+            // Its steps are not inside those of the caller.
+            depth: std::mem::take(&mut self.depth),
             functions: self.dependencies.functions.len(),
         }
     }
@@ -124,6 +127,7 @@ impl<'a> Planner<'a> {
         self.journal = caller.journal;
         self.copies = caller.copies;
         self.ahead = caller.ahead;
+        self.depth = caller.depth;
         self.dependencies.functions.truncate(caller.functions);
     }
 }

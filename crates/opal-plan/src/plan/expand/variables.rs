@@ -94,7 +94,8 @@ impl Planner<'_> {
         &mut self,
         body: impl FnOnce(&mut Self) -> Result<(), Stop>,
     ) -> Result<(Vec<Slot>, Option<String>), Stop> {
-        let (errors, depth, ahead) = (self.errors.len(), self.depth, self.ahead.len());
+        let (errors, ahead) = (self.errors.len(), self.ahead.len());
+        let (depth, open) = (self.depth, self.open);
         self.perhaps += 1;
         let outcome = self.inside(|this| Ok(body(this)))?;
         self.perhaps -= 1;
@@ -108,6 +109,7 @@ impl Planner<'_> {
             return Err(Stop);
         }
         self.depth = depth;
+        self.open = open;
         self.ahead.truncate(ahead);
         Ok((changed, found.first().map(|error| error.message.clone())))
     }

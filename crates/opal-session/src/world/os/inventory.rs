@@ -3,10 +3,11 @@
 //! Directories are walked from the part of a pattern that has no wildcards, each once. Nothing outside
 //! the project is read: a symlink that leads there is trouble, and so is anything that is not a file.
 
+mod noted;
 mod pattern;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -21,6 +22,7 @@ use opal_files::{beneath, regular};
 use rustix::fs::FileType;
 
 use crate::error::InventoryError;
+use crate::noted::Places;
 use crate::stop::{Order, Stop};
 use pattern::Patterns;
 
@@ -38,6 +40,19 @@ pub(crate) struct Scene<'a> {
     /// Without symlinks; the base where there is none.
     pub(crate) project: Option<&'a Path>,
     pub(crate) stop: &'a Stop,
+    /// Paths that count too, wherever they are.
+    pub(crate) places: Option<&'a Places>,
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) fn new(
+        base: &'a Path,
+        home: Option<&'a Path>,
+        project: Option<&'a Path>,
+        stop: &'a Stop,
+    ) -> Self {
+        Self { base, home, project, stop, places: None }
+    }
 }
 
 pub(super) fn take(
@@ -89,6 +104,9 @@ fn files(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Result<(Inventory, BTreeSet<
     while let Some((real, shown)) = taking.open.pop_front() {
         taking.walk(&real, &shown)?;
     }
+    for (path, depth) in scene.places.into_iter().flatten() {
+        taking.place(path, *depth)?;
+    }
     Ok((taking.found, taking.directories))
 }
 
@@ -118,7 +136,7 @@ impl Taking<'_> {
         if self.wanted.which != Which::Outputs {
             builder.git_ignore(true).git_global(true).git_exclude(true).parents(true);
         }
-        let left_out = [&self.except.roots[..], &self.except.files[..]].concat();
+        let left_out = self.except.whole.clone();
         builder.filter_entry(move |entry| {
             entry.file_name() != ".git" && !left_out.iter().any(|path| path == entry.path())
         });
@@ -179,9 +197,7 @@ impl Taking<'_> {
     }
 
     fn file(&self, name: &str, path: &Path, found: &Metadata) -> Result<Option<Item>> {
-        let is_executable = found.mode() & 0o111 != 0;
-        let kind = if is_executable { ItemKind::Executable } else { ItemKind::File };
-        let stamp = stamp(found);
+        let (kind, stamp) = (kind(found), stamp(found));
         let known = self.wanted.known.and_then(|known| known.unchanged(name, kind, &stamp));
         if known.is_some() {
             return Ok(known);
@@ -232,18 +248,7 @@ impl Taking<'_> {
     /// No symlink is followed from the project on: nobody can lead this elsewhere meanwhile.
     fn digest(&self, path: &Path) -> io::Result<Digest> {
         let rest = path.strip_prefix(&self.project).unwrap_or(path);
-        let mut file = beneath::open(beneath::directory(&self.project)?, rest)?.file;
-        let mut hasher = Algorithm::Blake3.hasher();
-        let mut bytes = vec![0; 64 * 1024];
-        loop {
-            if self.stop.order() != Order::GoOn {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            match file.read(&mut bytes)? {
-                0 => return Ok(hasher.finish()),
-                count => hasher.update(&bytes[..count]),
-            }
-        }
+        content(beneath::open(beneath::directory(&self.project)?, rest)?.file, self.stop)
     }
 
     /// Where the root of a pattern is; none where nothing is.
@@ -301,6 +306,28 @@ impl Taking<'_> {
 /// The nearest directory above something that is not there.
 fn nearest(path: &Path) -> Option<PathBuf> {
     path.ancestors().skip(1).find_map(|above| above.canonicalize().ok().filter(|it| it.is_dir()))
+}
+
+/// The digest of a file.
+fn content(mut file: File, stop: &Stop) -> io::Result<Digest> {
+    let mut hasher = Algorithm::Blake3.hasher();
+    let mut bytes = vec![0; 64 * 1024];
+    loop {
+        if stop.order() != Order::GoOn {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        match file.read(&mut bytes)? {
+            0 => return Ok(hasher.finish()),
+            count => hasher.update(&bytes[..count]),
+        }
+    }
+}
+
+fn kind(found: &Metadata) -> ItemKind {
+    match found.mode() & 0o111 != 0 {
+        true => ItemKind::Executable,
+        false => ItemKind::File,
+    }
 }
 
 fn stamp(found: &Metadata) -> Stamp {

@@ -16,6 +16,7 @@ use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, T
 
 use super::{OsWorld, entries, files, http, inventory, ports, shells};
 use crate::error::SessionError;
+use crate::noted::Depth;
 use crate::stop::{Order, Stop};
 
 /// An [`OsWorld`], and the directory it is seen from.
@@ -46,7 +47,15 @@ impl<'a> View<'a> {
         let more = more.map(|(name, value)| (name.into(), value.expose().into()));
         surroundings.environment.extend(more);
         surroundings.start = self.base.join(directory);
-        OsWorld::with_limits(surroundings, self.world.limits).stopped_by(self.stop)
+        let mut world = OsWorld::with_limits(surroundings, self.world.limits).stopped_by(self.stop);
+        world.noted.clone_from(&self.world.noted);
+        world
+    }
+
+    fn note(&self, path: &Path, depth: Depth) {
+        if let Some(noted) = &self.world.noted {
+            noted.add(path, depth);
+        }
     }
 
     /// A directory that a command names, seen from where commands run.
@@ -80,7 +89,9 @@ impl Probe for View<'_> {
     }
 
     fn open(&self, path: &str) -> Result<Box<dyn Read>, Trouble> {
-        let file = files::open(&self.place(path)?, path)?;
+        let place = self.place(path)?;
+        self.note(&place, Depth::Content);
+        let file = files::open(&place, path)?;
         Ok(Box::new(Reading { file, stop: self.stop.clone() }))
     }
 
@@ -119,10 +130,12 @@ impl Probe for View<'_> {
     }
 
     fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+        self.note(path, Depth::Kind);
         entries::look(path)
     }
 
     fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {
+        self.note(path, Depth::Content);
         let name = path.to_string_lossy();
         let file = match links {
             Links::Followed => files::open(path, &name)?,
@@ -136,6 +149,7 @@ impl Probe for View<'_> {
     }
 
     fn list(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
+        self.note(path, Depth::Content);
         entries::list(path)
     }
 
@@ -147,7 +161,7 @@ impl Probe for View<'_> {
         let surroundings = &self.world.surroundings;
         let (home, entries) = (surroundings.home.as_deref(), surroundings.entries.as_deref());
         let project = entries.map(|entries| entries.project());
-        let scene = inventory::Scene { base: self.base, home, project, stop: self.stop };
+        let scene = inventory::Scene::new(self.base, home, project, self.stop);
         inventory::take(&scene, wanted)
     }
 

@@ -23,6 +23,8 @@ pub(super) struct Patterns {
     pub(super) roots: Vec<PathBuf>,
     /// What is named without wildcards and is not a directory.
     pub(super) files: Vec<PathBuf>,
+    /// What is named without wildcards, whatever it is.
+    pub(super) whole: Vec<PathBuf>,
 }
 
 impl Patterns {
@@ -33,12 +35,15 @@ impl Patterns {
         project: &Path,
     ) -> Result<Self> {
         let mut set = GlobSetBuilder::new();
-        let (mut roots, mut files) = (Vec::new(), Vec::new());
+        let (mut roots, mut files, mut whole) = (Vec::new(), Vec::new(), Vec::new());
         for text in texts {
             let (root, wild) = split(text, base, home)?;
             if !root.starts_with(project) {
                 let project = project.display().to_string();
                 return Err(InventoryError::Outside { name: (*text).to_owned(), project });
+            }
+            if wild.is_none() {
+                whole.push(root.clone());
             }
             let is_file = wild.is_none()
                 && root.symlink_metadata().is_ok_and(|found| !found.is_dir())
@@ -61,7 +66,13 @@ impl Patterns {
         // After a directory, all that is below it follows.
         roots.dedup_by(|next, kept| next.starts_with(&*kept));
         let set = set.build().map_err(|_| wrong(&texts.join(", ")))?;
-        Ok(Self { set, roots, files })
+        Ok(Self { set, roots, files, whole })
+    }
+
+    /// Whether a whole path is one of what they name, or below it.
+    pub(super) fn hold(&self, path: &Path, project: &Path) -> bool {
+        let relative = path.strip_prefix(project).unwrap_or(path);
+        self.whole.iter().any(|whole| path.starts_with(whole)) || self.set.is_match(relative)
     }
 }
 
