@@ -178,6 +178,7 @@ fn convert(
         };
         *counted += 1;
     }
+    imported(&folder)?;
     for arguments in [["check", "commands.opl"].as_slice(), &["fmt", "--check", "commands.opl"]] {
         let checked = run(opal, arguments, &folder)?;
         if !checked.status.success() {
@@ -193,6 +194,21 @@ fn convert(
         compare::compare(opal, tool, file, &folder, exact, &mut count.compared)?;
     }
     let _ = std::fs::remove_dir_all(&folder);
+    Ok(())
+}
+
+/// Files of variables that must be there, in the project and in the result, are there.
+fn imported(folder: &Path) -> Result<(), String> {
+    let failed = |error: std::io::Error| error.to_string();
+    let source = std::fs::read_to_string(folder.join("commands.opl")).map_err(failed)?;
+    for path in source.lines().filter_map(|it| it.strip_prefix("import \"")) {
+        let path = folder.join(path.trim_end_matches('"'));
+        if !path.exists() {
+            let parent = path.parent().ok_or("an import without a directory")?;
+            std::fs::create_dir_all(parent).map_err(failed)?;
+            std::fs::write(&path, "").map_err(failed)?;
+        }
+    }
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 //! | the file, functions | here |
 //! | steps of a function | `steps`, scripts in `script` |
 //! | expressions, names | `scope`, of the file: `globals` |
-//! | shell text with values | `text`, `quotes`, `shape`, `bare`, `part` |
+//! | shell text with values | `text`, `shape`, `bare`, `part` |
 //! | what earlier attempts have shown | `lessons` |
 //! | whether a text is the one step that it should be | `step_text` |
 //!
@@ -16,7 +16,6 @@ mod bare;
 mod globals;
 mod lessons;
 mod part;
-mod quotes;
 mod scope;
 mod script;
 mod shape;
@@ -247,6 +246,11 @@ fn function(
             && let Some(default) = &param.default
         {
             scope.default_of_rest(&param.name, default)?;
+        }
+    }
+    for param in &task.params {
+        if let Some(pattern) = &param.pattern {
+            scope.must_match(&param.name, pattern)?;
         }
     }
     let body = Steps::of_task(index, task, &mut scope, lessons, registry)?;

@@ -44,6 +44,12 @@ impl<'f> Folder<'f> {
         Self { files, opened, depth: 0 }
     }
 
+    /// The same files are read once more.
+    pub(crate) fn again(self) -> Self {
+        self.opened.set(0);
+        self
+    }
+
     /// One level deeper.
     pub(crate) fn below(self) -> Self {
         Self { depth: self.depth + 1, ..self }

@@ -23,6 +23,8 @@ pub(crate) struct Sheet {
     pub(crate) environment: Vec<(String, Expr)>,
     /// Files of variables, later ones win.
     pub(crate) imports: Vec<VariablesFile>,
+    /// In the other tool, too, a command fails if a program of a pipe does.
+    pub(crate) has_pipefail: bool,
 }
 
 /// A file of variables for all tasks.
@@ -45,16 +47,23 @@ impl VariablesFile {
 
 /// The variable for the directory of the file; a blank keeps it apart from names of the file.
 pub(crate) const HERE: &str = "the directory";
+/// The path of the file, absolute.
+pub(crate) const MAIN: &str = "the main file";
 /// The directory in which the other tool was called.
 pub(crate) const INVOCATION: &str = "cli.directory";
+
+/// The task that checks what the other tool checks when it starts; no task has a blank in its name.
+pub(crate) const CHECKS: &str = "checks at the start";
 
 /// What is different where files decide whether a task runs begins with it.
 pub(crate) const DECIDES: &str = "`@cached` decides whether it runs: ";
 
 /// Something that is not in the result.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Leftover {
     pub(crate) line: usize,
+    /// The file that it is in, where that is another one.
+    pub(crate) file: Option<String>,
     pub(crate) name: String,
     pub(crate) source: String,
     pub(crate) why: String,
@@ -77,6 +86,8 @@ impl Variable {
 #[derive(Debug, Default)]
 pub(crate) struct Task {
     pub(crate) name: String,
+    /// It is not listed.
+    pub(crate) is_private: bool,
     pub(crate) line: usize,
     /// The file that it is in, where that is another one.
     pub(crate) file: Option<String>,
@@ -130,11 +141,13 @@ impl Task {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Param {
     pub(crate) name: String,
     pub(crate) default: Option<Expr>,
     pub(crate) rest: bool,
+    /// What the whole value must match.
+    pub(crate) pattern: Option<String>,
 }
 
 /// A task that another one runs.
@@ -203,6 +216,8 @@ pub(crate) enum Expr {
     Concat(Vec<Expr>),
     /// A function of the language.
     Apply(&'static str, Vec<Expr>),
+    /// The text up to the first blank.
+    FirstWord(Box<Expr>),
     /// A value decorator without arguments, by its path.
     Fact(&'static str),
     /// Quoted for the shell.
@@ -234,6 +249,14 @@ impl Expr {
     /// The directory of the file, absolute.
     pub(crate) fn here() -> Self {
         Self::Name(HERE.to_owned())
+    }
+
+    /// A path from the directory of the file, absolute.
+    pub(crate) fn below_here(path: &str) -> Self {
+        match path {
+            "" => Self::here(),
+            path => Self::concat(vec![Self::here(), Self::text(format!("/{path}"))]),
+        }
     }
 
     /// The parts, one after the other.

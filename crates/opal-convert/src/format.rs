@@ -75,6 +75,10 @@ impl Format {
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'o> {
     pub registry: &'o Registry,
+    /// The name of the file, without its directory.
+    pub name: &'o str,
+    /// The name of the file that the result is written to.
+    pub output: &'o str,
     /// Whether `opal NAME` means opal, and never a function.
     pub is_reserved: fn(&str) -> bool,
     /// The names of lock files beside the file.

@@ -3,19 +3,22 @@
 //! | what | where |
 //! |---|---|
 //! | items at the top of the file; a file as it is written | here, `file` |
-//! | imports and modules | `includes` |
+//! | imports and modules; where a file is | `includes`, `places` |
 //! | settings and attributes | `settings` |
-//! | expressions; strings; functions and constants | `expr`, `strings`, `functions` |
+//! | expressions; strings; functions and constants | `expr`, `strings`, `functions`, `casing` |
 //! | the lines of a body | `body` |
-//! | recipes as tasks | `header`, `recipe`, calls of `just` in them: `calls` |
+//! | recipes as tasks | `header`, `attributes`, `recipe`, calls of `just` in them: `calls` |
 
+mod attributes;
 mod body;
 mod calls;
+mod casing;
 mod expr;
 mod file;
 mod functions;
 mod header;
 mod includes;
+mod places;
 mod recipe;
 mod settings;
 mod strings;
@@ -25,11 +28,12 @@ use crate::form::{Expr, Leftover, Sheet, Variable};
 use crate::limits::MAX_TASKS;
 use crate::outcome::Unreadable;
 use expr::Cursor;
-use file::{Justfile, Recipe};
+use file::{Alias, Justfile, Recipe};
 use settings::Attribute;
 
-pub(crate) fn read(text: &str, folder: Folder<'_>) -> Result<Sheet, Unreadable> {
-    includes::sheet(text, "", folder)
+/// A justfile, by its name.
+pub(crate) fn read(text: &str, name: &str, folder: Folder<'_>) -> Result<Sheet, Unreadable> {
+    includes::sheet(text, name, folder)
 }
 
 /// The items of one file.
@@ -116,7 +120,10 @@ impl<'t> Reader<'t> {
                     return self.recipe(file);
                 }
                 let target = cursor.rest().split('\n').next().unwrap_or_default().trim();
-                file.aliases.push((self.line, name.to_owned(), target.to_owned()));
+                let is_private =
+                    name.starts_with('_') || self.attributes.iter().any(|it| it.name == "private");
+                let (name, target) = (name.to_owned(), target.to_owned());
+                file.aliases.push(Alias { line: self.line, name, target, is_private });
                 self.pass(cursor.at);
             }
             (Some("export" | "eager" | "lazy"), Some(name))
@@ -161,7 +168,13 @@ impl<'t> Reader<'t> {
         }
         let source = self.text[self.at..cursor.at].to_owned();
         let name = format!("{name}()");
-        file.leftovers.push(Leftover { line: self.line, name, source, why: why.to_owned() });
+        file.leftovers.push(Leftover {
+            line: self.line,
+            name,
+            source,
+            why: why.to_owned(),
+            ..Leftover::default()
+        });
         self.pass(cursor.at);
         Ok(())
     }
@@ -277,7 +290,13 @@ impl<'t> Reader<'t> {
         }
         let shown: String = line.trim().chars().take(60).collect();
         let source = line.trim_end().to_owned();
-        file.leftovers.push(Leftover { line: self.line, name: shown, source, why: why.to_owned() });
+        file.leftovers.push(Leftover {
+            line: self.line,
+            name: shown,
+            source,
+            why: why.to_owned(),
+            ..Leftover::default()
+        });
         self.docs.clear();
         self.attributes.clear();
         self.advance(line.len() + 1);

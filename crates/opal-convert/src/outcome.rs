@@ -47,6 +47,10 @@ pub struct Conversion {
 }
 
 impl Conversion {
+    pub(crate) fn has_omitted(&self, name: &str) -> bool {
+        self.outcomes.iter().any(|it| it.name == name && it.grade == Grade::Omitted)
+    }
+
     #[must_use]
     pub fn count(&self, grade: Grade) -> usize {
         self.outcomes.iter().filter(|it| it.grade == grade).count()

@@ -27,7 +27,7 @@ pub(crate) fn read(text: &str, options: Options<'_>) -> Result<Sheet, Unreadable
         let Some(command) = command.as_str() else { continue };
         let line = line_of(text, name);
         let source = format!("{name}: {command}");
-        let params = vec![Param { name: ARGS.to_owned(), default: None, rest: true }];
+        let params = vec![Param { name: ARGS.to_owned(), rest: true, ..Param::default() }];
         let mut task = Task { name: name.clone(), line, source, params, ..Task::default() };
         match options.inline {
             true => inline(&mut task, command, manager, scripts),

@@ -10,7 +10,7 @@ use opal_plan::{Words, check, lower};
 use opal_syntax::{Style, SyntaxKind};
 
 use crate::emit::{Emitted, Escape, Lessons, Owner, StepId, emit};
-use crate::form::{Sheet, Step, Task};
+use crate::form::{CHECKS, Sheet, Step, Task};
 use crate::format::{Format, Options};
 use crate::outcome::{Conversion, Grade, Outcome};
 
@@ -199,7 +199,7 @@ fn conversion(sheet: &Sheet, emitted: Emitted, options: Options<'_>) -> Conversi
     for leftover in &sheet.leftovers {
         outcomes.push(Outcome {
             line: leftover.line,
-            file: None,
+            file: leftover.file.clone(),
             is_task: false,
             name: leftover.name.clone(),
             renamed: None,
@@ -254,7 +254,8 @@ fn run_first(sheet: &Sheet, outcomes: &mut [Outcome]) {
     for _ in 0..=sheet.tasks.len() {
         let before = needy.len();
         for task in &sheet.tasks {
-            let mut is_needy = !task.needs.is_empty();
+            // Those checks have run already.
+            let mut is_needy = task.needs.iter().any(|it| it.task != CHECKS);
             task.calls(&mut |call| is_needy |= needy.contains(call.task.as_str()));
             if is_needy {
                 needy.insert(&task.name);

@@ -91,6 +91,8 @@ fn convert_tasks(
     let siblings: Vec<&'static str> = LOCK_FILES.into_iter().filter(is_beside).collect();
     let options = opal_convert::Options {
         registry: &context.registry,
+        name: file_name(Some(path)),
+        output: file_name(matches.get_one::<PathBuf>("out").map(PathBuf::as_path)),
         is_reserved: builtins::is_reserved,
         siblings: &siblings,
         files: opal_convert::Files(&|other| beside(path, other)),
@@ -110,6 +112,12 @@ fn convert_tasks(
     }
     view::convert::report(&name, &converted, context.err());
     Ok(if converted.count(Grade::Omitted) > 0 { Exit::Differs } else { Exit::Done })
+}
+
+/// The name of a file, where it has one that can be written.
+fn file_name(path: Option<&Path>) -> &str {
+    let name = path.and_then(Path::file_name).and_then(|it| it.to_str());
+    name.filter(|it| *it != "-").unwrap_or("commands.opl")
 }
 
 /// The text of a file that the converted file names, below the directory of that file.

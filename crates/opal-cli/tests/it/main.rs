@@ -12,6 +12,7 @@ mod configs;
 mod configs_program;
 mod contract;
 mod convert;
+mod convert_same;
 mod dependencies;
 mod directories;
 mod doc;

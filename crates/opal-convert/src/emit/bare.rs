@@ -1,7 +1,7 @@
 //! Values that are words of their own.
 
-use super::quotes::{Place, Quotes};
 use crate::form::{Expr, Piece, Step, Task};
+use crate::quotes::{Place, Quotes};
 
 /// The variables that a task pastes as words of their own.
 pub(super) fn bare_words(task: &Task) -> Vec<&str> {

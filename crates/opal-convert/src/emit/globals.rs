@@ -42,7 +42,7 @@ impl<'s> Globals<'s> {
             variables.insert(variable.name.as_str(), global);
         }
         let mut task_names = Names::default();
-        let named = |it: &'s Task| (it.name.as_str(), task_names.task(&it.name.replace("::", ":")));
+        let named = |it: &'s Task| (it.name.as_str(), task_names.task(&shown_name(it)));
         let tasks = sheet.tasks.iter().map(named).collect();
         let mut globals = Self { variables, tasks, names, shapes: RefCell::default() };
         globals.spread_locals(sheet);
@@ -94,6 +94,18 @@ impl<'s> Globals<'s> {
 
     pub(super) fn is_local(&self, name: &str) -> bool {
         self.variables.get(name).is_some_and(|it| it.is_local)
+    }
+}
+
+/// With `-` between its parts; `_` comes first where it is not listed.
+fn shown_name(task: &Task) -> String {
+    let name = task.name.replace("::", ":");
+    if !task.is_private {
+        return name;
+    }
+    match name.rsplit_once(':') {
+        Some((path, last)) => format!("_{path}:{}", last.trim_start_matches('_')),
+        None => format!("_{}", name.trim_start_matches('_')),
     }
 }
 

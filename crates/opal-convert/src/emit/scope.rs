@@ -163,6 +163,7 @@ impl<'s> Scope<'s> {
                 let args: Result<Vec<_>, _> = args.iter().map(|arg| self.expr(arg)).collect();
                 format!("{function}({})", args?.join(", "))
             }
+            Expr::FirstWord(text) => format!("split(trim({}), \" \")[0]", self.expr(text)?),
             Expr::Fact(path) => format!("{AT}{path}"),
             Expr::Quoted(inner) => self.expr(inner)?,
             Expr::Choice(condition, then, otherwise) => {
@@ -220,6 +221,17 @@ impl<'s> Scope<'s> {
             None => fail,
         };
         self.guards.push(guard);
+        Ok(())
+    }
+
+    /// A parameter whose value must match.
+    pub(super) fn must_match(&mut self, name: &str, pattern: &str) -> Result<(), Why> {
+        let regex = format!("^(?:{pattern})$");
+        let matches = Cond::Matches(Expr::Name(name.to_owned()), regex);
+        let message = literal(&format!("`{name}` must match `{pattern}`"));
+        let fail = format!("{AT}fail({message})");
+        let checked = self.branch(&Cond::Not(Box::new(matches)), &fail, "")?;
+        self.prelude.push(checked);
         Ok(())
     }
 

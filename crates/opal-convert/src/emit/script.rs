@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::lessons::{AT, Why};
 use super::part::literal;
-use super::quotes::{Place, Quotes};
 use super::scope::Scope;
 use super::shape::{Shape, shape};
+use crate::commands::is_shell;
 use crate::comment::is_hidden;
 use crate::form::{Expr, Piece};
+use crate::quotes::{Place, Quotes};
 
 /// Variables that a shell or a program interprets, or that a script expects to find as they are.
 const TAKEN: [&str; 22] = [
@@ -201,9 +202,4 @@ fn words(pieces: &[Piece]) -> Vec<String> {
         }
     }
     words
-}
-
-fn is_shell(program: &str) -> bool {
-    let program = program.split(' ').next().unwrap_or_default();
-    matches!(program.rsplit('/').next(), Some("bash" | "sh" | "dash" | "ash" | "zsh" | "ksh"))
 }

@@ -87,6 +87,7 @@ pub(super) fn shape(value: &Expr, scope: &dyn Lookup) -> Shape {
         Expr::Env(_, None)
         | Expr::Output(_)
         | Expr::Apply(..)
+        | Expr::FirstWord(_)
         | Expr::Fact(_)
         | Expr::Quoted(_) => Shape::Data,
         Expr::Concat(parts) => concat(parts.iter().map(|part| shape(part, scope)).collect()),

@@ -12,6 +12,7 @@ use super::scope::Scope;
 use super::step_text::is_step;
 use crate::comment::comment;
 use crate::form::{Argument, Cached, Call, Expr, Piece, Step, Task};
+use crate::quotes::{Place, Quotes};
 
 /// Text, with the places of its steps.
 #[derive(Debug, Default)]
@@ -288,7 +289,8 @@ impl Writer<'_> {
             problem = problem.or(parts.err());
         }
         if may_fail {
-            return Err("a line that the language cannot write as one step".to_owned());
+            let line: String = as_shown(pieces).chars().take(60).collect();
+            return Err(format!("the line `{line}` cannot be one step whose failure is ignored"));
         }
         super::script::script("bash", pieces, &[], depth, scope)
             .map_err(|why| problem.unwrap_or(why))
@@ -297,6 +299,8 @@ impl Writer<'_> {
     /// The text as one step: as it is, or in parentheses.
     fn written(&self, parts: &[Part], may_fail: bool, is_last: bool) -> Option<String> {
         let text = as_text(parts);
+        // What follows the text would be part of a comment at its end.
+        let text = if may_fail { without_comment(&text) } else { &text };
         let text = text.trim_end();
         let has_operator = text.contains([';', '|', '&', '\n', '#']);
         let or = if may_fail { " || true" } else { "" };
@@ -307,6 +311,31 @@ impl Writer<'_> {
         let mut forms = plain.into_iter().chain(bracketed).chain([on_lines]);
         forms.find(|it| is_step(it, text, self.registry))
     }
+}
+
+/// Without the comment at its end.
+fn without_comment(text: &str) -> &str {
+    let mut quotes = Quotes::default();
+    let mut comment = None;
+    let mut buffer = [0; 4];
+    for (index, c) in text.char_indices() {
+        quotes.text(c.encode_utf8(&mut buffer));
+        match (quotes.place(), comment) {
+            (Place::Comment, None) => comment = Some(index),
+            (Place::Comment, Some(_)) => {}
+            _ => comment = None,
+        }
+    }
+    &text[..comment.unwrap_or(text.len())]
+}
+
+/// A line as the report names it, with `…` for values.
+fn as_shown(pieces: &[Piece]) -> String {
+    let text = pieces.iter().map(|it| match it {
+        Piece::Text(text) => text.as_str(),
+        Piece::Value(_) => "…",
+    });
+    text.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Whether the next line of the other tool would start elsewhere than the next step of opal.

@@ -4,11 +4,11 @@ use super::bare::{ends_word, next};
 use super::lessons::{AT, Escape, Why};
 use super::part::Part;
 use super::part::literal;
-use super::quotes::{Place, Quotes};
 use super::scope::Scope;
-use super::shape::{Shape, shape};
+use super::shape::{Lookup, Shape, shape};
 use crate::comment::is_hidden;
 use crate::form::{Expr, Piece};
+use crate::quotes::{Place, Quotes};
 
 /// A constant that is pasted is text of the command.
 fn inlined(pieces: &[Piece]) -> Vec<Piece> {
@@ -132,7 +132,13 @@ impl Scope<'_> {
         if let Some(c) = taken {
             written = format!("{written} + {}", literal(&c.to_string()));
         }
-        self.differs(format!("{} is pasted into a command as text: `@raw`", shown(value)));
+        let from = match value {
+            Expr::Name(name) if self.is_from_outside(name) => {
+                " is not defined in this file: it comes from the environment, and"
+            }
+            _ => "",
+        };
+        self.differs(format!("{}{from} is pasted into a command as text: `@raw`", shown(value)));
         Ok((vec![Part::Reference(format!("{AT}raw({written})"))], taken.map_or(0, char::len_utf8)))
     }
 
@@ -156,6 +162,15 @@ impl Scope<'_> {
         let goes_on = next.is_some_and(|c| c.is_ascii_alphanumeric() || "_.[(".contains(c));
         let end = if goes_on { "()" } else { "" };
         Ok(format!("{AT}{path}{end}"))
+    }
+}
+
+impl Scope<'_> {
+    /// Whether only the environment defines a variable.
+    fn is_from_outside(&self, name: &str) -> bool {
+        let is_param = self.param(name).is_some();
+        let is_outside = |it: &Expr| matches!(it, Expr::Env(of, Some(default)) if of == name && **default == Expr::text(""));
+        !is_param && self.variable(name).is_some_and(is_outside)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use globset::{GlobBuilder, GlobSetBuilder};
 
+use super::Sheet;
+
 /// Patterns, seen from the directory of the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Cached {
@@ -25,6 +27,21 @@ impl Cached {
             && inputs.iter().chain(&outputs).all(is_inside)
             && !overlap(&inputs, &outputs)?;
         is_clear.then_some(Self { inputs, outputs })
+    }
+}
+
+impl Sheet {
+    /// Where perhaps no file matches, the program itself is one of the files: the other tool just runs
+    /// such a task, and `@cached` refuses it.
+    pub(crate) fn complete_inputs(&mut self, program: &str) {
+        let is_there = |it: &String| {
+            !it.contains(['*', '?', '[', '{']) && !it.trim_start_matches("./").starts_with('.')
+        };
+        for files in self.tasks.iter_mut().filter_map(|it| it.cached.as_mut()) {
+            if !files.inputs.iter().any(is_there) {
+                files.inputs.push(program.to_owned());
+            }
+        }
     }
 }
 

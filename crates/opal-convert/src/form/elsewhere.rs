@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Argument, Call, Expr, HERE, Leftover, Piece, Sheet, Step, Task, Variable};
+use super::{Argument, CHECKS, Call, Expr, HERE, Leftover, Piece, Sheet, Step, Task, Variable};
 
 impl Sheet {
     /// Calls of tasks that are elsewhere stay calls of the other tool, and a name is used once.
@@ -46,8 +46,22 @@ impl Sheet {
         self.tasks = first;
         for Task { name, line, source, .. } in again {
             let why = "the file has another task of this name".to_owned();
-            self.leftovers.push(Leftover { line, name, source, why });
+            self.leftovers.push(Leftover { line, name, source, why, ..Leftover::default() });
         }
+    }
+}
+
+impl Sheet {
+    /// Without the checks at the start; whether there were any.
+    pub(crate) fn drop_checks(&mut self) -> bool {
+        let Some(index) = self.tasks.iter().position(|it| it.name == CHECKS) else { return false };
+        let Task { line, file, source, .. } = self.tasks.remove(index);
+        for task in &mut self.tasks {
+            task.needs.retain(|it| it.task != CHECKS);
+        }
+        let (name, why) = (CHECKS.to_owned(), "a value in them has no counterpart".to_owned());
+        self.leftovers.push(Leftover { line, file, name, source, why });
+        true
     }
 }
 

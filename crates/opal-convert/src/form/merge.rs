@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::substitute::in_directory;
 use super::{Expr, HERE, Leftover, Sheet, Task};
 
 /// How the tasks of another file become part of this one.
@@ -13,94 +14,45 @@ pub(crate) struct Place<'p> {
     pub(crate) directory: Option<&'p str>,
     /// The path of the file.
     pub(crate) file: &'p str,
-    /// The line that names it.
-    pub(crate) line: usize,
-    /// Both files have the same variables: those of the other file win.
-    pub(crate) is_shared: bool,
+}
+
+impl Place<'_> {
+    /// What is not in the result of the other file.
+    pub(crate) fn leftover(&self, it: Leftover) -> Leftover {
+        Leftover { file: it.file.or_else(|| Some(self.file.to_owned())), ..it }
+    }
 }
 
 impl Sheet {
     /// Takes over the tasks and variables of another file.
     pub(crate) fn absorb(&mut self, mut other: Self, place: &Place<'_>) {
-        match place.is_shared {
-            true => self.share(&mut other),
-            false => other.rename_variables(self, place),
-        }
+        other.rename_variables(self, place);
         self.pass_environment(&mut other);
         let names: BTreeSet<String> = other.tasks.iter().map(|it| it.name.clone()).collect();
-        let renamed = |name: &str| match name.strip_prefix(':') {
-            Some(outer) => outer.to_owned(),
-            None if names.contains(name) => format!("{}{name}", place.prefix),
-            None => name.to_owned(),
-        };
-        let computed = other.computed_variables();
         for mut task in std::mem::take(&mut other.tasks) {
-            task.name = format!("{}{}", place.prefix, task.name);
-            task.file.get_or_insert_with(|| place.file.to_owned());
-            task.calls_mut(&mut |call| call.task = renamed(&call.task));
             if let Some(directory) = place.directory {
-                task.start_in(directory);
-                if task.reads_any(&computed) {
-                    task.differs("commands of its variables run in the directory of this file");
-                }
+                task = task.with_commands_in(&Expr::text(directory));
             }
+            task.move_to(place, &names);
             if !self.tasks.iter().any(|it| it.name == task.name) {
                 self.tasks.push(task);
             }
         }
         let has_here = self.variables.iter().any(|it| it.name == HERE);
-        for variable in other.variables {
+        for mut variable in other.variables {
             let is_known = self.variables.iter().any(|it| it.name == variable.name);
             match (variable.name == HERE, has_here) {
                 (true, false) => self.variables.insert(0, variable),
-                (false, _) if !is_known => self.variables.push(variable),
+                (false, _) if !is_known => {
+                    if let Some(directory) = place.directory {
+                        variable.value = variable.value.run_in(&Expr::text(directory));
+                    }
+                    self.variables.push(variable);
+                }
                 _ => {}
             }
         }
-        let file = place.file;
-        self.leftovers.extend(other.leftovers.into_iter().map(|it| Leftover {
-            line: place.line,
-            name: format!("{file}:{}: {}", it.line, it.name),
-            ..it
-        }));
-    }
-
-    /// The variables that a command computes, or that are made of such.
-    fn computed_variables(&self) -> BTreeSet<String> {
-        let mut computed = BTreeSet::new();
-        for variable in self.ordered() {
-            let mut is_computed = variable.value.runs_commands();
-            variable.value.visit(&mut |it| {
-                is_computed |= matches!(it, Expr::Name(name) if computed.contains(name));
-            });
-            if is_computed && variable.name != HERE {
-                computed.insert(variable.name.clone());
-            }
-        }
-        computed
-    }
-
-    /// One set of variables and one environment for the tasks of both files.
-    fn share(&mut self, other: &mut Self) {
-        for variable in &mut self.variables {
-            if let Some(wins) = other.variables.iter().find(|it| it.name == variable.name) {
-                variable.value = wins.value.clone();
-            }
-        }
-        for (name, value) in &other.environment {
-            let before =
-                self.environment.iter().find(|(it, _)| it == name).map(|(_, it)| it.clone());
-            for task in &mut self.tasks {
-                match task.environment.iter_mut().find(|(it, _)| it == name) {
-                    None => task.environment.insert(0, (name.clone(), value.clone())),
-                    // What a task sets itself stays.
-                    Some((_, own)) if Some(&*own) == before.as_ref() => own.clone_from(value),
-                    Some(_) => {}
-                }
-            }
-            self.environment.retain(|(it, _)| it != name);
-            self.environment.push((name.clone(), value.clone()));
-        }
+        self.leftovers.extend(other.leftovers.into_iter().map(|it| place.leftover(it)));
     }
 
     /// The tasks of the other file have the environment of this one, too.
@@ -147,10 +99,27 @@ impl Sheet {
 }
 
 impl Task {
-    fn reads_any(&self, names: &BTreeSet<String>) -> bool {
-        let mut found = false;
-        self.visit(&mut |it| found |= matches!(it, Expr::Name(name) if names.contains(name)));
-        found
+    /// With the commands of its values run in another directory.
+    pub(crate) fn with_commands_in(&self, directory: &Expr) -> Self {
+        self.rewritten(&|it| match it {
+            Expr::Output(pieces) => Some(Expr::Output(in_directory(pieces, directory))),
+            _ => None,
+        })
+    }
+
+    /// Becomes a task of the file that names its file; `names` are the tasks of its file.
+    pub(crate) fn move_to(&mut self, place: &Place<'_>, names: &BTreeSet<String>) {
+        let renamed = |name: &str| match name.strip_prefix(':') {
+            Some(outer) => outer.to_owned(),
+            None if names.contains(name) => format!("{}{name}", place.prefix),
+            None => name.to_owned(),
+        };
+        self.name = format!("{}{}", place.prefix, self.name);
+        self.file.get_or_insert_with(|| place.file.to_owned());
+        self.calls_mut(&mut |call| call.task = renamed(&call.task));
+        if let Some(directory) = place.directory {
+            self.start_in(directory);
+        }
     }
 
     /// Starts below another directory.
@@ -167,8 +136,8 @@ impl Task {
         self.directory = Some(match self.directory.take() {
             None => Expr::text(directory),
             Some(Expr::Text(path)) => Expr::Text(below(&path)),
-            // Where the other tool was called.
-            Some(absolute @ Expr::Fact(_)) => absolute,
+            // Where the other tool was called, or below the directory of the file.
+            Some(absolute) if absolute.is_absolute() => absolute,
             Some(computed) => {
                 self.differs(format!("its directory must be relative to `{directory}`"));
                 Expr::concat(vec![Expr::text(format!("{directory}/")), computed])
@@ -178,9 +147,12 @@ impl Task {
 }
 
 impl Expr {
-    fn runs_commands(&self) -> bool {
-        let mut found = false;
-        self.visit(&mut |it| found |= matches!(it, Self::Output(_)));
-        found
+    fn is_absolute(&self) -> bool {
+        match self {
+            Self::Fact(_) => true,
+            Self::Name(name) => name == HERE,
+            Self::Concat(parts) => parts.first().is_some_and(Self::is_absolute),
+            _ => false,
+        }
     }
 }

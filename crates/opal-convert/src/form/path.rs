@@ -1,6 +1,7 @@
 //! `PATH` of all tasks: opal looks programs up before a step starts, so a step sets it for its shell.
 
 use super::{Expr, Piece, Sheet, Step, Task};
+use crate::commands::is_shell;
 
 const PATH: &str = "PATH";
 
@@ -66,11 +67,6 @@ impl Task {
     fn can_begin_with(&self) -> bool {
         self.body.iter().chain(&self.finally).all(Step::can_begin_with)
     }
-}
-
-fn is_shell(program: &str) -> bool {
-    let first = program.split(' ').next().unwrap_or_default();
-    matches!(first.rsplit('/').next(), Some("bash" | "sh" | "dash" | "zsh"))
 }
 
 impl Step {

@@ -39,7 +39,7 @@ impl Expr {
             Self::Concat(parts) | Self::Apply(_, parts) => {
                 parts.iter().for_each(|part| part.visit(visit));
             }
-            Self::Quoted(inner) | Self::Fail(inner) => inner.visit(visit),
+            Self::Quoted(inner) | Self::Fail(inner) | Self::FirstWord(inner) => inner.visit(visit),
             Self::Choice(condition, then, otherwise) => {
                 condition.visit(visit);
                 then.visit(visit);

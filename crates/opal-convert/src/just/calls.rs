@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::file::{Recipe, RecipeParam};
+use super::file::{Alias, Recipe, RecipeParam};
 use crate::form::{Argument, Call, Expr, Piece};
 
 /// How many arguments each recipe takes: at least, at most.
 pub(super) type Signatures = BTreeMap<String, (usize, usize)>;
 
-pub(super) fn signatures(recipes: &[Recipe], aliases: &[(usize, String, String)]) -> Signatures {
+pub(super) fn signatures(recipes: &[Recipe], aliases: &[Alias]) -> Signatures {
     let mut signatures = Signatures::new();
     for recipe in recipes {
         let Ok(header) = &recipe.header else { continue };
@@ -19,7 +19,7 @@ pub(super) fn signatures(recipes: &[Recipe], aliases: &[(usize, String, String)]
         let most = if has_rest { usize::MAX } else { header.params.len() };
         signatures.insert(recipe.name.clone(), (least, most));
     }
-    for (_, name, target) in aliases {
+    for Alias { name, target, .. } in aliases {
         if let Some(signature) = signatures.get(target).copied() {
             signatures.insert(name.clone(), signature);
         }
@@ -62,17 +62,6 @@ pub(super) fn is_list(pieces: &[Piece]) -> bool {
     matches!(texts.as_slice(), ["just", rest @ ..]
         if rest.iter().any(|it| ["--list", "-l", "--choose", "--summary"].contains(it))
             && rest.iter().all(|it| is_flag(it)))
-}
-
-/// Whether `just` is a word of the text, or the program of a value.
-pub(super) fn mentions_just(pieces: &[Piece]) -> bool {
-    pieces.iter().any(|piece| match piece {
-        Piece::Text(text) => {
-            let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
-            text.split(|c| !is_word(c)).any(|word| word == "just") && text.contains("just ")
-        }
-        Piece::Value(value) => *value == Expr::text("just"),
-    })
 }
 
 /// The words of a line that has neither quotes with values in them nor operators.

@@ -9,11 +9,20 @@ pub(super) struct Justfile {
     pub(super) settings: Settings,
     pub(super) variables: Vec<Variable>,
     pub(super) exported: Vec<String>,
-    pub(super) aliases: Vec<(usize, String, String)>,
+    pub(super) aliases: Vec<Alias>,
     pub(super) recipes: Vec<Recipe>,
     pub(super) leftovers: Vec<Leftover>,
     /// Files that it names, in their order.
     pub(super) includes: Vec<Include>,
+}
+
+/// `alias name := target`.
+#[derive(Debug)]
+pub(super) struct Alias {
+    pub(super) line: usize,
+    pub(super) name: String,
+    pub(super) target: String,
+    pub(super) is_private: bool,
 }
 
 /// `import 'path'`, or `mod name 'path'`.

@@ -1,6 +1,7 @@
 //! Functions and constants of just.
 
-use crate::form::{Cond, Expr, INVOCATION, Piece};
+use super::{casing, places};
+use crate::form::{Cond, Expr, INVOCATION, MAIN, Piece};
 
 /// Names that just itself defines.
 pub(super) fn constant(name: &str) -> Option<Expr> {
@@ -40,8 +41,11 @@ pub(super) fn constant(name: &str) -> Option<Expr> {
 
 pub(super) fn call(name: &str, args: Vec<Expr>, recipe: Option<&str>) -> Expr {
     let found = match args.len() {
-        0 => fact(name, recipe),
-        _ => text(name, &args).or_else(|| command(name, &args)),
+        0 => fact(name, recipe).or_else(|| places::function(name)),
+        1 => text(name, &args)
+            .or_else(|| command(name, &args))
+            .or_else(|| casing::call(name, &args[0])),
+        _ => text(name, &args),
     };
     found.unwrap_or_else(|| Expr::Unsupported(format!("the function `{name}`")))
 }
@@ -54,9 +58,8 @@ fn fact(name: &str, recipe: Option<&str>) -> Option<Expr> {
         "arch" => Expr::Fact("os.arch"),
         "num_cpus" => Expr::output("nproc"),
         "uuid" => Expr::output("uuidgen"),
-        "justfile_directory" | "justfile_dir" | "source_directory" | "source_dir"
-        | "module_directory" | "module_dir" => Expr::here(),
-        "justfile" => Expr::concat(vec![Expr::here(), Expr::text("/justfile")]),
+        "justfile_directory" | "justfile_dir" => Expr::here(),
+        "justfile" => Expr::Name(MAIN.to_owned()),
         "invocation_directory"
         | "invocation_dir"
         | "invocation_directory_native"

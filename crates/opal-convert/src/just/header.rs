@@ -19,7 +19,7 @@ pub(super) fn header(cursor: &mut Cursor<'_>) -> Result<Header, Fault> {
             }
             false => None,
         };
-        let param = Param { name, default, rest: plus || star };
+        let param = Param { name, default, rest: plus || star, ..Param::default() };
         header.params.push(RecipeParam { param, is_required_rest: plus, is_exported });
     }
     let mut is_after = false;

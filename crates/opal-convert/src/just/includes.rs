@@ -2,6 +2,7 @@
 
 use super::expr::Cursor;
 use super::file::{Include, Justfile};
+use super::places::places;
 use super::{items, recipe};
 use crate::files::{Folder, folder_of};
 use crate::form::{Expr, Leftover, Place, Sheet};
@@ -23,9 +24,11 @@ pub(super) fn include(line: &str, number: usize) -> Include {
     Include { line: number, module, path, optional, source }
 }
 
-/// A justfile with the files that it names. `folder` is its directory, from that of the main file.
-pub(super) fn sheet(text: &str, folder: &str, files: Folder<'_>) -> Result<Sheet, Unreadable> {
+/// A justfile with the files that it names, by its path from the directory of the main file.
+pub(super) fn sheet(text: &str, path: &str, files: Folder<'_>) -> Result<Sheet, Unreadable> {
+    let folder = folder_of(path);
     let mut file = items(text)?;
+    file.settle(path, path);
     let mut open: Vec<(String, Include)> =
         file.includes.drain(..).map(|it| (folder.to_owned(), it)).collect();
     let mut modules = Vec::new();
@@ -39,16 +42,17 @@ pub(super) fn sheet(text: &str, folder: &str, files: Folder<'_>) -> Result<Sheet
             }
             match imported(&folder, &include, files) {
                 Ok(None) => {}
-                Ok(Some((path, mut other))) => {
-                    let below = folder_of(&path).to_owned();
+                Ok(Some((imported, mut other))) => {
+                    let below = folder_of(&imported).to_owned();
                     open.extend(other.includes.drain(..).map(|it| (below.clone(), it)));
-                    file.import(other, &path);
+                    other.settle(&imported, path);
+                    file.import(other, &imported);
                 }
                 Err(why) => file.leftovers.push(leftover(&include, why)),
             }
         }
     }
-    let mut sheet = recipe::sheet(file);
+    let mut sheet = recipe::sheet(file, path);
     for (folder, include) in modules {
         if let Err(why) = module(&folder, &include, files, &mut sheet) {
             sheet.leftovers.push(leftover(&include, why));
@@ -59,7 +63,7 @@ pub(super) fn sheet(text: &str, folder: &str, files: Folder<'_>) -> Result<Sheet
 
 fn leftover(include: &Include, why: String) -> Leftover {
     let (line, name) = (include.line, include.source.clone());
-    Leftover { line, source: name.clone(), name, why }
+    Leftover { line, source: name.clone(), name, why, ..Leftover::default() }
 }
 
 /// The file of an import; none where it is optional and not there.
@@ -94,20 +98,14 @@ fn module(
         return if include.optional { Ok(()) } else { Err(missing) };
     };
     let below = folder_of(&opened.path);
-    let mut other = self::sheet(&opened.text, below, files.below())
+    let mut other = self::sheet(&opened.text, &opened.path, files.below())
         .map_err(|it| format!("{}:{}: {}", opened.path, it.line, it.message))?;
     // Only the variables of the main file's environment are loaded.
     other.imports.clear();
-    for task in &mut other.tasks {
-        if ["source_dir", "module_dir"].iter().any(|it| task.source.contains(it)) {
-            task.differs("`source_directory()` is the directory of this file");
-        }
-    }
     let prefix = format!("{name}::");
     let directory = (below != folder).then(|| below.strip_prefix(folder).unwrap_or(below));
     let directory = directory.map(|it| it.trim_start_matches('/'));
-    let (file, line) = (opened.path.as_str(), include.line);
-    let place = Place { prefix: &prefix, directory, file, line, is_shared: false };
+    let place = Place { prefix: &prefix, directory, file: &opened.path };
     sheet.absorb(other, &place);
     Ok(())
 }
@@ -120,6 +118,13 @@ fn candidates(file: &str, directory: &str) -> Vec<String> {
 }
 
 impl Justfile {
+    /// Says where the file is that its variables are in.
+    fn settle(&mut self, source: &str, module: &str) {
+        for variable in &mut self.variables {
+            variable.value = variable.value.with_names(&places(source, module));
+        }
+    }
+
     /// Adds what an imported file defines; what this file defines itself wins.
     fn import(&mut self, other: Self, path: &str) {
         let settings = &mut self.settings;
@@ -145,8 +150,7 @@ impl Justfile {
         recipes.iter_mut().for_each(|it| it.file = Some(path.to_owned()));
         self.recipes.extend(recipes);
         self.aliases.extend(other.aliases);
-        let named =
-            |it: Leftover| Leftover { name: format!("{path}:{}: {}", it.line, it.name), ..it };
+        let named = |it: Leftover| Leftover { file: Some(path.to_owned()), ..it };
         self.leftovers.extend(other.leftovers.into_iter().map(named));
     }
 }

@@ -1,15 +1,17 @@
 //! Recipes as tasks.
 
+use super::attributes;
 use super::body::{self, piece_text, shebang};
 use super::calls;
 use super::expr::{Fault, pieces};
-use super::file::{Header, Justfile, Recipe, RecipeParam};
-use super::settings::{Attribute, Settings};
-use crate::form::{
-    Argument, Call, Cond, Expr, HERE, INVOCATION, Leftover, Piece, Sheet, Step, Task, Variable,
-};
+use super::file::{Alias, Header, Justfile, Recipe, RecipeParam};
+use super::places::places;
+use super::settings::Settings;
+use crate::commands::{is_shell, names, runs};
+use crate::form::{Argument, Call, Expr, HERE, Leftover, MAIN, Piece, Sheet, Step, Task, Variable};
 
-pub(super) fn sheet(file: Justfile) -> Sheet {
+/// The recipes of a file, by its path.
+pub(super) fn sheet(file: Justfile, path: &str) -> Sheet {
     let Justfile { settings, mut variables, exported, aliases, recipes, leftovers, .. } = file;
     if mentions_here(&variables, &recipes) {
         variables.insert(0, Variable::here());
@@ -23,7 +25,8 @@ pub(super) fn sheet(file: Justfile) -> Sheet {
     let mut tasks: Vec<Task> = Vec::new();
     for recipe in &recipes {
         let lowering = Lowering { recipe, settings: &settings, environment: &environment };
-        let task = lowering.task(&signatures);
+        let source = recipe.file.as_deref().unwrap_or(path);
+        let task = lowering.task(&signatures).with_names(&places(source, path));
         match tasks.iter().position(|it| it.name == task.name) {
             Some(index) => {
                 let before = std::mem::take(&mut tasks[index]);
@@ -34,20 +37,23 @@ pub(super) fn sheet(file: Justfile) -> Sheet {
     }
     let imports = settings.dotenv.file().and_then(Result::ok).into_iter().collect();
     let environment = environment.into_iter().map(|it| (it.clone(), Expr::Name(it))).collect();
-    let mut sheet = Sheet { variables, tasks, leftovers, environment, imports };
-    for (line, name, target) in aliases {
-        alias(&mut sheet, line, name, &target);
+    let has_pipefail = settings.shell.iter().any(|it| it.contains("pipefail"));
+    let mut sheet = Sheet { variables, tasks, leftovers, environment, imports, has_pipefail };
+    for it in aliases {
+        alias(&mut sheet, it);
     }
     sheet
 }
 
 fn mentions_here(variables: &[Variable], recipes: &[Recipe]) -> bool {
     // The text decides, before anything is lowered: a variable too many is harmless.
-    let words = ["justfile", "source_dir", "module_dir"];
+    let words = ["justfile", "source_", "module_"];
     let of_recipe = |it: &Recipe| words.iter().any(|word| it.source.contains(word));
     let mut found = recipes.iter().any(of_recipe);
     for variable in variables {
-        variable.value.visit(&mut |it| found |= *it == Expr::here());
+        variable.value.visit(&mut |it| {
+            found |= matches!(it, Expr::Name(name) if name == HERE || name == MAIN)
+        });
     }
     found
 }
@@ -80,15 +86,16 @@ fn merged(before: Task, after: Task) -> Task {
     task
 }
 
-fn alias(sheet: &mut Sheet, line: usize, name: String, target: &str) {
+fn alias(sheet: &mut Sheet, alias: Alias) {
+    let Alias { line, name, target, is_private } = alias;
     let source = format!("alias {name} := {target}");
     if let Some(task) = sheet.tasks.iter().find(|it| it.name == target) {
-        let alias = task.alias(name, line, source);
+        let alias = Task { is_private, ..task.alias(name, line, source) };
         sheet.tasks.push(alias);
         return;
     }
     let why = "it names no recipe of this file".to_owned();
-    sheet.leftovers.push(Leftover { line, name, source, why });
+    sheet.leftovers.push(Leftover { line, name, source, why, ..Leftover::default() });
 }
 
 struct Lowering<'a> {
@@ -102,6 +109,7 @@ impl Lowering<'_> {
         let recipe = self.recipe;
         let mut task = Task {
             name: recipe.name.clone(),
+            is_private: recipe.name.starts_with('_'),
             line: recipe.line,
             file: recipe.file.clone(),
             source: recipe.source.clone(),
@@ -121,7 +129,7 @@ impl Lowering<'_> {
         }
         self.params(header, &mut task);
         task.needs = header.before.iter().map(call).collect();
-        let (script, systems) = self.attributes(&mut task);
+        let (script, systems) = attributes::apply(recipe, self.settings, &mut task);
         if let Some(Err(path)) = self.settings.dotenv.file() {
             task.differs(format!("{path} is not loaded; use `--env-file`"));
         }
@@ -154,73 +162,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// The interpreter of a script, and the systems that the recipe is for.
-    fn attributes(&self, task: &mut Task) -> (Option<String>, Option<Cond>) {
-        let mut script = self.settings.scripts.then(|| interpreter(&self.settings.interpreter));
-        let mut systems = Vec::new();
-        for Attribute { name, args } in &self.recipe.attributes {
-            let first = args.first().map(|(_, value)| value.clone());
-            match name.as_str() {
-                "doc" => {
-                    if let Some(Expr::Text(text)) = first {
-                        task.docs = vec![text];
-                    }
-                }
-                "confirm" => {
-                    let question = format!("Run recipe `{}`?", task.name);
-                    task.confirm = Some(first.unwrap_or(Expr::Text(question)));
-                }
-                "no-cd" => task.directory = Some(Expr::Fact(INVOCATION)),
-                "working-directory" => task.directory = first,
-                "script" => {
-                    let words = args.iter().filter_map(|(_, it)| match it {
-                        Expr::Text(text) => Some(text.as_str()),
-                        _ => None,
-                    });
-                    let words: Vec<_> = words.collect();
-                    script = Some(match words.is_empty() {
-                        true => interpreter(&self.settings.interpreter),
-                        false => words.join(" "),
-                    });
-                }
-                "env" => {
-                    if let [(_, Expr::Text(name)), (_, value)] = args.as_slice() {
-                        task.environment.push((name.clone(), value.clone()));
-                    }
-                }
-                "unix" => systems.extend(["linux", "macos"]),
-                "linux" | "macos" | "freebsd" | "openbsd" | "netbsd" | "android" => {
-                    systems.push(if name == "linux" {
-                        "linux"
-                    } else if name == "macos" {
-                        "macos"
-                    } else {
-                        ""
-                    });
-                }
-                "windows" => systems.push("windows"),
-                "parallel" => task.differs("its dependencies run one after the other"),
-                "arg" => task.differs("options of `[arg]` are parameters: `--NAME=VALUE`"),
-                _ => {}
-            }
-        }
-        (script, self.systems(&systems, task))
-    }
-
-    fn systems(&self, systems: &[&'static str], task: &mut Task) -> Option<Cond> {
-        let is_unix = systems.contains(&"linux") && systems.contains(&"macos");
-        if systems.is_empty() || is_unix {
-            return None;
-        }
-        let known: Vec<_> =
-            ["linux", "macos"].into_iter().filter(|it| systems.contains(it)).collect();
-        if known.is_empty() {
-            task.omitted = Some("it is for a system that opal does not run on".to_owned());
-            return None;
-        }
-        Some(Cond::Equal(Expr::Fact("os.name"), Expr::text(known[0])))
-    }
-
     fn body(
         &self,
         header: &Header,
@@ -243,7 +184,7 @@ impl Lowering<'_> {
                 if shebang(&recipe.body).is_some() { &recipe.body[1..] } else { &recipe.body };
             let text = pieces(&lines.join("\n"), name)?;
             let args = args(&piece_text(&text));
-            if calls::mentions_just(&text) {
+            if is_shell(&program) && runs(&text, "just") || names(&text, "just") {
                 task.differs("it still calls `just`");
             }
             task.body.push(Step::Script { program, text, args });
@@ -283,7 +224,7 @@ impl Lowering<'_> {
             task.body.push(Step::Line { pieces, may_fail });
             return;
         }
-        if calls::mentions_just(&pieces) {
+        if runs(&pieces, "just") {
             task.differs("it still calls `just`");
         }
         match other_shell(&self.settings.shell) {
@@ -325,10 +266,6 @@ fn without_sigils(line: &str) -> (&str, bool) {
             return (line.trim_start(), may_fail);
         }
     }
-}
-
-fn interpreter(words: &[String]) -> String {
-    if words.is_empty() { "sh -eu".to_owned() } else { words.join(" ") }
 }
 
 /// The program of a `#!` line.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::functions;
-use crate::form::{Expr, Piece};
+use crate::form::{Expr, MAIN, Piece};
 use crate::limits::MAX_NESTING;
 
 /// What `$@`, `$<` and `$^` are, and the texts that `$(call …)` pastes.
@@ -13,6 +13,8 @@ use crate::limits::MAX_NESTING;
 pub(super) struct Context<'c> {
     pub(super) automatic: &'c BTreeMap<char, String>,
     pub(super) texts: &'c BTreeMap<String, String>,
+    /// Variables whose values are known.
+    pub(super) known: &'c BTreeMap<String, String>,
     pub(super) depth: usize,
     /// How many texts may still be pasted.
     pub(super) pasted: Rc<Cell<usize>>,
@@ -117,8 +119,10 @@ fn reference(inside: &str, context: &Context<'_>) -> Vec<Piece> {
     };
     let function = inside.split_once([' ', '\t']).filter(|(name, _)| functions::is_function(name));
     if let Some((name, args)) = function {
-        if name == "call" {
-            return call(args, &context);
+        match name {
+            "call" => return call(args, &context),
+            "foreach" => return foreach(args, &context),
+            _ => {}
         }
         return vec![Piece::Value(functions::call(name, args.trim_start(), &context))];
     }
@@ -134,15 +138,46 @@ fn reference(inside: &str, context: &Context<'_>) -> Vec<Piece> {
         && let Some((from, to)) = rule.split_once('=')
         && is_name(name)
     {
-        let list = Expr::Name(name.to_owned());
-        return vec![Piece::Value(functions::replaced_ends(list, from, to))];
+        return vec![Piece::Value(match context.known.get(name) {
+            Some(list) => functions::replaced_ends(list, from, to),
+            None => Expr::Unsupported(format!("`$({name}:{from}={to})`")),
+        })];
     }
     match inside {
         "MAKE" => vec![Piece::Text("make".to_owned())],
         "CURDIR" => vec![Piece::Value(Expr::here())],
+        "MAKEFILE_LIST" => vec![Piece::Value(Expr::Name(MAIN.to_owned()))],
         name if is_name(name) => vec![Piece::Value(Expr::Name(name.to_owned()))],
         _ => vec![unsupported(&format!("`$({inside})`"))],
     }
+}
+
+/// `$(foreach name,list,text)` of a list that is known.
+fn foreach(args: &str, context: &Context<'_>) -> Vec<Piece> {
+    let args = functions::arguments(args);
+    let list = args.get(1).and_then(|it| functions::known(&value(it.trim(), context), context));
+    let ([name, _, rest @ ..], Some(list)) = (args.as_slice(), list) else {
+        return vec![unsupported("`$(foreach …)`")];
+    };
+    let (name, text) = (name.trim(), rest.join(","));
+    let mut all: Vec<Piece> = Vec::new();
+    for word in list.split_whitespace() {
+        let Some(context) = context.deeper() else {
+            return vec![unsupported("text that is nested too deep")];
+        };
+        let forms = [format!("$({name})"), format!("${{{name}}}")];
+        let text = forms.iter().fold(text.clone(), |text, form| text.replace(form, word));
+        if !all.is_empty() {
+            push(&mut all, " ");
+        }
+        for piece in pieces(&text, &context) {
+            match piece {
+                Piece::Text(text) => push(&mut all, &text),
+                value @ Piece::Value(_) => all.push(value),
+            }
+        }
+    }
+    all
 }
 
 pub(super) fn is_name(name: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Functions of make. Those of constants are computed here.
 
 use super::expand::{Context, pieces, value};
-use crate::form::{Cond, Expr};
+use crate::form::{Cond, Expr, MAIN};
 
 const NAMES: [&str; 31] = [
     "abspath",
@@ -67,23 +67,37 @@ pub(super) fn call(name: &str, args: &str, context: &Context<'_>) -> Expr {
         return Expr::Output(pieces(args.trim(), context));
     }
     let values: Vec<Expr> = arguments(args).iter().map(|arg| value(arg.trim(), context)).collect();
-    let texts: Option<Vec<&str>> = values
-        .iter()
-        .map(|it| match it {
-            Expr::Text(text) => Some(text.as_str()),
-            _ => None,
-        })
-        .collect();
+    let texts: Option<Vec<String>> = values.iter().map(|it| known(it, context)).collect();
+    let texts = texts.as_ref().map(|all| all.iter().map(String::as_str).collect::<Vec<_>>());
     if let Some(found) = texts.and_then(|texts| constant(name, &texts)) {
         return Expr::Text(found);
     }
     computed(name, &values).unwrap_or_else(|| Expr::Unsupported(format!("`$({name} …)`")))
 }
 
+/// A value that is the same wherever the file is read.
+pub(super) fn known(value: &Expr, context: &Context<'_>) -> Option<String> {
+    match value {
+        Expr::Text(text) => Some(text.clone()),
+        Expr::Name(name) => context.known.get(name).cloned(),
+        Expr::Concat(parts) => {
+            let parts: Option<Vec<String>> = parts.iter().map(|it| known(it, context)).collect();
+            parts.map(|parts| parts.concat()).filter(|it| it.len() <= 64 * 1024)
+        }
+        _ => None,
+    }
+}
+
 /// A function of values that are not known yet.
 fn computed(name: &str, values: &[Expr]) -> Option<Expr> {
     Some(match (name, values) {
-        ("wildcard", [pattern @ Expr::Text(text)]) if !text.contains(' ') => pattern.clone(),
+        ("wildcard", [path @ Expr::Text(text)]) if !text.contains([' ', '*', '?', '[']) => {
+            Expr::choice(Cond::Exists(path.clone()), path.clone(), Expr::text(""))
+        }
+        ("wildcard", [patterns @ Expr::Text(_)]) => patterns.clone(),
+        ("firstword" | "lastword" | "abspath" | "realpath", [Expr::Name(name)]) if name == MAIN => {
+            Expr::Name(name.clone())
+        }
         ("strip", [text]) => Expr::Apply("trim", vec![text.clone()]),
         ("notdir", [path]) => Expr::Apply("basename", vec![path.clone()]),
         ("dir", [path]) => {
@@ -106,8 +120,9 @@ fn computed(name: &str, values: &[Expr]) -> Option<Expr> {
         }
         ("error", [message]) => Expr::Fail(Box::new(message.clone())),
         ("info" | "warning", _) => Expr::text(""),
-        ("addprefix", [Expr::Text(prefix), Expr::Name(name)]) => {
-            return Some(Expr::Unsupported(format!("`$(addprefix {prefix},$({name}))`")));
+        ("firstword", [text]) => Expr::FirstWord(Box::new(text.clone())),
+        ("word", [Expr::Text(index), text]) if index == "1" => {
+            Expr::FirstWord(Box::new(text.clone()))
         }
         _ => return None,
     })
@@ -167,19 +182,13 @@ fn constant(name: &str, texts: &[&str]) -> Option<String> {
     })
 }
 
-/// `$(NAME:.c=.o)`.
-pub(super) fn replaced_ends(list: Expr, from: &str, to: &str) -> Expr {
-    match list {
-        Expr::Text(text) => {
-            let (from, to) = match from.contains('%') {
-                true => (from.to_owned(), to.to_owned()),
-                false => (format!("%{from}"), format!("%{to}")),
-            };
-            Expr::Text(constant("patsubst", &[&from, &to, &text]).unwrap_or_default())
-        }
-        Expr::Name(name) => Expr::Unsupported(format!("`$({name}:{from}={to})`")),
-        _ => Expr::Unsupported("a replacement of endings".to_owned()),
-    }
+/// `$(NAME:.c=.o)` of a list that is known.
+pub(super) fn replaced_ends(list: &str, from: &str, to: &str) -> Expr {
+    let (from, to) = match from.contains('%') {
+        true => (from.to_owned(), to.to_owned()),
+        false => (format!("%{from}"), format!("%{to}")),
+    };
+    Expr::Text(constant("patsubst", &[&from, &to, list]).unwrap_or_default())
 }
 
 fn matches(word: &str, pattern: &str) -> bool {

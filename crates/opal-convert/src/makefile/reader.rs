@@ -5,13 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::expand::{Context, is_name, value};
 use super::functions;
 use super::lines::{Line, find_outside, lines, without_comment};
+use super::values::{assignment, chosen, environment, folded, is_check, outside};
+use crate::files::Folder;
 use crate::form::{Cond, Expr, Leftover};
 use crate::limits::{MAX_PASTED, MAX_TASKS, MAX_WEIGHT};
 
 /// A rule as it is written.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rule {
     pub(super) line: usize,
+    /// The file that it is in, where that is another one.
+    pub(super) file: Option<String>,
     /// The head and the recipe, for a comment.
     pub(super) source: String,
     pub(super) targets: Expr0,
@@ -23,11 +27,29 @@ pub(super) struct Rule {
     pub(super) variables: Vec<(String, Expr, bool)>,
 }
 
+impl Rule {
+    /// The rule is not in the result.
+    pub(super) fn leftover(&self, why: &str) -> Leftover {
+        let (name, source) = (self.targets.clone(), self.source.clone());
+        Leftover { line: self.line, file: self.file.clone(), name, source, why: why.to_owned() }
+    }
+}
+
 /// A text before its variables are known.
 pub(super) type Expr0 = String;
 
-#[derive(Debug, Default)]
-pub(super) struct Reader {
+/// What make evaluates when it starts, and may stop it.
+#[derive(Debug)]
+pub(super) struct Check {
+    pub(super) line: usize,
+    pub(super) file: Option<String>,
+    pub(super) source: String,
+    pub(super) conditions: Vec<Cond>,
+    pub(super) value: Expr,
+}
+
+#[derive(Default)]
+pub(super) struct Reader<'f> {
     pub(super) variables: BTreeMap<String, Expr>,
     /// In the order of the file.
     pub(super) order: Vec<String>,
@@ -39,8 +61,16 @@ pub(super) struct Reader {
     pub(super) exports_all: bool,
     pub(super) one_shell: bool,
     pub(super) leftovers: Vec<Leftover>,
+    pub(super) checks: Vec<Check>,
     open: Vec<Open>,
     docs: Vec<String>,
+    /// Lines that begin with a tab belong to the last rule.
+    is_in_rule: bool,
+    /// Variables whose values are known from an earlier reading.
+    known: BTreeMap<String, String>,
+    files: Option<Folder<'f>>,
+    /// The included file that is read.
+    file: Option<String>,
 }
 
 /// An `if` that waits for its `endif`.
@@ -51,20 +81,46 @@ struct Open {
     now: Option<Cond>,
 }
 
-impl Reader {
-    pub(super) fn read(text: &str) -> Self {
-        let mut reader = Self::default();
+impl<'f> Reader<'f> {
+    pub(super) fn read(text: &str, known: BTreeMap<String, String>, files: Folder<'f>) -> Self {
+        let mut reader = Self { known, files: Some(files), ..Self::default() };
+        reader.lines(text);
+        reader
+    }
+
+    fn lines(&mut self, text: &str) {
         let all = lines(text);
         let mut index = 0;
         while index < all.len() {
-            index = reader.line(&all, index);
+            index = self.line(&all, index);
         }
-        reader
+    }
+
+    /// `include a.mk b.mk`: they are read as if they were here.
+    fn include(&mut self, line: usize, code: &str, paths: &str, is_optional: bool) {
+        let value = self.value(paths);
+        let Some(paths) = functions::known(&value, &self.context(&BTreeMap::new())) else {
+            return self.leave(line, code, "its path is computed");
+        };
+        let Some(files) = self.files else { return };
+        for path in paths.split_whitespace() {
+            match files.open("", &[path.to_owned()]) {
+                Ok(Some(opened)) => {
+                    let file = self.file.replace(opened.path);
+                    self.files = Some(files.below());
+                    self.lines(&opened.text);
+                    (self.files, self.file) = (Some(files), file);
+                }
+                Ok(None) if is_optional => {}
+                Ok(None) => self.leave(line, code, "the file is not there"),
+                Err(why) => self.leave(line, code, &why),
+            }
+        }
     }
 
     pub(super) fn context<'c>(&'c self, automatic: &'c BTreeMap<char, String>) -> Context<'c> {
         let pasted = std::rc::Rc::new(std::cell::Cell::new(MAX_PASTED));
-        Context { automatic, texts: &self.texts, depth: 0, pasted }
+        Context { automatic, texts: &self.texts, known: &self.known, depth: 0, pasted }
     }
 
     pub(super) fn value(&self, text: &str) -> Expr {
@@ -89,6 +145,7 @@ impl Reader {
         let (word, rest) = code
             .split_once([' ', '\t', '('])
             .map_or((code, ""), |(word, _)| (word, code[word.len()..].trim()));
+        self.is_in_rule &= matches!(word, "ifeq" | "ifneq" | "ifdef" | "ifndef" | "else" | "endif");
         match word {
             "ifeq" | "ifneq" | "ifdef" | "ifndef" => {
                 let condition = self.condition(word, rest);
@@ -99,7 +156,7 @@ impl Reader {
                 self.open.pop();
             }
             "include" | "-include" | "sinclude" => {
-                self.leave(*number, code, "included files are not converted")
+                self.include(*number, code, rest, word != "include");
             }
             "define" => return self.define(all, index, rest),
             "export" | "unexport" | "override" => self.exported(word, rest),
@@ -111,14 +168,14 @@ impl Reader {
 
     fn leave(&mut self, line: usize, source: &str, why: &str) {
         let name: String = source.chars().take(60).collect();
-        let (source, why) = (source.to_owned(), why.to_owned());
-        self.leftovers.push(Leftover { line, name, source, why });
+        let (source, why, file) = (source.to_owned(), why.to_owned(), self.file.clone());
+        self.leftovers.push(Leftover { line, file, name, source, why });
     }
 
     /// Whether a line that begins with a tab belongs to a rule.
     fn recipe(&mut self, text: &str) -> bool {
         let conditions = self.conditions();
-        let Some(rule) = self.rules.last_mut() else { return false };
+        let Some(rule) = self.rules.last_mut().filter(|_| self.is_in_rule) else { return false };
         rule.source.push_str("\n\t");
         rule.source.push_str(text);
         let outside = rule.conditions.len().min(conditions.len());
@@ -206,17 +263,7 @@ impl Reader {
             return;
         }
         let Some(colon) = find_outside(code, |it| it.starts_with(':')) else {
-            let is_call = code.starts_with("$(");
-            self.leave(
-                number,
-                code,
-                if is_call {
-                    "it is evaluated when make starts"
-                } else {
-                    "not a line of a Makefile"
-                },
-            );
-            return;
+            return self.evaluated(number, code);
         };
         let targets = code[..colon].trim();
         let rest = code[colon..].trim_start_matches(':').trim();
@@ -237,6 +284,7 @@ impl Reader {
             let value = self.value(text);
             self.push(Rule {
                 line: number,
+                file: self.file.clone(),
                 targets: targets.to_owned(),
                 variables: vec![(name.to_owned(), value, is_exported)],
                 ..Rule::default()
@@ -253,6 +301,7 @@ impl Reader {
         let recipe = command.map(|it| (Vec::new(), it.to_owned())).into_iter().collect();
         self.push(Rule {
             line: number,
+            file: self.file.clone(),
             source: text.trim_end().to_owned(),
             targets: targets.to_owned(),
             needs: needs.trim().to_owned(),
@@ -263,7 +312,25 @@ impl Reader {
         });
     }
 
+    /// A line that make evaluates when it starts: one that may stop it is a check of every task, and
+    /// messages do nothing.
+    fn evaluated(&mut self, line: usize, code: &str) {
+        if !code.starts_with(['$']) {
+            return self.leave(line, code, "not a line of a Makefile");
+        }
+        let value = self.value(code);
+        if !is_check(&value) {
+            return self.leave(line, code, "it is evaluated when make starts");
+        }
+        if value.needs_statements() {
+            let (conditions, file, source) =
+                (self.conditions(), self.file.clone(), code.to_owned());
+            self.checks.push(Check { line, file, source, conditions, value });
+        }
+    }
+
     fn push(&mut self, rule: Rule) {
+        self.is_in_rule = true;
         if self.rules.len() <= MAX_TASKS {
             self.rules.push(rule);
         }
@@ -319,68 +386,4 @@ impl Reader {
             self.order.push(name.to_owned());
         }
     }
-}
-
-/// The value where all conditions hold, and the old one elsewhere. Branches of one `if` meet in one
-/// choice.
-fn chosen(conditions: &[Cond], value: Expr, old: Expr) -> Expr {
-    let Some((first, rest)) = conditions.split_first() else { return value };
-    match old {
-        Expr::Choice(condition, then, otherwise) if *condition == *first => {
-            Expr::Choice(condition, Box::new(chosen(rest, value, *then)), otherwise)
-        }
-        Expr::Choice(condition, then, otherwise) if Cond::Not(condition.clone()) == *first => {
-            Expr::Choice(condition, then, Box::new(chosen(rest, value, *otherwise)))
-        }
-        old if rest.is_empty() => Expr::choice(first.clone(), value, old),
-        old => Expr::choice(Cond::All(conditions.to_vec()), value, old),
-    }
-}
-
-/// Whether a condition holds, where that is known: opal does not run on Windows.
-pub(super) fn folded(condition: &Cond) -> Option<bool> {
-    let text = |it: &Expr| match it {
-        Expr::Text(text) => Some(text.clone()),
-        Expr::Name(name) if name == "OS" => Some(String::new()),
-        _ => None,
-    };
-    match condition {
-        Cond::Equal(left, right) => Some(text(left)? == text(right)?),
-        Cond::NotEqual(left, right) => Some(text(left)? != text(right)?),
-        Cond::Not(inner) => folded(inner).map(|it| !it),
-        _ => None,
-    }
-}
-
-/// A variable that the file does not define.
-pub(super) fn outside(name: &str) -> Expr {
-    let default = match name {
-        "CC" => "cc",
-        "CXX" => "g++",
-        "AR" => "ar",
-        "AS" => "as",
-        "RM" => "rm -f",
-        "SHELL" => "/bin/sh",
-        _ => "",
-    };
-    environment(name, Expr::text(default))
-}
-
-fn environment(name: &str, default: Expr) -> Expr {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    match name.chars().all(is_name) && !name.starts_with(|c: char| c.is_ascii_digit()) {
-        true => Expr::Env(name.to_owned(), Some(Box::new(default))),
-        false => default,
-    }
-}
-
-/// `NAME = value` with one of make's operators.
-fn assignment(code: &str) -> Option<(&str, &str, &str)> {
-    let at = find_outside(code, |it| it.starts_with('='))?;
-    let operators = [":::=", "::=", ":=", "?=", "+=", "!="];
-    let before = &code[..at + 1];
-    let operator = operators.into_iter().find(|it| before.ends_with(it)).unwrap_or("=");
-    let name = before[..before.len() - operator.len()].trim();
-    let is_one = !name.is_empty() && !name.contains([' ', '\t', ':']);
-    is_one.then_some((name, operator, &code[at + 1..]))
 }

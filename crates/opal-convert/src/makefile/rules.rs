@@ -3,40 +3,52 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::expand;
-use super::reader::{Reader, Rule, folded, outside};
+use super::constants::{Constants, text};
+use super::reader::{Reader, Rule};
+use super::values::{folded, outside};
+use super::{checks, expand};
+use crate::commands::runs;
 use crate::form::{
-    Cached, Call, Cond, DECIDES, Expr, HERE, Leftover, Piece, Sheet, Step, Task, Variable,
+    Cached, Call, Cond, DECIDES, Expr, HERE, MAIN, Piece, Sheet, Step, Task, Variable,
 };
 
-pub(super) fn sheet(mut file: Reader) -> Sheet {
-    let constants = Constants::new(&file);
+/// The rules of a file. `names` is the same file where variables have their defaults: what is called
+/// as make calls it where nothing is set.
+pub(super) fn sheet(mut file: Reader<'_>, names: &Reader<'_>) -> Sheet {
+    let constants = Constants::new(names);
     let mut rules = Vec::new();
     let mut patterns = Vec::new();
     for rule in std::mem::take(&mut file.rules) {
-        match constants.words(&file.value(&rule.targets)) {
+        match constants.words(&names.value(&rule.targets)) {
             Some(targets) if targets.iter().any(|it| it.contains('%')) => {
                 patterns.extend(targets);
-                pattern(&rule, &mut file);
+                file.leftovers.push(rule.leftover("rules with `%` stay in the Makefile"));
             }
-            Some(targets) => rules.extend(targets.into_iter().map(|it| (it, rule.copy()))),
+            Some(targets) => rules.extend(targets.into_iter().map(|it| (it, rule.clone()))),
             None => {
-                let why = "the names of its targets are computed".to_owned();
-                let (line, name, source) = (rule.line, rule.targets.clone(), rule.source.clone());
-                file.leftovers.push(Leftover { line, name, source, why });
+                file.leftovers.push(rule.leftover("the names of its targets are computed"));
             }
         }
     }
     let phony: BTreeSet<String> =
-        constants.words(&file.value(&file.phony)).unwrap_or_default().into_iter().collect();
-    let names: BTreeSet<String> = rules.iter().map(|(target, _)| target.clone()).collect();
+        constants.words(&names.value(&file.phony)).unwrap_or_default().into_iter().collect();
+    let targets: BTreeSet<String> = rules.iter().map(|(target, _)| target.clone()).collect();
     let inputs = RefCell::default();
-    let maker = Maker { file: &file, constants: &constants, phony, names, patterns, inputs };
+    let maker = Maker {
+        file: &file,
+        defaults: names,
+        constants: &constants,
+        phony,
+        names: targets,
+        patterns,
+        inputs,
+    };
     let mut tasks: Vec<Task> = Vec::new();
     let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
     for (target, rule) in &rules {
         let index = *by_name.entry(target.clone()).or_insert_with(|| {
-            tasks.push(Task { name: target.clone(), line: rule.line, ..Task::default() });
+            let (line, file) = (rule.line, rule.file.clone());
+            tasks.push(Task { name: target.clone(), line, file, ..Task::default() });
             tasks.len() - 1
         });
         maker.add(rule, &mut tasks[index]);
@@ -44,26 +56,21 @@ pub(super) fn sheet(mut file: Reader) -> Sheet {
     for task in &mut tasks {
         maker.finish(task);
     }
+    checks::add(&file.checks, &mut tasks);
     let variables = variables(&file, &tasks);
     Sheet { variables, tasks, leftovers: file.leftovers, ..Sheet::default() }
 }
 
-fn pattern(rule: &Rule, file: &mut Reader) {
-    let why = "rules with `%` stay in the Makefile".to_owned();
-    let (line, name, source) = (rule.line, rule.targets.clone(), rule.source.clone());
-    file.leftovers.push(Leftover { line, name, source, why });
-}
-
 /// Variables, those that only the environment can define included.
-fn variables(file: &Reader, tasks: &[Task]) -> Vec<Variable> {
+fn variables(file: &Reader<'_>, tasks: &[Task]) -> Vec<Variable> {
     let mut all = vec![Variable::here()];
     let mut undefined: Vec<String> = Vec::new();
     let mut reads_here = false;
     let mut look = |value: &Expr| {
         if let Expr::Name(name) = value {
-            reads_here |= name == HERE;
-            let is_known =
-                name == HERE || file.variables.contains_key(name) || undefined.contains(name);
+            let is_here = name == HERE || name == MAIN;
+            reads_here |= is_here;
+            let is_known = is_here || file.variables.contains_key(name) || undefined.contains(name);
             if !is_known {
                 undefined.push(name.clone());
             }
@@ -86,53 +93,9 @@ fn variables(file: &Reader, tasks: &[Task]) -> Vec<Variable> {
     all
 }
 
-/// Variables whose values are known.
-struct Constants {
-    known: BTreeMap<String, String>,
-}
-
-impl Constants {
-    fn new(file: &Reader) -> Self {
-        let mut known: BTreeMap<String, String> = BTreeMap::new();
-        // Each round resolves at least one more, and what grows too long is not a constant.
-        for _ in 0..crate::limits::MAX_NESTING {
-            let before = known.len();
-            for (name, value) in &file.variables {
-                if !known.contains_key(name)
-                    && let Some(text) = text(value, &known).filter(|it| it.len() <= 64 * 1024)
-                {
-                    known.insert(name.clone(), text);
-                }
-            }
-            if known.len() == before {
-                break;
-            }
-        }
-        Self { known }
-    }
-
-    fn words(&self, value: &Expr) -> Option<Vec<String>> {
-        let text = text(value, &self.known)?;
-        Some(text.split_whitespace().map(str::to_owned).collect())
-    }
-}
-
-fn text(value: &Expr, known: &BTreeMap<String, String>) -> Option<String> {
-    match value {
-        Expr::Text(text) => Some(text.clone()),
-        Expr::Name(name) => known.get(name).cloned(),
-        // As make sees it where nothing is set.
-        Expr::Env(_, Some(default)) => text(default, known),
-        Expr::Concat(parts) => {
-            let parts: Option<Vec<String>> = parts.iter().map(|part| text(part, known)).collect();
-            parts.map(|parts| parts.concat())
-        }
-        _ => None,
-    }
-}
-
 struct Maker<'f> {
-    file: &'f Reader,
+    file: &'f Reader<'f>,
+    defaults: &'f Reader<'f>,
     constants: &'f Constants,
     phony: BTreeSet<String>,
     names: BTreeSet<String>,
@@ -181,6 +144,17 @@ impl Maker<'_> {
         !self.phony.contains(&task.name) && task.name.contains(['/', '.'])
     }
 
+    /// Whether make looks for a file of this name: it has recipes, and depends on files.
+    fn may_be_file(&self, task: &Task) -> bool {
+        let inputs = self.inputs.borrow();
+        let mut inputs = inputs.get(&task.name).into_iter().flatten();
+        let is_file = |it: &String| it.contains(['/', '.']) && !self.phony.contains(it);
+        !self.phony.contains(&task.name)
+            && !task.name.contains(['/', '.'])
+            && !task.body.is_empty()
+            && inputs.any(is_file)
+    }
+
     /// The dependencies of a rule before and after its `|`. Only make knows them where a condition
     /// decides about them.
     fn conditional(&self, rule: &Rule, task: &mut Task) -> (String, String) {
@@ -197,7 +171,7 @@ impl Maker<'_> {
 
     /// The dependencies among the tasks of the file; all words are the inputs.
     fn needs(&self, text: &str, task: &mut Task) -> Vec<String> {
-        let Some(words) = self.constants.words(&self.file.value(text)) else {
+        let Some(words) = self.constants.words(&self.defaults.value(text)) else {
             task.omitted.get_or_insert_with(|| COMPUTED.to_owned());
             return Vec::new();
         };
@@ -275,8 +249,7 @@ impl Maker<'_> {
                 .map(|name| Call { task: name.to_owned(), args: Vec::new() });
             return calls.map(|call| Step::Call { call, may_fail }).collect();
         }
-        let calls = |it: &Piece| matches!(it, Piece::Text(text) if text.starts_with("make ") || text.contains(" make "));
-        if pieces.iter().any(calls) {
+        if runs(&pieces, "make") {
             task.differs("it still calls `make`");
         }
         vec![Step::Line { pieces, may_fail }]
@@ -332,6 +305,8 @@ impl Maker<'_> {
             task.locals.clear();
             task.environment.clear();
             task.differs("it still calls `make`, which knows the files that it depends on");
+        } else if self.may_be_file(task) {
+            task.differs("it always runs, also if the file is up to date");
         } else if is_file {
             task.cached = self.files(task);
             task.differs(match task.cached {
@@ -345,7 +320,7 @@ impl Maker<'_> {
 const COMPUTED: &str = "its dependencies are computed";
 
 /// Steps under a condition; constant conditions are decided here.
-fn under(condition: &Cond, then: Vec<Step>, otherwise: Vec<Step>) -> Vec<Step> {
+pub(super) fn under(condition: &Cond, then: Vec<Step>, otherwise: Vec<Step>) -> Vec<Step> {
     match folded(condition) {
         Some(true) => then,
         Some(false) => otherwise,
@@ -361,21 +336,6 @@ fn fits(word: &str, pattern: &str) -> bool {
             word.len() > before.len() + after.len()
                 && word.starts_with(before)
                 && word.ends_with(after)
-        }
-    }
-}
-
-impl Rule {
-    fn copy(&self) -> Self {
-        Self {
-            line: self.line,
-            source: self.source.clone(),
-            targets: self.targets.clone(),
-            needs: self.needs.clone(),
-            docs: self.docs.clone(),
-            conditions: self.conditions.clone(),
-            recipe: self.recipe.clone(),
-            variables: self.variables.clone(),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Functions of the templates of a Taskfile.
 
+use super::dates;
+use super::globals::{FILE, FOLDER};
 use super::outside::{CLI_ARGS, outside};
-use crate::form::{Cond, Expr, INVOCATION};
+use crate::form::{Cond, Expr, INVOCATION, MAIN};
 use crate::limits::MAX_NESTING;
 
 type Fault = String;
@@ -222,11 +224,11 @@ fn is_value(word: &str) -> bool {
 fn variable(name: &str) -> Result<Expr, Fault> {
     Ok(match name {
         "CLI_ARGS" => Expr::Name(CLI_ARGS.to_owned()),
-        "ROOT_DIR" | "TASKFILE_DIR" => Expr::here(),
+        "ROOT_DIR" => Expr::here(),
+        "TASKFILE_DIR" => Expr::Name(FOLDER.to_owned()),
         "USER_WORKING_DIR" => Expr::Fact(INVOCATION),
-        "TASKFILE" | "ROOT_TASKFILE" => {
-            Expr::concat(vec![Expr::here(), Expr::text("/Taskfile.yml")])
-        }
+        "TASKFILE" => Expr::Name(FILE.to_owned()),
+        "ROOT_TASKFILE" => Expr::Name(MAIN.to_owned()),
         "CLI_FORCE" | "CLI_SILENT" | "CLI_VERBOSE" | "CLI_OFFLINE" | "CLI_ASSUME_YES" => {
             Expr::text("false")
         }
@@ -255,6 +257,15 @@ fn apply(function: &str, args: Vec<Expr>) -> Result<Expr, Fault> {
             Expr::choice(is("x86_64"), Expr::text("amd64"), other)
         }
         ("exeExt", None, ..) => Expr::text(""),
+        ("now", None, ..) => dates::now(),
+        ("date", Some(Expr::Text(layout)), Some(time), None) if time == dates::now() => {
+            dates::formatted(&layout, None)?
+        }
+        ("dateInZone", Some(Expr::Text(layout)), Some(time), Some(Expr::Text(zone)))
+            if time == dates::now() =>
+        {
+            dates::formatted(&layout, Some(&zone))?
+        }
         ("numCPU", None, ..) => Expr::output("nproc"),
         ("default", Some(default), Some(value), None) => {
             Expr::choice(is_given(value.clone()), value, default)

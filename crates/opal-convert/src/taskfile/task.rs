@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use opal_config::document::{Node, NodeKind};
 
 use super::files::files;
-use super::globals::File;
+use super::globals::{Shared, environment_value};
 use super::nodes::{self, entries, flag, get, list, pieces, text, texts};
 use super::outside::{CLI_ARGS, outside, without_itself};
+use crate::commands::runs;
 use crate::form::{Argument, Call, Cond, DECIDES, Expr, Param, Piece, Step, Task};
 
 /// A task whose parameters are not decided yet.
@@ -15,14 +16,17 @@ use crate::form::{Argument, Call, Cond, DECIDES, Expr, Param, Piece, Step, Task}
 pub(super) struct Draft {
     pub(super) task: Task,
     pub(super) aliases: Vec<String>,
+    /// Variables that an include sets for its tasks.
+    pub(super) inherited: Vec<(String, Expr)>,
     required: Vec<String>,
 }
 
 impl Draft {
-    pub(super) fn new(name: &str, line: usize, source: String, node: &Node, file: &File) -> Self {
+    pub(super) fn new(name: &str, line: usize, source: String, node: &Node, file: &Shared) -> Self {
         let environment = file.environment.clone();
         let task = Task { name: name.to_owned(), line, source, environment, ..Task::default() };
-        let mut draft = Self { task, aliases: Vec::new(), required: Vec::new() };
+        let (aliases, inherited, required) = (Vec::new(), Vec::new(), Vec::new());
+        let mut draft = Self { task, aliases, inherited, required };
         if name.contains('*') {
             draft.task.omitted = Some("a name with `*`; write a task with a parameter".to_owned());
         }
@@ -38,7 +42,7 @@ impl Draft {
         draft
     }
 
-    fn fields(&mut self, node: &Node, file: &File) {
+    fn fields(&mut self, node: &Node, file: &Shared) {
         let task = &mut self.task;
         for key in ["desc", "summary"] {
             if let Some(docs) = get(node, key).and_then(text).filter(|it| !it.is_empty()) {
@@ -56,12 +60,18 @@ impl Draft {
                 && **then == Expr::Name(name.clone())
             {
                 let default = (**otherwise).clone();
-                task.params.push(Param { name, default: Some(default), rest: false });
+                task.params.push(Param { name, default: Some(default), ..Param::default() });
                 continue;
             }
             task.locals.push((name.clone(), without_itself(&name, value, outer)));
         }
-        task.environment.extend(nodes::variables(node, "env"));
+        let own = nodes::variables(node, "env").into_iter().filter(|(name, _)| name != "PATH");
+        for (name, value) in own {
+            task.environment.retain(|(it, _)| *it != name);
+            let value = environment_value(&name, value);
+            task.environment.push((name, value));
+        }
+        task.is_private = flag(node, "internal");
         if get(node, "dotenv").is_some() {
             task.differs("`dotenv` files are not loaded; use `--env-file`");
         }
@@ -98,7 +108,7 @@ impl Draft {
         self.task.cached = files(&self.task, node);
         self.task.differs(match self.task.cached {
             Some(_) => {
-                format!("{DECIDES}also after a change of its commands or of what it generates")
+                format!("{DECIDES}also after a change of its commands or of what it generates, which it must make")
             }
             None => "`sources` and `generates` are omitted, so the task always runs".to_owned(),
         });
@@ -141,8 +151,12 @@ impl Draft {
             let message = get(condition, "msg")
                 .and_then(text)
                 .map_or_else(|| format!("precondition not met: {command}"), str::to_owned);
-            let mut line = vec![Piece::Text("( ".to_owned())];
-            line.extend(pieces(command.trim_end()));
+            let command = pieces(command.trim_end());
+            // What a template computes may be empty, and nothing always succeeds.
+            let is_text =
+                matches!(command.first(), Some(Piece::Text(text)) if !text.trim().is_empty());
+            let mut line = vec![Piece::Text(if is_text { "( " } else { "( :; " }.to_owned())];
+            line.extend(command);
             line.push(Piece::Text(" ) || { printf '%s\\n' ".to_owned()));
             line.push(Piece::Value(Expr::Quoted(Box::new(Expr::of_pieces(pieces(
                 message.trim(),
@@ -236,9 +250,7 @@ impl Draft {
             self.task.body.push(Step::Line { pieces, may_fail });
             return;
         }
-        let is_call =
-            command.split(['\n', ';', '&', '|']).any(|it| it.trim_start().starts_with("task "));
-        if is_call {
+        if runs(&pieces, "task") {
             self.task.differs("it still calls `task`");
         }
         self.task.body.push(Step::Line { pieces, may_fail });
@@ -253,7 +265,7 @@ impl Draft {
         let mut params: Vec<Param> = Vec::new();
         let mut add = |name: &str, default: Option<Expr>| {
             if !params.iter().any(|it| it.name == name) {
-                params.push(Param { name: name.to_owned(), default, rest: false });
+                params.push(Param { name: name.to_owned(), default, ..Param::default() });
             }
         };
         let declared = |name: &str| self.task.params.iter().find(|it| it.name == name);
@@ -270,41 +282,35 @@ impl Draft {
             add(name, Some(defined.get(*name).cloned().unwrap_or_else(|| outside(name))));
         }
         let items = items(&self.task.body);
-        let mut has_rest = false;
         self.task.visit(&mut |value| {
             if let Expr::Name(name) = value {
-                has_rest |= name == CLI_ARGS;
-                let is_known =
-                    is_local(name) || defined.contains_key(name) || items.contains(name.as_str());
+                let is_known = is_local(name)
+                    || defined.contains_key(name)
+                    || items.contains(name.as_str())
+                    || name.contains(' ');
                 if !is_known && name != CLI_ARGS {
                     add(name, Some(outside(name)));
                 }
             }
         });
         params.sort_by_key(|it| it.default.is_some());
-        if has_rest {
-            params.push(Param { name: CLI_ARGS.to_owned(), default: None, rest: true });
-        }
         params
     }
 
-    pub(super) fn calls_mut(&mut self) -> Vec<&mut Call> {
-        let mut calls: Vec<&mut Call> = self.task.needs.iter_mut().collect();
-        for step in self.task.body.iter_mut().chain(&mut self.task.finally) {
-            calls_in(step, &mut calls);
-        }
-        calls
+    /// Has the commands of its own variables run where the task does.
+    pub(super) fn place_commands(&mut self) {
+        let Some(directory) = self.task.directory.clone() else { return };
+        self.task.locals.iter_mut().for_each(|(_, it)| *it = it.run_in(&directory));
     }
-}
 
-fn calls_in<'s>(step: &'s mut Step, calls: &mut Vec<&'s mut Call>) {
-    match step {
-        Step::Call { call, .. } => calls.push(call),
-        Step::If { then, otherwise, .. } => {
-            then.iter_mut().chain(otherwise).for_each(|step| calls_in(step, calls));
-        }
-        Step::For { body, .. } => body.iter_mut().for_each(|step| calls_in(step, calls)),
-        _ => {}
+    /// The variables of all files, with those that its include sets.
+    pub(super) fn with_inherited(
+        &self,
+        defined: &BTreeMap<String, Expr>,
+    ) -> BTreeMap<String, Expr> {
+        let mut all = defined.clone();
+        all.extend(self.inherited.iter().cloned());
+        all
     }
 }
 

@@ -22,6 +22,8 @@ fn registry() -> Registry {
 fn options(registry: &Registry) -> Options<'_> {
     Options {
         registry,
+        name: "file",
+        output: "commands.opl",
         is_reserved: |name| name == "fmt",
         siblings: &[],
         files: Files::NONE,

@@ -119,10 +119,9 @@ fn included_taskfiles_have_a_prefix_and_share_variables() {
             "@needs.docs-default()\n    @needs.lib-test()",
             "@cmd.docs-default()",
             "@cmd.main()",
-            "@environ(A=\"root\", B=\"sub\")",
+            "@environ(A=@env.A(default=\"root\"), B=@env.B(default=\"sub\"))",
             "fun fmt()",
             "cargo test @var.W",
-            "\"given\"",
             "@workdir(\"lib\", create=true)",
         ],
     );
@@ -263,5 +262,8 @@ fn files_that_decide_whether_a_task_runs_are_below_the_directory_of_the_include(
             ),
         ],
     );
-    assert_has(&converted, &["inputs=[\"lib/src/*.c\"], outputs=[\"lib/out.o\"]"]);
+    assert_has(
+        &converted,
+        &["inputs=[\"lib/src/*.c\", \"commands.opl\"], outputs=[\"lib/out.o\"]"],
+    );
 }

@@ -18,7 +18,7 @@ fn tasks_are_functions() {
         "var BIN = \"app\"\nvar COMMIT = @shell.output(\"git rev-parse HEAD\")\n\n\
          # Prepare.\nfun tf-init(cli_args...) {\n    @workdir(\"infra\", create=true) {\n        \
          terraform init @var.cli_args\n    }\n}\n\n\
-         fun build() {\n    @needs.tf-init()\n    go build -o @var.BIN\n    @cmd.pack(KIND=\"zip\")\n}\n\n\
+         fun build(cli_args...) {\n    @needs.tf-init(@var.cli_args.*)\n    go build -o @var.BIN\n    @cmd.pack(KIND=\"zip\")\n}\n\n\
          fun pack(KIND: String = @env.KIND(default=\"\")) {\n    tar @raw(KIND) @var.COMMIT\n}\n",
         "exact exact adapted",
     );
@@ -82,7 +82,7 @@ fn sources_and_generates_are_cached_where_that_can_be_compared() {
         ("    sources: [a.md]\n", "@cached(inputs=[\"a.md\"]) {"),
         (
             "    dir: web\n    sources: [./src/**]\n    generates: [dist]\n",
-            "@cached(inputs=[\"web/src/**\"], outputs=[\"web/dist\"]) {",
+            "@cached(inputs=[\"web/src/**\", \"commands.opl\"], outputs=[\"web/dist\"]) {",
         ),
     ] {
         let (source, why) = task(lines);

@@ -5,7 +5,7 @@
 
 /// What a place is inside of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Bare,
     Double,
     Single,
@@ -36,7 +36,7 @@ enum Frame {
 
 /// Reads shell text character by character.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Quotes {
+pub(crate) struct Quotes {
     frames: Vec<Frame>,
     /// Heredocs that begin on the next line.
     waiting: Vec<Frame>,
@@ -49,7 +49,7 @@ pub(super) struct Quotes {
 const MAX_FRAMES: usize = 64;
 
 impl Quotes {
-    pub(super) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         match self.frames.last() {
             Some(Frame::Double) => Place::Double,
             Some(Frame::Single) => Place::Single,
@@ -61,18 +61,18 @@ impl Quotes {
     }
 
     /// Whether a word can begin here.
-    pub(super) fn is_word_start(&self) -> bool {
+    pub(crate) fn is_word_start(&self) -> bool {
         self.before.is_none_or(|c| c.is_whitespace() || ";|&()".contains(c)) && !self.escaped
     }
 
     /// A value is here.
-    pub(super) fn value(&mut self) {
+    pub(crate) fn value(&mut self) {
         self.before = Some('x');
         self.line.push('x');
         self.escaped = false;
     }
 
-    pub(super) fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         text.chars().for_each(|c| self.next(c));
     }
 

@@ -1,0 +1,39 @@
+//! `$(error …)` outside rules: a task of its own, which all others need.
+
+use super::reader::Check;
+use super::rules::under;
+use crate::form::{CHECKS, Call, Expr, Step, Task};
+
+pub(super) fn add(checks: &[Check], tasks: &mut Vec<Task>) {
+    let Some(first) = checks.first() else { return };
+    for task in tasks.iter_mut() {
+        task.needs.insert(0, Call { task: CHECKS.to_owned(), args: Vec::new() });
+    }
+    let mut body = Vec::new();
+    for check in checks {
+        let mut steps = steps(&check.value);
+        for condition in check.conditions.iter().rev() {
+            steps = under(condition, steps, Vec::new());
+        }
+        body.extend(steps);
+    }
+    let source: Vec<&str> = checks.iter().map(|it| it.source.as_str()).collect();
+    tasks.push(Task {
+        name: CHECKS.to_owned(),
+        is_private: true,
+        line: first.line,
+        file: first.file.clone(),
+        source: source.join("\n"),
+        docs: vec!["What make checks when it starts.".to_owned()],
+        body,
+        ..Task::default()
+    });
+}
+
+fn steps(value: &Expr) -> Vec<Step> {
+    match value {
+        Expr::Fail(message) => vec![Step::Fail((**message).clone())],
+        Expr::Choice(condition, then, otherwise) => under(condition, steps(then), steps(otherwise)),
+        _ => Vec::new(),
+    }
+}
