@@ -13,7 +13,7 @@
 //! | what commands do with values, through variables and pipes too | `flow`, `calls`, `marks`, `assignments`, `printing`, `settings` |
 //! | what words and variables hold | `held`, `variables`, `mentions` |
 //! | words that are in variables | `variants` |
-//! | texts in quotes that a command runs | `inner` |
+//! | texts in quotes that a command runs, and all others | `inner`; `texts` |
 //!
 //! Deliberately not here: the table of places, which the lexer's reading uses as well.
 
@@ -35,6 +35,7 @@ mod printing;
 mod scan;
 mod settings;
 mod sums;
+mod texts;
 mod tree;
 mod variables;
 mod variants;
@@ -211,7 +212,8 @@ fn names_runner(src: &[u8]) -> bool {
     };
     let is_run = |word: &[u8]| {
         let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        word != b"." && find(name).is_some_and(|it| it.cases().any(is_code))
+        matches!(word, b"PS4" | b"PS0" | b"PROMPT_COMMAND")
+            || word != b"." && find(name).is_some_and(|it| it.cases().any(is_code))
     };
     // `.` is a command only at the beginning of one.
     let starts = bare.split(|byte| b";&|({`\n".contains(byte));
@@ -290,7 +292,7 @@ mod tests {
     fn what_is_not_followed_is_named() {
         for (text, construct) in [
             ("a=`b \\`c\\``; echo @", Construct::Backtick),
-            ("coproc a; echo @", Construct::Coprocess),
+            ("coproc a; echo @", Construct::Syntax),
             ("echo ${a:-\\}} @", Construct::Expansion),
             ("echo ${a[{b}]} @", Construct::Index),
             ("echo $[1] @", Construct::Sum),

@@ -172,6 +172,12 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// `-u USER`, before a command.
+    fn has_user(&self, rest: &[usize]) -> bool {
+        let words = rest.iter().map(|index| &self.words[*index]).take_while(|it| it.is_option());
+        words.into_iter().any(|it| it.text.starts_with(b"-u") || it.text.starts_with(b"--user"))
+    }
+
     fn has_references_in(&self, words: &[usize]) -> bool {
         words.iter().any(|index| self.words[*index].has_references)
             || self.words.iter().any(|word| word.kind == Kind::Input)
@@ -190,6 +196,12 @@ impl Reader<'_, '_> {
             return self.unknown(rest);
         }
         let word = &self.words[first];
+        // `/proc/$$/exe`: the shell itself.
+        if word.text.starts_with(b"/proc/")
+            && let Some(shell) = find(b"bash")
+        {
+            return self.called(shell, rest);
+        }
         if let Some(name) = word.name() {
             self.reading.prints |= PRINTERS.iter().any(|known| known.as_bytes() == name);
             match find(name) {
@@ -228,19 +240,27 @@ impl Reader<'_, '_> {
         let option = |index: &usize| self.words[*index].text.starts_with(b"-v");
         self.reading.stores = is_reader || called.name == "printf" && rest.iter().any(option);
         if called.name == "eval" {
-            self.evaluated(rest);
             self.text(rest, &[], true);
         }
         if called.name == "trap" {
             let text = rest.iter().find(|index| self.words[**index].text.as_ref() != b"--");
             self.text(text.map(std::slice::from_ref).unwrap_or_default(), &[], true);
         }
+        // Only the command of `-C` runs what `mapfile` reads.
+        let has_callback = |index: &usize| {
+            self.words[*index].text.starts_with(b"-") && self.words[*index].text.contains(&b'C')
+        };
+        let is_plain =
+            matches!(called.name, "mapfile" | "readarray") && !rest.iter().any(has_callback);
         match called.program.shape {
             Shape::Strict if self.starts_itself(called, rest) => {
                 self.wraps(called, rest, 0);
             }
             Shape::Strict => {
                 self.options(called, rest, false);
+                if is_plain {
+                    self.reading.input = None;
+                }
                 if called.cases().any(|case| case.role == Role::Warn) {
                     self.unlisted(rest);
                 }
@@ -248,6 +268,10 @@ impl Reader<'_, '_> {
             Shape::Prints => {
                 self.options(called, rest, false);
                 self.reading.prints = true;
+            }
+            // `runuser -u USER COMMAND` starts no shell.
+            Shape::Loose if called.name == "runuser" && self.has_user(rest) => {
+                self.wraps(called, rest, 0);
             }
             Shape::Loose => {
                 self.options(called, rest, true);

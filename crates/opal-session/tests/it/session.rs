@@ -14,5 +14,6 @@ mod seat;
 mod stopping;
 mod support;
 mod terminal;
+mod texts;
 mod typing;
 mod words;

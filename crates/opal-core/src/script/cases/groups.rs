@@ -13,6 +13,7 @@ pub(in crate::script) const SHELLS: &[&str] = &[
     "mksh",
     "nu",
     "oksh",
+    "osh",
     "posh",
     "powershell",
     "pwsh",
@@ -20,6 +21,7 @@ pub(in crate::script) const SHELLS: &[&str] = &[
     "tcsh",
     "xonsh",
     "yash",
+    "ysh",
     "zsh",
 ];
 
@@ -48,3 +50,6 @@ pub(super) const INTERPRETERS: &[&str] = &[
 ];
 
 pub(super) const EDITORS: &[&str] = &["vim", "vi", "nvim", "ex", "view", "gvim"];
+
+/// Programs that start a shell on a machine that they have made.
+pub(super) const CLOUDS: &[&str] = &["cf", "civo", "doctl", "eb", "hcloud", "scw", "virtctl"];

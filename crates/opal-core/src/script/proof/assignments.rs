@@ -3,10 +3,11 @@
 use super::calls::Words;
 use super::construct::Construct;
 use super::flow::{Flow, Function};
+use super::scan::is_name_byte;
 use super::tree::{Values, Word};
 use super::variables::{Content, NUMBERED, POSITIONAL, keys_of};
 use super::variants::Piece;
-use crate::script::words::Kind;
+use crate::script::words::{self, Kind};
 
 impl<'t> Flow<'t> {
     pub(super) fn assign(&mut self, all: &'t [Word]) {
@@ -58,8 +59,19 @@ impl<'t> Flow<'t> {
         if !is_declaring(name) {
             return;
         }
+        let changes = |word: &words::Word<'_>| {
+            let letters = word.text.iter().any(|it| matches!(it, b'c' | b'l' | b'u'));
+            word.text.starts_with(b"-") && letters
+        };
+        // `declare -l S=EVAL`
+        let is_changed = seen.words[rest..].iter().any(changes);
         for (word, held) in seen.words.iter().zip(&seen.held).skip(rest) {
             let is_option = word.text.starts_with(b"-");
+            if is_changed && !is_option {
+                let end = word.text.iter().position(|byte| !is_name_byte(*byte));
+                let is_new = self.constants.open(&word.text[..end.unwrap_or(word.text.len())]);
+                self.changed(is_new);
+            }
             self.has_namerefs |= is_option && word.text.contains(&b'n') && name != b"export";
             let content = Content { begins: held.content.held, ..held.content };
             let Some(end) = word.text.iter().position(|byte| matches!(byte, b'=' | b'[' | b'+'))

@@ -43,6 +43,7 @@ impl<'t> Flow<'t> {
             self.word(word, input);
         }
         self.assign(all);
+        self.keep_written(all, redirects);
         let as_written = || all.iter().map(|word| Piece::Word(word, 0)).collect();
         let variants = self.variants(all).unwrap_or_else(|| {
             let values = self.read_by_program(all);

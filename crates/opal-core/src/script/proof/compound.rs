@@ -51,7 +51,7 @@ impl Reader<'_> {
                 }
                 self.function(name)?
             }
-            b"coproc" => return self.lost(Construct::Coprocess),
+            b"coproc" => return self.lost(Construct::Syntax),
             _ => return Ok(None),
         };
         Ok(Some(kind))

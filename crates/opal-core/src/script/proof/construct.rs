@@ -11,7 +11,6 @@ pub(super) const PASTED: u8 = 1;
 pub enum Construct {
     Syntax = 1,
     Backtick,
-    Coprocess,
     Expansion,
     Index,
     Sum,
@@ -24,13 +23,13 @@ pub enum Construct {
     Reading,
     Split,
     Output,
+    Text,
 }
 
 impl Construct {
     const ALL: [Self; 15] = [
         Self::Syntax,
         Self::Backtick,
-        Self::Coprocess,
         Self::Expansion,
         Self::Index,
         Self::Sum,
@@ -43,6 +42,7 @@ impl Construct {
         Self::Reading,
         Self::Split,
         Self::Output,
+        Self::Text,
     ];
 
     pub(crate) fn number(self) -> u32 {
@@ -59,7 +59,6 @@ impl Construct {
         match self {
             Self::Syntax => "opal does not follow this form of a command",
             Self::Backtick => "opal does not follow a `\\` inside backticks",
-            Self::Coprocess => "opal does not follow `coproc`",
             Self::Expansion => "opal does not follow this form of `${…}`",
             Self::Index => "opal does not follow this index of an array",
             Self::Sum => "opal does not follow this form of arithmetic",
@@ -77,6 +76,7 @@ impl Construct {
                  or a command"
             }
             Self::Output => "the step runs or computes what this program prints",
+            Self::Text => "the step has a text in quotes that evaluates what is in a variable",
         }
     }
 
@@ -87,10 +87,14 @@ impl Construct {
             Self::Backtick => "write `$(…)` in place of backticks",
             Self::Continuation => "put the line break after a blank",
             Self::Sum => "write arithmetic as `$((…))`",
-            Self::Coprocess | Self::Setting | Self::Name => "move it to a step of its own",
+            Self::Setting | Self::Name => "move it to a step of its own",
             Self::Expansion | Self::Index => "assign the inner part to a variable first",
             Self::Split => "put the variable in double quotes",
             Self::Braces => "write the words one by one",
+            Self::Text => {
+                "let that text only use its variables, in double quotes: `bash -c 'tool \"$1\"' _ \
+                 @var.x`"
+            }
             Self::Output => "use a value of letters, digits and `_ . / : @ % + , -` only",
             Self::Reading => {
                 "put text before it, such as `./`, or use a value of letters, digits and `_ . / : @ % \

@@ -11,9 +11,10 @@ use super::construct::Construct;
 use super::found::Found;
 use super::held::Held;
 use super::printing;
+use super::texts::Texts;
 use super::tree::{Command, CommandKind, List, Quoted, Redirect, RedirectKind, Values, Word};
 use super::variables::{Content, POSITIONAL, Variables};
-use super::variants::{Constants, Piece};
+use super::variants::{self, Constants, Piece};
 use crate::script::cases::{Case, Role};
 
 /// Variables are given to each other along chains; nobody has a longer one.
@@ -22,7 +23,7 @@ const MAX_PASSES: usize = 8;
 #[derive(Debug)]
 pub(super) struct Flow<'t> {
     pub(super) src: &'t [u8],
-    bodies: &'t [Word],
+    pub(super) bodies: &'t [Word],
     pub(super) variables: Variables,
     pub(super) constants: Constants<'t>,
     /// What words held when they were judged last, by where they begin.
@@ -37,6 +38,12 @@ pub(super) struct Flow<'t> {
     pub(super) is_loud: bool,
     /// Texts in quotes that commands run.
     pub(super) texts: Vec<Quoted>,
+    /// Texts in quotes, whatever becomes of them.
+    pub(super) written: Texts,
+    /// A command reads a value.
+    pub(super) feeds: bool,
+    /// Where the first loop or `shift` is.
+    pub(super) first_shift: Option<usize>,
     pub(super) found: Found,
 }
 
@@ -66,6 +73,9 @@ pub(super) fn judge<'t>(
         has_namerefs: false,
         is_loud: printing::is_loud(src),
         texts: Vec::new(),
+        written: Texts::default(),
+        feeds: false,
+        first_shift: variants::first_shift(src),
         found: Found::new(),
     };
     for _ in 0..MAX_PASSES {
@@ -81,6 +91,8 @@ pub(super) fn judge<'t>(
         if !flow.variables.has_changed {
             flow.names();
             flow.inner(depth);
+            flow.written(depth);
+            flow.found.renames = flow.has_namerefs || !flow.attributed.is_empty();
             flow.found.leaks = !flow.variables.is_empty()
                 || !flow.functions.is_empty()
                 || !flow.standing.is_empty();
@@ -136,6 +148,7 @@ impl<'t> Flow<'t> {
         let input = input.and(self.standing);
         let redirected = self.redirected(&command.redirects, input);
         let input = if redirected.is_fed { redirected.own } else { input.and(redirected.own) };
+        self.feeds |= !input.is_empty();
         let printed = self.kind(command, input, &redirected);
         // A file that cannot be opened is named.
         if self.is_loud { printed.and(redirected.named.doubted()) } else { printed }
@@ -145,6 +158,7 @@ impl<'t> Flow<'t> {
         match &command.kind {
             CommandKind::Simple(words) => self.simple(words, &command.redirects, input, redirected),
             CommandKind::Group { lists, words } => {
+                self.keep_input(&command.redirects);
                 for word in words {
                     self.word(word, input);
                 }
@@ -154,7 +168,9 @@ impl<'t> Flow<'t> {
             CommandKind::For { name, words, body } => {
                 let name = self.text(name);
                 let mut all = Content::default();
+                self.keep_input(&command.redirects);
                 for word in words {
+                    self.keep_word(word);
                     let held = self.word(word, input);
                     all.add(held.content);
                     if held.split.is_empty() && !word.has_braces && word.variables.is_empty() {
@@ -183,6 +199,7 @@ impl<'t> Flow<'t> {
                 if name == b"command_not_found_handle" {
                     self.found.setting = Some(Construct::Setting);
                 }
+                self.called_by_text(name);
                 self.changed(!self.functions.contains_key(name));
                 let before = *self.functions.entry(name.to_vec()).or_default();
                 let printed = before.printed.and(self.command(body, before.input));

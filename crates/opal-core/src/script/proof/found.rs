@@ -27,6 +27,8 @@ pub(super) struct Found {
     pub(super) hidden: Values,
     /// Values are in variables or can be in functions.
     pub(super) leaks: bool,
+    /// A variable may be another name of one, or be computed when it is set.
+    pub(super) renames: bool,
     /// A command that changes how the shell reads what follows.
     pub(super) setting: Option<Construct>,
 }
@@ -44,6 +46,7 @@ impl Found {
             declared: Values::NONE,
             hidden: Values::NONE,
             leaks: false,
+            renames: false,
             setting: None,
         }
     }

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::construct::{Construct, VALUE};
 use super::flow::Flow;
-use super::scan::is_name_byte;
 use super::tree::{Command, CommandKind, Form, List, Pipeline, Values, Variable, Word};
 use super::variables::{Content, NUMBERED, keys_of};
 use crate::script::cases::Case;
@@ -186,8 +185,7 @@ impl<'t> Flow<'t> {
 
     /// Whether a loop or `shift` is in the text before it.
     fn may_be_shifted(&self, at: usize) -> bool {
-        const WORDS: [&[u8]; 4] = [b"shift", b"while", b"until", b"for"];
-        self.src[..at].split(|byte| !is_name_byte(*byte)).any(|word| WORDS.contains(&word))
+        self.first_shift.is_some_and(|first| first < at)
     }
 
     /// `~`, `~+` and `~-` are variables too.

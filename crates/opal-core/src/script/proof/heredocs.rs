@@ -46,7 +46,7 @@ impl Reader<'_> {
     pub(super) fn bodies(&mut self) -> Read<()> {
         for pending in std::mem::take(&mut self.heredocs.pending) {
             let (end, next) = self.body_end(&pending)?;
-            let mut body = Word::default();
+            let mut body = Word { is_literal: pending.is_quoted, ..Word::default() };
             let start = self.at;
             if pending.is_quoted {
                 if self.src[start..end].iter().any(|byte| matches!(*byte, VALUE | PASTED)) {

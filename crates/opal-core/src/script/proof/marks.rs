@@ -1,5 +1,7 @@
 //! Words of a command, matched with the table.
 
+use std::collections::BTreeSet;
+
 use super::assignments::is_declaring;
 use super::calls::Words;
 use super::construct::Construct;
@@ -32,7 +34,9 @@ impl<'t> Flow<'t> {
         let first = seen.words.iter().position(|word| word.kind == Kind::Plain).unwrap_or(0);
         let name = seen.words.get(first).map(|word| word.text.as_ref());
         let is_test = matches!(name, Some(b"[" | b"test"));
-        let is_single = |index: usize| reading.marks.contains(&(index, Mark::Single));
+        let single = |it: &(usize, Mark)| if it.1 == Mark::Single { Some(it.0) } else { None };
+        let singles: BTreeSet<usize> = reading.marks.iter().filter_map(single).collect();
+        let is_single = |index: usize| singles.contains(&index);
         for (index, mark) in &reading.marks {
             let (Some(own), Some(held)) = (seen.own.get(*index).copied(), seen.held.get(*index))
             else {

@@ -28,6 +28,7 @@ const LISTS: &[&[u8]] = &[
     b"compgen",
     b"declare",
     b"env",
+    b"envsubst",
     b"export",
     b"local",
     b"printenv",

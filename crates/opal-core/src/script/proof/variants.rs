@@ -96,13 +96,16 @@ impl<'t> Constants<'t> {
     /// Whether that is new.
     pub(super) fn set(&mut self, name: &[u8], list: Vec<Piece<'t>>) -> bool {
         let given = self.all.entry(canonical(name).to_vec()).or_default();
+        if given.lists.len() > MOST {
+            return false;
+        }
         let is_same = |known: &Vec<Piece<'t>>| {
             known.len() == list.len()
                 && known.iter().zip(&list).all(|(one, other)| one.place() == other.place())
         };
         let is_new = !given.lists.iter().any(is_same);
         if is_new {
-            given.is_open |= given.lists.len() > MOST || list.len() > LONGEST;
+            given.is_open |= given.lists.len() >= MOST || list.len() > LONGEST;
             given.lists.push(list);
         }
         is_new
@@ -157,6 +160,19 @@ fn sets_unseen(src: &[u8]) -> bool {
         let name = words.find(|word| !BEFORE.contains(word) && !word.contains(&b'='));
         name.is_some_and(|name| matches!(name, b"eval" | b"source" | b"."))
     })
+}
+
+/// Where the first word is that lets `$1` be another than the first.
+pub(super) fn first_shift(src: &[u8]) -> Option<usize> {
+    const WORDS: [&[u8]; 4] = [b"shift", b"while", b"until", b"for"];
+    let mut at = 0;
+    for word in src.split(|byte| !is_name_byte(*byte)) {
+        at += word.len() + 1;
+        if WORDS.contains(&word) {
+            return Some(at - word.len() - 1);
+        }
+    }
+    None
 }
 
 /// How often `shift` is called; in a loop any number of times.
@@ -298,11 +314,12 @@ impl<'t> Flow<'t> {
                             ways.push(words.map(Piece::Text).collect());
                         }
                         (is_whole, _) => {
-                            let mut inner = self.alternatives(*part, depth + 1)?;
-                            if !is_whole {
-                                inner.iter_mut().flatten().for_each(Piece::split);
+                            let inner = self.alternatives(*part, depth + 1)?;
+                            let split = |words| self.split_again(words, piece);
+                            match is_whole {
+                                true => ways.extend(inner),
+                                false => ways.extend(inner.into_iter().map(split)),
                             }
-                            ways.extend(inner);
                         }
                     }
                 }
@@ -316,6 +333,25 @@ impl<'t> Flow<'t> {
             ways.push(vec![piece]);
         }
         (ways.len() <= MOST).then_some(ways)
+    }
+
+    /// What the shell makes of words that it splits: `b='sh -c'; S=$b; $S …`.
+    fn split_again(&self, words: Vec<Piece<'t>>, piece: Piece<'t>) -> Vec<Piece<'t>> {
+        let mut all = Vec::with_capacity(words.len());
+        for mut word in words {
+            match (word, self.plain_text(word)) {
+                (Piece::Word(..), Some(text)) if !self.constants.has_separators => {
+                    let parts = text.split(u8::is_ascii_whitespace).filter(|it| !it.is_empty());
+                    all.extend(parts.map(Piece::Text));
+                }
+                (Piece::Word(..), _) if word.is_constant() => return vec![piece],
+                _ => {
+                    word.split();
+                    all.push(word);
+                }
+            }
+        }
+        all
     }
 
     /// Whether the shell does not split it: it is in quotes, or what is assigned.

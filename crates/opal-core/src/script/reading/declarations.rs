@@ -1,8 +1,7 @@
 //! `declare` and its relatives: attributes that make the shell read a value again.
 
 use super::super::cases::{At, Case, Role};
-use super::super::programs::Shape::Declares;
-use super::super::programs::{Called, find};
+use super::super::programs::Called;
 use super::super::words::Kind;
 use super::{Mark, Reader};
 
@@ -37,30 +36,6 @@ impl Reader<'_, '_> {
         let end = text.iter().position(|byte| matches!(byte, b'=' | b'+' | b'['));
         let name = &text[..end.unwrap_or(text.len())];
         self.reading.attributed.push(if name.is_empty() { b"*".to_vec() } else { name.to_vec() });
-    }
-
-    /// What `eval` is given, as far as the text tells: `eval "declare -i n"` declares too.
-    pub(super) fn evaluated(&mut self, rest: &[usize]) {
-        let is_whole = rest.iter().all(|index| self.words[*index].whole);
-        let words: Vec<&[u8]> = rest.iter().map(|index| self.words[*index].text.as_ref()).collect();
-        let text = words.join(&b' ');
-        for command in text.split(|byte| b";&|\n(){}`".contains(byte)) {
-            let is_blank = |byte: &u8| byte.is_ascii_whitespace();
-            let mut words = command.split(is_blank).filter(|word| !word.is_empty());
-            let is_known = |word: &[u8]| find(word).is_some_and(|it| it.program.shape == Declares);
-            if !words.by_ref().any(is_known) {
-                continue;
-            }
-            let (options, names): (Vec<&[u8]>, Vec<&[u8]>) =
-                words.partition(|word| word.starts_with(b"-"));
-            let letters = |word: &&[u8]| word.iter().any(|byte| matches!(byte, b'i' | b'n'));
-            if options.iter().any(letters) {
-                names.iter().for_each(|name| self.attribute(name));
-                if !is_whole {
-                    self.reading.attributed.push(b"*".to_vec());
-                }
-            }
-        }
     }
 
     fn declared(

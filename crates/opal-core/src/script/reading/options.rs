@@ -223,9 +223,18 @@ impl<'w> Reader<'w, '_> {
         let is_past = |case: &&'static Case| match case.at {
             // `gcloud compute ssh HOST -- COMMAND`
             At::Past("--") => before.has_ssh && self.is_word(index, b"--"),
-            // Options of Windows are the same in capitals.
+            // Options of Windows are the same in capitals, and `//c` is `/c`.
             At::Past(word) if word.starts_with('/') => {
-                self.words[index].text.eq_ignore_ascii_case(word.as_bytes())
+                let text = self.words[index].text.as_ref();
+                text.strip_prefix(b"/").is_some_and(|text| {
+                    let text = text.strip_prefix(b"/").unwrap_or(text);
+                    text.eq_ignore_ascii_case(&word.as_bytes()[1..])
+                })
+            }
+            // `pnpm -rc exec`
+            At::Past("-c") => {
+                let text = self.words[index].text.as_ref();
+                text.starts_with(b"-") && !text.starts_with(b"--") && text.contains(&b'c')
             }
             At::Past(word) => self.is_word(index, word.as_bytes()),
             _ => false,

@@ -213,8 +213,9 @@ impl Reader<'_, '_> {
     /// The row for what the commands of a text read, if that runs.
     pub(super) fn read_by_text(&self, text: usize) -> Option<&'static Case> {
         let word = &self.words[text];
-        let commands = if word.whole { commands(&word.text) } else { Vec::new() };
-        let inputs = commands.iter().filter_map(|command| self.input_of(command));
+        let texts = if word.whole { unattached(&word.text) } else { Vec::new() };
+        let commands = texts.into_iter().flat_map(commands);
+        let inputs = commands.filter_map(|command| self.input_of(&command));
         inputs.max_by_key(|case| case.refuses())
     }
 
@@ -224,6 +225,16 @@ impl Reader<'_, '_> {
         let rest: Vec<usize> = (0..words.len()).collect();
         Reader { words, reading: &mut reading, depth: self.depth }.command(&rest);
         reading.input
+    }
+}
+
+/// What an option is given in the same word, `--command=ls` or `-qcls`: each text that it can be.
+fn unattached(text: &[u8]) -> Vec<&[u8]> {
+    const LETTERS: usize = 8;
+    match text {
+        [b'-', b'-', ..] => text.splitn(2, |byte| *byte == b'=').skip(1).collect(),
+        [b'-', ..] => (2..text.len().min(LETTERS)).map(|from| &text[from..]).collect(),
+        _ => vec![text],
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) const TEXTS: [&[u8]; 6] =
 pub(super) struct Source {
     /// The text is among its words.
     pub(super) has_text: bool,
+    /// A shell runs the text, and the commands in it read what the program is given.
+    has_command: bool,
     /// `-` stands for its input.
     pub(super) is_input: bool,
     /// The row for an option that names the input as a file.
@@ -32,7 +34,12 @@ impl Source {
         machine: Option<&'static Case>,
     ) -> Option<&'static Case> {
         // Without a command GNU parallel takes its input for commands.
-        let input = called.case(At::Input).filter(|_| called.name != "parallel" || operands == 0);
+        let is_read = match called.name {
+            "parallel" => operands == 0,
+            "su" | "runuser" => !self.has_command,
+            _ => true,
+        };
+        let input = called.case(At::Input).filter(|_| is_read);
         let is_script = |case: &&'static Case| match case.at {
             At::Script(most) => !self.has_text && (operands <= most || self.is_input),
             _ => false,
@@ -62,6 +69,7 @@ impl Reader<'_, '_> {
             source.of_file = source.of_file.or(Some(case).filter(|_| self.is_input(value)));
         }
         if case.is_some_and(Case::refuses) {
+            source.has_command = true;
             self.text(&[value], &[], true);
             source.of_text = source.of_text.or_else(|| self.read_by_text(value));
         }

@@ -136,7 +136,14 @@ impl Reader<'_, '_> {
             has_started |= word.whole && (text == b"exec" || is_container && text == b"run");
             let Some(called) = word.name().and_then(find) else { continue };
             match (called.program.shape, called.name) {
-                (Shape::Shell, _) => return self.shell(called, after),
+                (Shape::Shell, _) => {
+                    // `start-stop-daemon --exec bash -- -c TEXT`
+                    let after = match after.split_first() {
+                        Some((next, rest)) if self.words[*next].text.as_ref() == b"--" => rest,
+                        _ => after,
+                    };
+                    return self.shell(called, after);
+                }
                 (_, "su" | "runuser" | "script" | "flock") if !has_options => {
                     // It can be a word like any other: what it reads counts only where it is run.
                     has_options = true;

@@ -14,7 +14,7 @@ use opal_plan::unit::{Piece, StatementKind, Work};
 use crate::session::support::{Only, Place, SHELLS};
 
 /// Each makes the file `pwned` where a shell reads it as code, as a name or as a number.
-const VALUES: [&str; 12] = [
+pub(super) const VALUES: [&str; 12] = [
     "$(touch pwned)",
     "`touch pwned`",
     "x[$(touch pwned)]",
@@ -110,8 +110,8 @@ const REFUSED: &[&str] = &[
     "echo @var.x | xargs ssh host", "echo @var.x | xargs env", "echo @var.x | xargs sudo", "echo @var.x | xargs -I{} ssh host \"rm {}\"",
     "echo @var.x | parallel", "cat <<E | parallel\n@var.x\nE", "basename @var.x | bash", "sed \"s/a/@var.x/\" f | bash", "yes @var.x | bash",
     // Attributes that are given later, or by `eval`.
-    "for i in 1 2; do n=@var.x; declare -i n; done", "eval \"declare -i n\"; n=@var.x", "eval declare -i n; n=@var.x",
-    "eval 'typeset -n r'; r=@var.x", "eval \"declare -i $N\"; n=@var.x", "eval 'a=1; declare -gi n'; n=@var.x",
+    "for i in 1 2; do n=@var.x; declare -i n; done", 
+    
     // Indices, up to their own bracket.
     "a[b[0]+@var.x]=1", "a[${m[k]}+@var.x]=1", "arr=([b[0]+@var.x]=1)", "arr=([1 + @var.x]=1)", "arr=( [ 1+@var.x ]=1)",
     "declare -a arr=([b[0]+@var.x]=1)", "a[1 + @var.x]=1", "a[\"]\"+@var.x]=1", "a[(1)+@var.x]=1", "a[1|@var.x]=1", "a[1<@var.x]=1",
@@ -267,6 +267,14 @@ const REFUSED: &[&str] = &[
     "IFS=,; S=sh,-c; $S \"@var.x\"", "S=ls; eval S=eval; $S \"@var.x\"", "S=ls; source <(echo S=eval); $S \"@var.x\"",
     "fish -C @var.x -c ls", "fish -c ls -c @var.x", "bash -c 'eval $0' @var.x",
     "fish -c 'eval $argv' @var.x", "X=@var.x su root -c 'eval \"$X\"'", "X=@var.x flock f -c 'eval \"$X\"'",
+    // Names that the shell changes, keys, the shell by another name, and commands of other machines.
+    "declare -l S=EVAL; $S @var.x", "typeset -u S=x; $S @var.x", "a=([0]='sh -c'); S=${a[0]}; $S @var.x",
+    "b='sh -c'; S=$b; $S @var.x", "/proc/$$/exe -c @var.x", "/proc/self/exe -c @var.x",
+    "start-stop-daemon --start --exec /bin/bash -- -c @var.x", "mapfile -C eval -c 1 <<< @var.x", "mapfile -tCeval -c1 <<< @var.x",
+    "su app --command=bash <<< @var.x", "su app -cbash <<< @var.x", "su -s /bin/bash app <<< @var.x", "runuser -u app <<< @var.x",
+    "runuser -u app -- bash <<< @var.x", "flock l --command=bash <<< @var.x", "script -qcbash log <<< @var.x",
+    "aws ssm send-command --cli-input-json @var.x", "pnpm -rc exec @var.x", "cmd //c @var.x", "cmd /R @var.x", "bun exec @var.x",
+    "lerna exec -- @var.x", "cf ssh app -c @var.x", "eb ssh -c @var.x", "virtctl ssh vm --command @var.x", "scw ssh <<< @var.x", "osh -c @var.x",
     "trap -- 'eval \"$x\"' EXIT; x=@var.x", "podman run --health-startup-cmd \"curl @var.x\" img",
 ];
 
@@ -290,7 +298,7 @@ const ALLOWED: &[&str] = &[
     "declare -r A=@var.x # bash", "declare -x A=@var.x # bash", "function f { echo @var.x; }; f # bash", "time echo @var.x # bash",
     "wait -n; echo @var.x # bash", "read -p @var.x a <<< b # bash", "declare -i n=1; m=@var.x # bash",
     "(( 1 )) && echo @var.x # bash", "for ((i=0; i<1; i++)); do echo @var.x; done # bash", "select i in @var.x; do break; done <<< 1 # bash",
-    "eval 'declare -i n'; m=@var.x # bash", "eval 'declare -x n'; n=@var.x # bash", "printf %s @var.x | xargs -0 echo # any",
+    "eval 'declare -x n'; n=@var.x # bash", "printf %s @var.x | xargs -0 echo # any",
     "a=([0]=@var.x [1]=b); echo \"${a[0]}\" # bash", "a[b[0]]=@var.x; echo \"${a[0]}\" # bash", "arr=([1 + 1]=@var.x); echo \"${arr[2]}\" # bash",
     "a[1 + 1]=@var.x; echo \"${a[2]}\" # bash", "[[ a == a\\\n && -n @var.x ]] # bash", "arr=([a-z]* @var.x); echo \"${arr[1]}\" # bash",
     "env A=b printenv A; echo @var.x",
@@ -413,7 +421,7 @@ pub(super) fn parts(line: &str, value: &Data) -> Vec<ScriptPart> {
     parts
 }
 
-fn contexts(line: &str) -> Vec<Context> {
+pub(super) fn contexts(line: &str) -> Vec<Context> {
     let of = |part: ScriptPart| match part {
         ScriptPart::Data(_, context) => Some(context),
         _ => None,
@@ -422,12 +430,12 @@ fn contexts(line: &str) -> Vec<Context> {
 }
 
 #[track_caller]
-fn assert_quiet(place: &Place, case: &str) {
+pub(super) fn assert_quiet(place: &Place, case: &str) {
     assert!(!place.path().join("pwned").exists(), "{case}");
 }
 
 /// Whether the last line of defence refuses it; if not, it has run, in this place.
-fn is_refused(place: &Place, line: &str, value: &str) -> bool {
+pub(super) fn is_refused(place: &Place, line: &str, value: &str) -> bool {
     let done = place.parts(&parts(line, &Data::text(value)));
     match done.ended {
         Err(trouble) => {

@@ -1,0 +1,135 @@
+//! Texts in quotes that a step runs: they are read with any value in their variables.
+
+use opal_core::Data;
+use opal_core::script::admit;
+
+use crate::session::places::{VALUES, assert_quiet, contexts, is_refused};
+use crate::session::support::{Only, Place};
+
+/// Each has a text that evaluates a variable, and a way for it to a shell.
+const EVALUATING: &[&str] = &[
+    "eval 'typeset -n r'; r=@var.x",
+    "eval \"declare -i n\"; n=@var.x",
+    "eval declare -i n; n=@var.x",
+    "eval \"declare -i $N\"; n=@var.x",
+    "eval 'a=1; declare -gi n'; n=@var.x",
+    "eval 'declare -i n'; m=@var.x",
+    "eval declare -n r=x; x=@var.x; echo \"$r\"",
+    "eval 'exec > >(bash)'; echo @var.x",
+    "eval 'declare -n r=x'; x=@var.x; echo \"$r\"",
+    "source <(echo 'f() { eval \"$1\"; }'); f @var.x",
+    "eval 'f() { eval \"$1\"; }'; f @var.x",
+    "trap 'f() { eval \"$1\"; }' DEBUG; f @var.x",
+    "X=@var.x; export X; envsubst < t | bash",
+    "bash -s -- @var.x <<'E'\neval \"$1\"\nE",
+    "bash <(echo 'eval \"$1\"') @var.x",
+    "bash -c \"cd $PWD; eval \\\"\\$1\\\"\" _ @var.x",
+    "bash -c \"$(cat <<'E'\neval \"$1\"\nE\n)\" _ @var.x",
+    "echo 'eval \"$1\"' | bash -s -- @var.x",
+    "bash -c \"$(echo 'eval \"$1\"')\" _ @var.x",
+    "echo @var.x | xargs -I{} bash -c 'eval \"$1\"' _ {}",
+    "echo @var.x | xargs bash -c 'eval \"$1\"' _",
+    "find @var.x -exec bash -c 'eval \"$1\"' _ {} +",
+    "su root -c 'eval \"$1\"' _ @var.x",
+    "su root -c 'eval \"$1\"' -- _ @var.x",
+    "x=@var.x; PS4='$(eval \"$x\")'; set -x; true",
+    "f() { eval \"$1\"; }; export -f f; bash -c 'f \"$1\"' _ @var.x",
+    "f() { eval \"$1\"; }; x=@var.x; trap 'f \"$x\"' EXIT",
+    "set -- @var.x; trap 'eval \"$1\"' EXIT",
+    "bash -c '`cat`' <<< @var.x",
+    "bash -c 'eval \"`cat`\"' <<< @var.x",
+    "zsh -c '${=1}' _ @var.x",
+    "zsh -c 'print ${(e)1}' _ @var.x",
+    "export X=@var.x; bash -c 'eval \"$(printenv X)\"'",
+    "X=@var.x; export X; bash -c 'eval \"$(printenv X)\"'",
+];
+
+/// The texts only use their variables, or nothing in the step runs them.
+const USING: &[&str] = &[
+    "su app -c 'cat > f' <<< \"@var.x\"",
+    "runuser -u app -- tee f <<< \"@var.x\"",
+    "if [ \"$(df --output=avail \"@var.x\" | tail -1)\" -gt 5 ]; then a; fi",
+    "trap 'rm -rf \"$tmp\"' EXIT; tool \"@var.x\"",
+    "trap 'rm -rf $tmp' EXIT; tool \"@var.x\"",
+    "trap 'code=$?; rm -f \"$tmp\"; exit $code' EXIT; tool \"@var.x\"",
+    "trap 'echo \"failed on line $LINENO\"' ERR; tool \"@var.x\"",
+    "cleanup() { rm -f \"$tmp\"; }; trap cleanup EXIT; tool \"@var.x\"",
+    "cleanup() { rm -f \"$1\"; }; trap 'cleanup \"$tmp\"' EXIT; tool \"@var.x\"",
+    "trap 'kill $pid' EXIT; tool \"@var.x\"",
+    "trap 'kill \"$pid\" 2>/dev/null || true' EXIT INT TERM; tool \"@var.x\"",
+    "eval \"$(ssh-agent -s)\"; ssh-add \"@var.x\"",
+    "eval \"$(direnv hook bash)\"; tool \"@var.x\"",
+    "source .env; tool \"@var.x\"",
+    ". venv/bin/activate; pip install \"@var.x\"",
+    "source <(kubectl completion bash); tool \"@var.x\"",
+    "set -a; source .env; set +a; tool \"@var.x\"",
+    "bash script.sh \"@var.x\"",
+    "bash -c 'cmd \"$1\"' _ \"@var.x\"",
+    "bash -ec 'cd \"$1\" && make' _ \"@var.x\"",
+    "bash -s -- \"@var.x\" <<'E'\ncp \"$1\" /tmp\nE",
+    "bash <<'E'\ncp a /tmp\nE\ntool \"@var.x\"",
+    "find . -name '*.x' -exec bash -c 'mv \"$1\" \"${1%.x}\"' _ {} \\; ; tool \"@var.x\"",
+    "find \"@var.x\" -exec sh -c 'echo \"$1\"' _ {} \\;",
+    "ls | xargs -I{} sh -c 'echo {}'; tool \"@var.x\"",
+    "docker exec app sh -c 'pg_dump -U \"$POSTGRES_USER\"' > \"@var.x\"",
+    "docker exec app sh -c \"pg_dump -U $USER\" > \"@var.x\"",
+    "kubectl exec p -- sh -c 'echo $HOSTNAME'; tool \"@var.x\"",
+    "ssh host 'cd /srv && make'; tool \"@var.x\"",
+    "ssh host \"cd $DIR && make\"; tool \"@var.x\"",
+    "sudo -u app bash -c 'cd /srv && git pull'; tool \"@var.x\"",
+    "su - app -c \"cd $DIR && make\"; tool \"@var.x\"",
+    "timeout 5 bash -c 'until nc -z localhost 80; do sleep 1; done'; tool \"@var.x\"",
+    "timeout 5 bash -c \"until nc -z localhost $PORT; do sleep 1; done\"; tool \"@var.x\"",
+    "timeout 30 bash -c 'until curl -sf \"$0\"; do sleep 1; done' \"@var.x\"",
+    "eval \"$(minikube docker-env)\"; docker build -t \"@var.x\" .",
+    "NODE_ENV=production bash -c 'npm run build'; tool \"@var.x\"",
+    "watch -n 1 'kubectl get pods'; tool \"@var.x\"",
+    "bash -c 'for i in $(seq 1 3); do echo $i; done'; tool \"@var.x\"",
+    "bash -c 'x=$((1+2)); echo $x'; tool \"@var.x\"",
+    "bash -c 'if [[ $(id -u) -eq 0 ]]; then echo root; fi'; tool \"@var.x\"",
+    "curl -fsSL https://example.com/i.sh | bash; tool \"@var.x\"",
+    "curl -fsSL https://example.com/i.sh | bash -s -- \"@var.x\"",
+    "bash <(curl -s https://example.com/i.sh) \"@var.x\"",
+    "flock /tmp/l -c 'make all'; tool \"@var.x\"",
+    "script -qc 'make' /dev/null; tool \"@var.x\"",
+    "parallel -j4 'gzip {}' ::: *.log; tool \"@var.x\"",
+    "python3 -c 'import sys; print(sys.argv[1])' \"@var.x\"",
+    "awk -v x=\"@var.x\" 'BEGIN { print x }'",
+    "PS4='+ ${BASH_SOURCE}:${LINENO}: '; set -x; tool \"@var.x\"",
+    "export -f f; tool \"@var.x\"",
+    "f() { echo \"$1\"; }; export -f f; bash -c 'f \"$1\"' _ \"@var.x\"",
+    "pid=$(ps aux | awk '$11 == \"x\" {print $2}'); bash deploy.sh \"@var.x\"",
+    "sed -i 's/$foo/bar/' f; bash deploy.sh \"@var.x\"",
+    "bash -c 'i=0; while [ $i -lt 5 ]; do i=$((i+1)); done'; tool \"@var.x\"",
+    "query='select $1 from (a)'; bash -c 'psql -c \"$0\"' \"$query\"; tool \"@var.x\"",
+    "su app -c 'cat > f' <<< \"@var.x\"",
+    "runuser -u app -- tee f <<< \"@var.x\"",
+    "hcloud server ssh \"@var.x\"",
+    "doctl compute ssh \"@var.x\" --ssh-user root",
+];
+
+#[test]
+fn a_step_with_a_text_that_evaluates_takes_only_values_that_are_harmless_everywhere() {
+    let place = Place::new(Only::Bash);
+    for line in EVALUATING {
+        for value in VALUES.iter().filter(|value| !value.starts_with('/')) {
+            assert!(is_refused(&place, line, value), "{line} with {value:?}");
+            assert_quiet(&place, line);
+        }
+        let is_allowed =
+            |value: &str| contexts(line).iter().all(|it| admit(*it, &Data::text(value)).is_ok());
+        assert!(is_allowed("v1.2.3-rc.1") && is_allowed("50%"), "{line}");
+    }
+}
+
+#[test]
+fn a_step_with_texts_that_only_use_their_variables_takes_any_value() {
+    for line in USING {
+        for value in ["a b", "$(touch pwned)", "'; touch pwned", "It's \"new\""] {
+            for context in contexts(line) {
+                let admitted = admit(context, &Data::text(value));
+                assert!(admitted.is_ok(), "{line} with {value:?}: {admitted:?}");
+            }
+        }
+    }
+}
