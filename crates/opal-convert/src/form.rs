@@ -23,6 +23,8 @@ pub(crate) struct Sheet {
     pub(crate) environment: Vec<(String, Expr)>,
     /// Files of variables, later ones win.
     pub(crate) imports: Vec<VariablesFile>,
+    /// The other tool runs a dependency as often as tasks depend on it.
+    pub(crate) repeats_dependencies: bool,
     /// In the other tool, too, a command fails if a program of a pipe does.
     pub(crate) has_pipefail: bool,
 }
@@ -88,6 +90,8 @@ pub(crate) struct Task {
     pub(crate) name: String,
     /// It is not listed.
     pub(crate) is_private: bool,
+    /// The other tool runs it once, however many tasks depend on it.
+    pub(crate) runs_once: bool,
     pub(crate) line: usize,
     /// The file that it is in, where that is another one.
     pub(crate) file: Option<String>,
@@ -151,13 +155,13 @@ pub(crate) struct Param {
 }
 
 /// A task that another one runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Call {
     pub(crate) task: String,
     pub(crate) args: Vec<Argument>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Argument {
     pub(crate) name: Option<String>,
     pub(crate) value: Expr,

@@ -2,7 +2,7 @@
 //! and in the end omitted. So every result passes the check, and has no reference, step or name that
 //! the reader did not intend.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::{Diagnostic, Registry};
 use opal_plan::unit::{Block, StatementKind, Unit, Work};
@@ -10,10 +10,12 @@ use opal_plan::{Words, check, lower};
 use opal_syntax::{Style, SyntaxKind};
 
 use crate::emit::{Emitted, Escape, Lessons, Owner, StepId, emit};
-use crate::form::{CHECKS, Sheet, Step, Task};
+use crate::form::{CHECKS, Call, Sheet, Step, Task};
 use crate::format::{Format, Options};
 use crate::outcome::{Conversion, Grade, Outcome};
 
+/// How many calls of a task are followed.
+const MAX_CALLS: usize = 1_000;
 /// Attempts; each learns from all errors of the one before.
 const MAX_ATTEMPTS: usize = 40;
 
@@ -211,6 +213,7 @@ fn conversion(sheet: &Sheet, emitted: Emitted, options: Options<'_>) -> Conversi
     outcomes.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
     depend_on_omitted(sheet, &mut outcomes);
     run_first(sheet, &mut outcomes);
+    run_once(sheet, &mut outcomes);
     Conversion { source, outcomes }
 }
 
@@ -276,6 +279,34 @@ fn run_first(sheet: &Sheet, outcomes: &mut [Outcome]) {
                 }
             });
         });
+        adapt(outcomes, task, found);
+    }
+}
+
+/// A dependency of several tasks runs once, also where the other tool runs it again.
+fn run_once(sheet: &Sheet, outcomes: &mut [Outcome]) {
+    if !sheet.repeats_dependencies {
+        return;
+    }
+    let by_name: BTreeMap<&str, &Task> =
+        sheet.tasks.iter().map(|it| (it.name.as_str(), it)).collect();
+    for task in &sheet.tasks {
+        let mut needed: Vec<&Call> = Vec::new();
+        let mut found = Vec::new();
+        let mut open = vec![task];
+        for _ in 0..MAX_CALLS {
+            let Some(next) = open.pop() else { break };
+            for call in &next.needs {
+                let runs_once = by_name.get(call.task.as_str()).is_none_or(|it| it.runs_once);
+                if !runs_once && needed.contains(&call) {
+                    found.push(format!("`{}` runs once, and in Task each time", call.task));
+                }
+                needed.push(call);
+            }
+            next.calls(&mut |call| open.extend(by_name.get(call.task.as_str()).copied()));
+        }
+        found.sort();
+        found.dedup();
         adapt(outcomes, task, found);
     }
 }

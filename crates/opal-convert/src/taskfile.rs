@@ -47,6 +47,7 @@ pub(crate) fn read(text: &str, name: &str, files: Folder<'_>) -> Result<Sheet, U
         leftovers,
         environment: shared.environment,
         imports: shared.dotenv.unwrap_or_default(),
+        repeats_dependencies: true,
         has_pipefail,
     };
     let of_environment: BTreeSet<String> =

@@ -67,9 +67,10 @@ fn other_tool(tool: &str, opal: &Opal, call: &[&str], env: &[(&str, &str)]) -> b
 
 #[test]
 fn all_taskfiles_share_their_variables_and_their_environment() {
-    let main = "version: '3'\nvars: {NAME: main, WHO: {sh: echo who}}\nenv: {LEVEL: debug}\nincludes:\n  \
+    let main = "version: '3'\nvars: {NAME: main, DOCS: docs, WHO: {sh: echo who}}\nenv: {LEVEL: debug}\nincludes:\n  \
                 docs: ./docs\n  lib: {taskfile: ./lib, dir: lib, vars: {KIND: given, WORD: x}}\ntasks:\n  \
-                a: 'echo \"{{.LEVEL}} $LEVEL {{.OWN}}\" >> log'\n  e: {dir: docs, vars: {AT: {sh: pwd -L}}, cmds: ['echo {{.AT}} >> ../log']}\n";
+                a: 'echo \"{{.LEVEL}} $LEVEL {{.OWN}}\" >> log'\n  e: {dir: docs, vars: {AT: {sh: pwd -L}}, cmds: ['echo {{.AT}} >> ../log']}\n  \
+                f: {dir: '{{.DOCS}}', vars: {AT: {sh: 'pwd; true'}}, cmds: ['echo {{.AT}} >> ../log']}\n";
     let docs = "version: '3'\nvars: {OWN: 'own-{{.NAME}}'}\ntasks:\n  \
                 b: 'echo \"{{.NAME}} {{.WHO}} {{.OWN}} {{.LEVEL}} $LEVEL {{.TASKFILE_DIR}} {{.ROOT_DIR}}\" >> log'\n";
     let lib = "version: '3'\nvars: {KIND: '{{.KIND | default \"none\"}}', PLACE: {sh: pwd}}\ntasks:\n  \
@@ -90,6 +91,7 @@ fn all_taskfiles_share_their_variables_and_their_environment() {
         run(&["lib:c"], "given x HERE/lib HERE/lib/Taskfile.yml\n"),
         run(&["lib:d"], "HERE/lib/deep\n"),
         run(&["e"], "HERE/docs\n"),
+        run(&["f"], "HERE\n"),
     ];
     assert_same("task", &files, &runs);
 }
@@ -193,14 +195,14 @@ fn a_task_runs_where_no_source_matches() {
 
 #[test]
 fn an_error_when_make_starts_is_a_check_of_every_task() {
-    let makefile = "include common.mk\nifeq ($(X),bad)\n$(error X is bad: $(X))\nendif\n.PHONY: a\na: b\n\techo a $(WORD) >> log\n";
+    let makefile = "include common.mk\nifeq ($(X),bad)\n$(error X is bad, see: $(X))\nendif\n.PHONY: a\na: b\n\techo a $(WORD) >> log\n";
     let common = "WORD := word\n.PHONY: b\nb:\n\techo b >> log\n";
     let opal = assert_same(
         "make",
         &[("Makefile", makefile), ("common.mk", common)],
         &[run(&["a"], "b\na word\n")],
     );
-    opal.call_with(&[("X", "bad")], &["a"]).code(1).says("X is bad: bad");
+    opal.call_with(&[("X", "bad")], &["a"]).code(1).says("X is bad, see: bad");
     assert_eq!(opal.read("log"), "b\na word\n");
     opal.call(&["list"]).hides("checks");
 }

@@ -203,6 +203,7 @@ impl Task {
         Self {
             name: self.name.clone(),
             is_private: self.is_private,
+            runs_once: self.runs_once,
             line: self.line,
             file: self.file.clone(),
             source: self.source.clone(),

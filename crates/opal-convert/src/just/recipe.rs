@@ -22,9 +22,12 @@ pub(super) fn sheet(file: Justfile, path: &str) -> Sheet {
         .filter(|it| it != HERE && (settings.export || exported.contains(it)))
         .collect();
     let signatures = calls::signatures(&recipes, &aliases);
+    let is_tool = |it: &&Variable| it.value == Expr::text("just");
+    let tool: Vec<String> = variables.iter().filter(is_tool).map(|it| it.name.clone()).collect();
     let mut tasks: Vec<Task> = Vec::new();
     for recipe in &recipes {
-        let lowering = Lowering { recipe, settings: &settings, environment: &environment };
+        let lowering =
+            Lowering { recipe, settings: &settings, environment: &environment, tool: &tool };
         let source = recipe.file.as_deref().unwrap_or(path);
         let task = lowering.task(&signatures).with_names(&places(source, path));
         match tasks.iter().position(|it| it.name == task.name) {
@@ -38,7 +41,15 @@ pub(super) fn sheet(file: Justfile, path: &str) -> Sheet {
     let imports = settings.dotenv.file().and_then(Result::ok).into_iter().collect();
     let environment = environment.into_iter().map(|it| (it.clone(), Expr::Name(it))).collect();
     let has_pipefail = settings.shell.iter().any(|it| it.contains("pipefail"));
-    let mut sheet = Sheet { variables, tasks, leftovers, environment, imports, has_pipefail };
+    let mut sheet = Sheet {
+        variables,
+        tasks,
+        leftovers,
+        environment,
+        imports,
+        has_pipefail,
+        ..Sheet::default()
+    };
     for it in aliases {
         alias(&mut sheet, it);
     }
@@ -102,6 +113,8 @@ struct Lowering<'a> {
     recipe: &'a Recipe,
     settings: &'a Settings,
     environment: &'a [String],
+    /// Variables whose value is just itself.
+    tool: &'a [String],
 }
 
 impl Lowering<'_> {
@@ -182,7 +195,7 @@ impl Lowering<'_> {
         if let Some(program) = program {
             let lines =
                 if shebang(&recipe.body).is_some() { &recipe.body[1..] } else { &recipe.body };
-            let text = pieces(&lines.join("\n"), name)?;
+            let text = self.with_tool(pieces(&lines.join("\n"), name)?);
             let args = args(&piece_text(&text));
             if is_shell(&program) && runs(&text, "just") || names(&text, "just") {
                 task.differs("it still calls `just`");
@@ -199,11 +212,22 @@ impl Lowering<'_> {
                 task.body.push(Step::Comment(comment.trim().to_owned()));
                 continue;
             }
-            let pieces = pieces(line, name)?;
+            let pieces = self.with_tool(pieces(line, name)?);
             let args = args(&piece_text(&pieces));
             self.line(pieces, may_fail, args, signatures, task);
         }
         Ok(())
+    }
+
+    /// With just itself in the place of variables that name it.
+    fn with_tool(&self, pieces: Vec<Piece>) -> Vec<Piece> {
+        let one = |piece: Piece| match piece {
+            Piece::Value(Expr::Name(name)) if self.tool.contains(&name) => {
+                Piece::Value(Expr::text("just"))
+            }
+            piece => piece,
+        };
+        pieces.into_iter().map(one).collect()
     }
 
     fn line(
@@ -229,6 +253,7 @@ impl Lowering<'_> {
         }
         match other_shell(&self.settings.shell) {
             Some(program) => {
+                task.differs(format!("`{program}` gets each line as a file"));
                 task.body.push(Step::Script { program, text: pieces, args });
             }
             None if !args.is_empty() => {

@@ -66,6 +66,10 @@ pub(super) fn call(name: &str, args: &str, context: &Context<'_>) -> Expr {
     if name == "shell" {
         return Expr::Output(pieces(args.trim(), context));
     }
+    if name == "error" {
+        // A comma is part of the message.
+        return Expr::Fail(Box::new(value(args.trim(), context)));
+    }
     let values: Vec<Expr> = arguments(args).iter().map(|arg| value(arg.trim(), context)).collect();
     let texts: Option<Vec<String>> = values.iter().map(|it| known(it, context)).collect();
     let texts = texts.as_ref().map(|all| all.iter().map(String::as_str).collect::<Vec<_>>());
@@ -118,7 +122,6 @@ fn computed(name: &str, values: &[Expr]) -> Option<Expr> {
             let given = Cond::NotEqual(first.clone(), Expr::text(""));
             Expr::choice(given, first.clone(), second.clone())
         }
-        ("error", [message]) => Expr::Fail(Box::new(message.clone())),
         ("info" | "warning", _) => Expr::text(""),
         ("firstword", [text]) => Expr::FirstWord(Box::new(text.clone())),
         ("word", [Expr::Text(index), text]) if index == "1" => {

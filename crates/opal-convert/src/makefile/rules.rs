@@ -11,6 +11,7 @@ use crate::commands::runs;
 use crate::form::{
     Cached, Call, Cond, DECIDES, Expr, HERE, MAIN, Piece, Sheet, Step, Task, Variable,
 };
+use crate::quotes::{Place, Quotes};
 
 /// The rules of a file. `names` is the same file where variables have their defaults: what is called
 /// as make calls it where nothing is set.
@@ -234,6 +235,7 @@ impl Maker<'_> {
         }
         let pieces = expand::pieces(line, &self.file.context(automatic));
         let pieces = self.without_prefix(pieces, &mut may_fail);
+        let pieces = with_commands(pieces);
         if let [Piece::Value(Expr::Fail(message))] = pieces.as_slice() {
             return vec![Step::Fail((**message).clone())];
         }
@@ -315,6 +317,28 @@ impl Maker<'_> {
             });
         }
     }
+}
+
+/// `$(shell …)` in the text of a command is `$(…)`: the shell splits its words, too.
+fn with_commands(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut quotes = Quotes::default();
+    let mut all: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        let is_read = quotes.place() == Place::Bare;
+        match piece {
+            Piece::Value(Expr::Output(command)) if is_read => {
+                all.push(Piece::Text("$(".to_owned()));
+                all.extend(command);
+                all.push(Piece::Text(")".to_owned()));
+                quotes.value();
+                continue;
+            }
+            Piece::Value(_) => quotes.value(),
+            Piece::Text(ref text) => quotes.text(text),
+        }
+        all.push(piece);
+    }
+    all
 }
 
 const COMPUTED: &str = "its dependencies are computed";

@@ -54,7 +54,8 @@ pub(super) fn outside(name: &str) -> Expr {
         "AR" => "ar",
         "AS" => "as",
         "RM" => "rm -f",
-        "SHELL" => "/bin/sh",
+        // make does not read this one from the environment.
+        "SHELL" => return Expr::text("/bin/sh"),
         _ => "",
     };
     environment(name, Expr::text(default))

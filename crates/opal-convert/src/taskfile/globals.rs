@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use opal_config::document::Node;
 
-use super::nodes::{self, get, texts};
+use super::nodes::{self, get, text, texts};
 use super::outside::{outside, without_itself};
 use super::source::Source;
 use crate::form::{Expr, Variable, VariablesFile};
@@ -19,6 +19,8 @@ pub(super) struct Shared {
     pub(super) environment: Vec<(String, Expr)>,
     /// Files of variables, the last wins; or why they are not imported.
     pub(super) dotenv: Result<Vec<VariablesFile>, String>,
+    /// Tasks run once, unless they say otherwise.
+    pub(super) runs_once: bool,
 }
 
 impl Shared {
@@ -54,7 +56,8 @@ impl Shared {
             (name, value)
         });
         let environment = environment.filter(|(name, _)| name != "PATH").collect();
-        Self { variables, environment, dotenv: dotenv(&source.root) }
+        let runs_once = get(&source.root, "run").and_then(text).is_some_and(|it| it != "always");
+        Self { variables, environment, dotenv: dotenv(&source.root), runs_once }
     }
 }
 

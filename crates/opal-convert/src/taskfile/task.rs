@@ -51,6 +51,12 @@ impl Draft {
             }
         }
         let directory = get(node, "dir").and_then(text).filter(|it| !it.is_empty());
+        // `./web/` is `web`, and `.` is where the file is.
+        let directory = directory.map(|it| match it {
+            "/" => it,
+            it => it.trim_start_matches("./").trim_end_matches('/'),
+        });
+        let directory = directory.filter(|it| !matches!(*it, "" | "."));
         task.directory = directory.map(|it| Expr::of_pieces(pieces(it)));
         task.creates_directory = true;
         for (name, value) in nodes::variables(node, "vars") {
@@ -72,6 +78,8 @@ impl Draft {
             task.environment.push((name, value));
         }
         task.is_private = flag(node, "internal");
+        task.runs_once =
+            get(node, "run").and_then(text).map_or(file.runs_once, |it| it != "always");
         if get(node, "dotenv").is_some() {
             task.differs("`dotenv` files are not loaded; use `--env-file`");
         }
@@ -297,9 +305,14 @@ impl Draft {
         params
     }
 
-    /// Has the commands of its own variables run where the task does.
+    /// Has the commands of its own variables run where the task does. Task reads the directory before
+    /// it knows any variables of the files.
     pub(super) fn place_commands(&mut self) {
-        let Some(directory) = self.task.directory.clone() else { return };
+        let Some(directory) = &self.task.directory else { return };
+        let directory = directory.with_names(&|name| (!name.contains(' ')).then(|| Expr::text("")));
+        if matches!(&directory, Expr::Text(path) if matches!(path.as_str(), "" | "." | "./")) {
+            return;
+        }
         self.task.locals.iter_mut().for_each(|(_, it)| *it = it.run_in(&directory));
     }
 

@@ -155,3 +155,13 @@ fn a_task_is_not_exact_if_what_it_runs_is_omitted_or_its_order_changes() {
     assert_eq!(reasons(&found, "all"), adapted(why));
     assert_eq!(reasons(&found, "first"), (Grade::Exact, String::new()));
 }
+
+#[test]
+fn a_variable_that_names_just_is_just() {
+    assert_just(
+        "just := just_executable()\ndefault:\n    @{{just}} --list\na:\n    {{just}} b\nb:\n    {{just}} -f other c\n",
+        "var just = \"just\"\n\nfun default() {\n    opal list\n}\n\nfun a() {\n    @cmd.b()\n}\n\n\
+         fun b() {\n    just -f other c\n}\n",
+        "adapted exact adapted",
+    );
+}

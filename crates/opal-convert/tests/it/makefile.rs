@@ -115,3 +115,26 @@ fn what_only_make_knows_about_dependencies_stays_a_call_of_make() {
         "exact adapted",
     );
 }
+
+#[test]
+fn commands_in_a_recipe_are_commands_of_the_shell() {
+    assert_result(
+        Format::Make,
+        ".PHONY: a\na:\n\tdocker stop $(shell docker ps -q | head -n 9)\n\techo '$(shell pwd)' $(SHELL)\n",
+        "var SHELL = \"/bin/sh\"\n\nfun a() {\n    var value = @shell.output(\"pwd\", public=true)\n    \
+         set +o pipefail; docker stop $(docker ps -q | head -n 9)\n    echo ''@var.value'' @var.SHELL\n}\n",
+        "exact",
+    );
+}
+
+#[test]
+fn a_list_that_is_known_is_written_out() {
+    assert_result(
+        Format::Make,
+        "DIRS = a b\n.PHONY: all $(addprefix x-,$(DIRS))\nall: $(DIRS:%=x-%)\n\t$(foreach d,$(DIRS),cd $(d);)\n\
+         x-a x-b:\n\techo $@\n",
+        "var DIRS = \"a b\"\n\nfun all() {\n    @needs.x-a()\n    @needs.x-b()\n    cd a; cd b;\n}\n\n\
+         fun x-a() {\n    echo x-a\n}\n\nfun x-b() {\n    echo x-b\n}\n",
+        "exact exact exact",
+    );
+}

@@ -119,3 +119,28 @@ fn a_call_starts_where_the_file_is() {
         "exact exact",
     );
 }
+
+#[test]
+fn a_dependency_that_task_would_run_again_is_reported() {
+    let text = |run: &str| {
+        format!(
+            "version: '3'\ntasks:\n  a: {{deps: [c], cmds: [{{task: b}}]}}\n  b: {{deps: [c], cmds: [b]}}\n  c: {{{run}cmds: [c]}}\n"
+        )
+    };
+    let again = converted(Format::Task, &text(""));
+    let why = "`c` runs once, and in Task each time";
+    assert_eq!(reasons(&again, "a"), (Grade::Adapted, why.to_owned()));
+    assert_eq!(reasons(&again, "b").0, Grade::Exact);
+    assert_eq!(reasons(&converted(Format::Task, &text("run: once, ")), "a").0, Grade::Exact);
+}
+
+#[test]
+fn a_directory_has_one_spelling() {
+    for (dir, expected) in
+        [("./web/", "@workdir(\"web\", create=true)"), (".", "fun a() {\n    ls\n}")]
+    {
+        let text = format!("version: '3'\ntasks:\n  a: {{dir: {dir}, cmds: [ls]}}\n");
+        let source = converted(Format::Task, &text).source;
+        assert!(source.contains(expected), "{source}");
+    }
+}
