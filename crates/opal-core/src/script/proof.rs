@@ -12,8 +12,8 @@
 //! | heredocs | `heredocs` |
 //! | what commands do with values, through variables and pipes too | `flow`, `calls`, `marks`, `assignments`, `printing`, `settings` |
 //! | what words and variables hold | `held`, `variables`, `mentions` |
-//! | words that are in variables | `variants` |
-//! | texts in quotes that a command runs, and all others | `inner`; `texts` |
+//! | words that are in variables | `variants`, `outline` |
+//! | texts in quotes that a command runs, and all others | `inner`; `texts`, `unquoted` |
 //!
 //! Deliberately not here: the table of places, which the lexer's reading uses as well.
 
@@ -31,21 +31,23 @@ mod heredocs;
 mod inner;
 mod marks;
 mod mentions;
+mod outline;
 mod printing;
 mod scan;
 mod settings;
 mod sums;
 mod texts;
 mod tree;
+mod unquoted;
 mod variables;
 mod variants;
 
-use super::cases::{At, Case, Role};
-use super::programs::find;
+use super::cases::Case;
 use crate::context::Context;
 pub use construct::Construct;
 use construct::{PASTED, VALUE};
 use found::Found;
+use outline::{names_runner, reads_last};
 use scan::Reader;
 use tree::Values;
 
@@ -187,40 +189,6 @@ impl Proof {
             None => place,
         }
     }
-}
-
-/// Whether a text uses `$_`, which holds the last word of the command before it.
-fn reads_last(src: &[u8]) -> bool {
-    src.windows(2).any(|it| it == b"$_") || src.windows(3).any(|it| it == b"${_")
-}
-
-/// Whether a word, whatever quotes are in it, names a program that runs text.
-fn names_runner(src: &[u8]) -> bool {
-    let mut bare = Vec::with_capacity(src.len());
-    let mut at = 0;
-    while let Some(byte) = src.get(at) {
-        match byte {
-            b'\\' if src.get(at + 1) == Some(&b'\n') => at += 1,
-            b'"' | b'\'' | b'\\' => {}
-            byte => bare.push(*byte),
-        }
-        at += 1;
-    }
-    let ends = |byte: &u8| byte.is_ascii_whitespace() || b";&|()<>`{}$=,!".contains(byte);
-    let is_code = |case: &'static Case| {
-        case.role == Role::Code && !matches!(case.at, At::After(_) | At::Past(_) | At::Setting)
-    };
-    let is_run = |word: &[u8]| {
-        let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        matches!(word, b"PS4" | b"PS0" | b"PROMPT_COMMAND")
-            || word != b"." && find(name).is_some_and(|it| it.cases().any(is_code))
-    };
-    // `.` is a command only at the beginning of one.
-    let starts = bare.split(|byte| b";&|({`\n".contains(byte));
-    let is_sourced = |text: &[u8]| text.trim_ascii_start().starts_with(b". ");
-    starts.into_iter().any(is_sourced)
-        || bare.split(ends).any(is_run)
-        || src.windows(3).any(|it| it == b"$'\\")
 }
 
 #[cfg(test)]

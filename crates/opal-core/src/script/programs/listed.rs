@@ -77,7 +77,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     program(&["entr", "nix-shell", "vagrant", "gcloud", "az", "colima", "minikube", "fly", "flyctl", "npm", "npx", "pnpm", "sg", "newgrp", "capsh", "nodemon", "sops", "doppler", "yarn", "limactl", "lima", "multipass"], Loose, ""),
     program(&["docker", "podman", "nerdctl", "devbox", "docker-machine"], Loose, ""),
     Program { names: &["cf", "civo", "doctl", "eb", "hcloud", "scw", "virtctl"], shape: Loose, valued: "ilnpu", attached: "", long: &["--ssh-key-path", "--ssh-user", "--ssh-port", "--identity-file", "--namespace", "--user", "--username", "--region", "--number"] },
-    program(&["lerna", "sbatch"], Loose, ""),
+    program(&["lerna", "sbatch", "consul", "infisical", "mise"], Loose, ""),
     Program { names: &["wsl"], shape: Strict, valued: "du", attached: "", long: &["--distribution", "--user", "--cd", "--shell-type"] },
     Program { names: &["tsh"], shape: Loose, valued: "lpAJi", attached: "", long: &["--login", "--port", "--proxy", "--cluster", "--user", "--ttl", "--identity", "--jumphost"] },
     program(&["gh"], Loose, "cR"),

@@ -3,8 +3,10 @@
 use super::construct::{Construct, VALUE};
 use super::flow::{Flow, Redirected};
 use super::held::Held;
+use super::inner;
 use super::printing;
 use super::tree::{Redirect, Values, Word};
+use super::variables::Content;
 use super::variants::Piece;
 use crate::script::cases::{Case, Role};
 use crate::script::programs::{self, Shape, find};
@@ -160,6 +162,7 @@ impl<'t> Flow<'t> {
         self.attributed.extend(reading.attributed.iter().cloned());
         let own = seen.all();
         self.keep_texts(&reading, seen, input);
+        self.set_for_program(seen);
         if let Some(case) = reading.input.filter(|case| case.role != Role::Warn) {
             // What `exec` has opened is read by a name too, and `xargs -a` reads a file.
             let files = seen.held.iter().fold(self.standing, |all, held| all.and(held.processed));
@@ -211,6 +214,17 @@ impl<'t> Flow<'t> {
             printed.add(of_words.doubted());
         }
         printed
+    }
+
+    /// `env NAME=VALUE bash -c f`: a function of the step may use the variable there.
+    fn set_for_program(&mut self, seen: &Words<'t>) {
+        let sets = |word: &words::Word<'_>| word.name().and_then(find).is_some_and(|it| it.sets());
+        if !seen.words.iter().any(sets) {
+            return;
+        }
+        for (name, held) in inner::settings(seen, seen.words.len()) {
+            self.variables.give(&name, Content::parts(held));
+        }
     }
 
     /// `eval "x=\$y"`

@@ -10,11 +10,12 @@ use std::ops::Range;
 use super::construct::Construct;
 use super::found::Found;
 use super::held::Held;
+use super::outline::first_shift;
 use super::printing;
 use super::texts::Texts;
 use super::tree::{Command, CommandKind, List, Quoted, Redirect, RedirectKind, Values, Word};
 use super::variables::{Content, POSITIONAL, Variables};
-use super::variants::{self, Constants, Piece};
+use super::variants::{Constants, Piece};
 use crate::script::cases::{Case, Role};
 
 /// Variables are given to each other along chains; nobody has a longer one.
@@ -42,6 +43,10 @@ pub(super) struct Flow<'t> {
     pub(super) written: Texts,
     /// A command reads a value.
     pub(super) feeds: bool,
+    /// What is computed may be the name of a variable.
+    pub(super) computes_names: bool,
+    /// The output of the command that is judged goes to another one, or into a word.
+    pub(super) is_captured: bool,
     /// Where the first loop or `shift` is.
     pub(super) first_shift: Option<usize>,
     pub(super) found: Found,
@@ -75,7 +80,9 @@ pub(super) fn judge<'t>(
         texts: Vec::new(),
         written: Texts::default(),
         feeds: false,
-        first_shift: variants::first_shift(src),
+        computes_names: false,
+        is_captured: false,
+        first_shift: first_shift(src),
         found: Found::new(),
     };
     for _ in 0..MAX_PASSES {
@@ -83,6 +90,7 @@ pub(super) fn judge<'t>(
         flow.found = Found::new();
         flow.attributed.clear();
         flow.texts.clear();
+        flow.computes_names = false;
         flow.list(list, Values::NONE);
         if flow.has_namerefs {
             let every = flow.variables.every();
@@ -132,13 +140,24 @@ impl<'t> Flow<'t> {
     }
 
     /// Gives what the commands may print.
+    pub(super) fn captured(&mut self, list: &'t List, input: Values) -> Values {
+        let outer = std::mem::replace(&mut self.is_captured, true);
+        let printed = self.list(list, input);
+        self.is_captured = outer;
+        printed
+    }
+
+    /// The same, where it is printed.
     pub(super) fn list(&mut self, list: &'t List, input: Values) -> Values {
         let mut printed = Values::NONE;
         for pipeline in &list.0 {
             let mut passed = input;
-            for command in &pipeline.0 {
+            let outer = self.is_captured;
+            for (at, command) in pipeline.0.iter().enumerate() {
+                self.is_captured = outer || at + 1 < pipeline.0.len();
                 passed = self.command(command, passed);
             }
+            self.is_captured = outer;
             printed.add(passed);
         }
         printed
@@ -202,7 +221,10 @@ impl<'t> Flow<'t> {
                 self.called_by_text(name);
                 self.changed(!self.functions.contains_key(name));
                 let before = *self.functions.entry(name.to_vec()).or_default();
+                // Where its output goes is not known.
+                let outer = std::mem::replace(&mut self.is_captured, true);
                 let printed = before.printed.and(self.command(body, before.input));
+                self.is_captured = outer;
                 self.changed(printed != before.printed);
                 self.functions.entry(name.to_vec()).or_default().printed.add(printed);
                 Values::NONE

@@ -45,7 +45,7 @@ impl<'t> Flow<'t> {
         }
         self.tilde(word, &mut held);
         for inner in &word.commands {
-            let printed = self.list(&inner.list, input);
+            let printed = self.captured(&inner.list, input);
             held.content.held.add(printed);
             if !self.prints_beginning(&inner.list) {
                 held.content.cut.add(printed);
@@ -66,7 +66,7 @@ impl<'t> Flow<'t> {
             self.list(sink, Values::ALL);
         }
         for list in &word.processes {
-            let printed = self.list(list, input);
+            let printed = self.captured(list, input);
             held.content.held.add(printed);
             held.processed.add(printed);
         }

@@ -110,7 +110,7 @@ enum Run {
 }
 
 /// The words before this one that set variables.
-fn settings(seen: &Words<'_>, end: usize) -> Vec<(Vec<u8>, Values)> {
+pub(super) fn settings(seen: &Words<'_>, end: usize) -> Vec<(Vec<u8>, Values)> {
     let words = seen.words.iter().zip(&seen.held).take(end);
     let setting = words.filter_map(|(word, held)| {
         let length = word.text.iter().position(|byte| *byte == b'=')?;

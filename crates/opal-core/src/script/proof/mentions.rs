@@ -1,5 +1,7 @@
 //! Names of variables that a step computes with, or has in a text.
 
+use std::collections::BTreeSet;
+
 use super::construct::Construct;
 use super::flow::Flow;
 use super::scan::is_name_byte;
@@ -11,13 +13,15 @@ impl Flow<'_> {
     /// A text that only the shell knows is computed: it can be the name of a variable, if the step
     /// has that name, or parts of it, in a text.
     pub(super) fn soften_mentioned(&mut self) {
-        let held: Vec<Values> = self
-            .variables
-            .each()
-            .filter(|(name, _)| is_mentioned(self.src, name))
-            .map(|(_, content)| content.held)
-            .collect();
-        held.into_iter().for_each(|held| self.found.soften(held, Construct::Output));
+        self.computes_names = true;
+    }
+
+    fn mentioned(&mut self) {
+        let mentions = mentions(self.src);
+        let is_it = |name: &[u8]| name != b"_" && mentions.iter().any(|it| it.may_be(name));
+        let variables = self.variables.each().filter(|(name, _)| is_it(name));
+        let held = variables.fold(Values::NONE, |all, (_, content)| all.and(content.held));
+        self.found.soften(held, Construct::Output);
     }
 
     /// Names that the shell interprets, and attributes.
@@ -34,8 +38,8 @@ impl Flow<'_> {
             }
         }
         let is_open = |name: &Vec<u8>| self.constants.names_open(name);
-        if self.attributed.iter().any(is_open) {
-            self.soften_mentioned();
+        if self.computes_names || self.attributed.iter().any(is_open) {
+            self.mentioned();
         }
         for (values, case) in found {
             self.mark(values, case);
@@ -43,31 +47,52 @@ impl Flow<'_> {
     }
 }
 
-/// Whether a name, or the beginning or the end of it beside something that the shell expands, is in
-/// the text other than to use the variable or to assign to it.
-fn is_mentioned(src: &[u8], name: &[u8]) -> bool {
-    let is_part = |byte: u8| is_name_byte(byte);
+/// A word of a text that can be the name of a variable, or a part of it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Mention<'t> {
+    token: &'t [u8],
+    is_whole: bool,
+    /// Something that the shell expands is beside it.
+    is_beginning: bool,
+    is_end: bool,
+}
+
+impl Mention<'_> {
+    fn may_be(&self, name: &[u8]) -> bool {
+        match self.token == name {
+            true => self.is_whole,
+            false => {
+                self.is_beginning && name.starts_with(self.token)
+                    || self.is_end && name.ends_with(self.token)
+            }
+        }
+    }
+}
+
+/// The words of a text, other than those that use a variable or assign to it.
+fn mentions(src: &[u8]) -> BTreeSet<Mention<'_>> {
+    let mut found = BTreeSet::new();
+    let joins = |byte: Option<u8>| byte.is_some_and(|byte| b"\"'\\${},}".contains(&byte));
     let mut at = 0;
     while at < src.len() {
-        let length = src[at..].iter().take_while(|byte| is_part(**byte)).count();
+        let length = src[at..].iter().take_while(|byte| is_name_byte(**byte)).count();
         if length == 0 {
             at += 1;
             continue;
         }
-        let token = &src[at..at + length];
         let before = at.checked_sub(1).map(|at| src[at]);
         let after = src.get(at + length).copied();
-        let is_used = matches!(before, Some(b'$' | b'{' | b'!' | b'#')) || is_declared(&src[..at]);
-        let is_assigned = matches!(after, Some(b'=' | b'+' | b'['));
-        let joins = |byte: Option<u8>| byte.is_some_and(|byte| b"\"'\\${},}".contains(&byte));
-        let is_piece =
-            joins(after) && name.starts_with(token) || joins(before) && name.ends_with(token);
-        if !is_used && (token == name && !is_assigned || is_piece && token != name) {
-            return true;
+        if !matches!(before, Some(b'$' | b'{' | b'!' | b'#')) && !is_declared(&src[..at]) {
+            found.insert(Mention {
+                token: &src[at..at + length],
+                is_whole: !matches!(after, Some(b'=' | b'+' | b'[')),
+                is_beginning: joins(after),
+                is_end: joins(before),
+            });
         }
         at += length;
     }
-    false
+    found
 }
 
 /// Whether a text ends inside a command that only names variables: `for NAME`, `read -r NAME`.

@@ -53,11 +53,15 @@ pub(super) fn is_number(name: &[u8], rest: &[Word<'_>]) -> bool {
         // It names the files that it is given.
         b"wc" => rest.iter().all(flags),
         b"grep" => {
-            let counts = |word: &Word<'_>| {
-                flags(word) && !word.text.starts_with(b"--") && word.text.contains(&b'c')
+            // `-H` and a second file print names, and other options may.
+            let usual = |word: &&Word<'_>| {
+                let letters = word.text.strip_prefix(b"-").unwrap_or_default();
+                !letters.is_empty() && letters.iter().all(|it| b"ciqsvwxEFPao".contains(it))
             };
+            let options = || rest.iter().filter(|word| flags(word));
+            let counts = options().any(|word| word.text.contains(&b'c'));
             let operands = rest.iter().filter(|word| !flags(word)).count();
-            rest.iter().any(counts) && operands < 2
+            counts && options().all(|word| usual(&word)) && operands < 2
         }
         // `stat -c %s`
         b"stat" if rest.iter().filter(|word| is_format(word)).count() > 1 => false,

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::flow::Flow;
+use super::outline::{sets_unseen, shifted};
 use super::scan::is_name_byte;
-use super::tree::{Form, Variable, Word};
+use super::tree::{Command, CommandKind, Form, Pipeline, Variable, Word};
 use super::variables::{NUMBERED, POSITIONAL, canonical};
 
 /// A command with more is not followed.
@@ -150,49 +151,6 @@ impl<'t> Constants<'t> {
     }
 }
 
-/// Whether a command of the text runs another text in the same shell.
-fn sets_unseen(src: &[u8]) -> bool {
-    const BEFORE: [&[u8]; 10] =
-        [b"!", b"builtin", b"command", b"do", b"elif", b"else", b"if", b"then", b"until", b"while"];
-    let commands = src.split(|byte| b";&|({`\n".contains(byte));
-    commands.into_iter().any(|command| {
-        let mut words = command.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        let name = words.find(|word| !BEFORE.contains(word) && !word.contains(&b'='));
-        name.is_some_and(|name| matches!(name, b"eval" | b"source" | b"."))
-    })
-}
-
-/// Where the first word is that lets `$1` be another than the first.
-pub(super) fn first_shift(src: &[u8]) -> Option<usize> {
-    const WORDS: [&[u8]; 4] = [b"shift", b"while", b"until", b"for"];
-    let mut at = 0;
-    for word in src.split(|byte| !is_name_byte(*byte)) {
-        at += word.len() + 1;
-        if WORDS.contains(&word) {
-            return Some(at - word.len() - 1);
-        }
-    }
-    None
-}
-
-/// How often `shift` is called; in a loop any number of times.
-fn shifted(src: &[u8]) -> usize {
-    let mut words = src.split(|byte| !is_name_byte(*byte)).peekable();
-    let (mut count, mut is_looping) = (0usize, false);
-    while let Some(word) = words.next() {
-        match word {
-            b"while" | b"until" | b"for" => is_looping = true,
-            b"shift" if is_looping => return usize::MAX,
-            b"shift" => {
-                let number = words.peek().and_then(|next| std::str::from_utf8(next).ok());
-                count += number.and_then(|next| next.parse().ok()).unwrap_or(1);
-            }
-            _ => {}
-        }
-    }
-    count
-}
-
 /// Nothing in it is expanded, and no value is in it.
 fn is_constant(word: &Word) -> bool {
     word.all.is_empty()
@@ -234,6 +192,9 @@ impl<'t> Flow<'t> {
     fn alternatives(&self, piece: Piece<'t>, depth: u32) -> Option<Vec<Vec<Piece<'t>>>> {
         let as_it_is = || vec![vec![piece]];
         let Piece::Word(word, from) = piece else { return Some(as_it_is()) };
+        if let Some(names) = self.looked_up(word, from) {
+            return Some(names.into_iter().map(|name| vec![Piece::Text(name)]).collect());
+        }
         let Some(variable) = self.only_variable(word, from) else { return Some(as_it_is()) };
         if depth > MAX_DEPTH {
             return None;
@@ -358,6 +319,32 @@ impl<'t> Flow<'t> {
     fn is_whole(&self, variable: &Variable, from: usize) -> bool {
         let is_list = matches!(variable.form, Form::All | Form::Slice | Form::Keys);
         variable.is_quoted || from > 0 && !is_list
+    }
+
+    /// The names of `$(command -v NAME || which NAME)`, which prints the path of a program.
+    fn looked_up(&self, word: &'t Word, from: usize) -> Option<Vec<&'t [u8]>> {
+        let [inner] = word.commands.as_slice() else { return None };
+        let text = &self.src[word.at.start + from..word.at.end];
+        let text = text.strip_prefix(b"\"").unwrap_or(text);
+        let text = text.strip_suffix(b"\"").unwrap_or(text);
+        if !text.starts_with(b"$(") || !text.ends_with(b")") || !word.variables.is_empty() {
+            return None;
+        }
+        let name = |pipeline: &'t Pipeline| {
+            let [Command { kind: CommandKind::Simple(words), .. }] = pipeline.0.as_slice() else {
+                return None;
+            };
+            let words: Vec<&[u8]> = words.iter().map(|word| self.text(&word.at)).collect();
+            let ([b"command", b"-v", name] | [b"which", name] | [b"type", b"-p", name]) =
+                words.as_slice()
+            else {
+                return None;
+            };
+            let usual = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-/".contains(byte);
+            (!name.starts_with(b"-") && name.iter().all(usual)).then_some(*name)
+        };
+        let names: Option<Vec<_>> = inner.list.0.iter().map(name).collect();
+        names.filter(|names| !names.is_empty())
     }
 
     /// The expansion that a word is, with nothing around it but quotes.

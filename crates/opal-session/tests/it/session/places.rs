@@ -276,6 +276,27 @@ const REFUSED: &[&str] = &[
     "aws ssm send-command --cli-input-json @var.x", "pnpm -rc exec @var.x", "cmd //c @var.x", "cmd /R @var.x", "bun exec @var.x",
     "lerna exec -- @var.x", "cf ssh app -c @var.x", "eb ssh -c @var.x", "virtctl ssh vm --command @var.x", "scw ssh <<< @var.x", "osh -c @var.x",
     "trap -- 'eval \"$x\"' EXIT; x=@var.x", "podman run --health-startup-cmd \"curl @var.x\" img",
+    // Texts that run what is in a variable of the step.
+    "eval 'typeset -n r'; r=@var.x",
+    "eval \"declare -i n\"; n=@var.x",
+    "eval declare -i n; n=@var.x",
+    "eval 'a=1; declare -gi n'; n=@var.x",
+    "eval declare -n r=x; x=@var.x; echo \"$r\"",
+    "eval 'declare -n r=x'; x=@var.x; echo \"$r\"",
+    "x=@var.x; PS4='$(eval \"$x\")'; set -x; true",
+    "x=\"@var.x\"; source <(sed 's/^ *//' <<< '  echo $((x))')",
+    "x=\"@var.x\"; source <(grep -v '^#' <<< 'eval \"$x\"')",
+    "check() { (( N > 3 )); }; export -f check; env N=\"@var.x\" timeout 5 bash -c 'until check; do sleep 1; done'",
+    "check() { (( N > 3 )); }; export -f check; sudo N=\"@var.x\" bash -c check",
+    "x=\"@var.x\"; if true; then . <(echo 'echo $((x))'); fi",
+    "x=\"@var.x\"; if . <(echo 'echo $((x))'); then :; fi",
+    "x=\"@var.x\"; ! . <(echo 'echo $((x))')",
+    "x=\"@var.x\"; command . <(echo 'echo $((x))')",
+    "x=\"@var.x\"; A=1 . <(echo 'echo $((x))')",
+    "x=\"@var.x\"; case a in a) . /dev/stdin <<< 'echo $((x))';; esac",
+    "x=\"@var.x\"; PS4+='$((x))'; set -x; true",
+    "x=\"@var.x\"; PS4[0]='$((x))'; set -x; true",
+    "mise x -c @var.x", "consul exec @var.x", "infisical run --command @var.x",
 ];
 
 /// Places that are data, whatever is in them. Each works in both shells, except those with `# bash`.

@@ -1,0 +1,87 @@
+//! What the words of a step tell without its structure.
+
+use super::scan::is_name_byte;
+use crate::script::cases::{At, Case, Role};
+use crate::script::programs::find;
+
+/// Whether a command of the text runs another text in the same shell.
+pub(super) fn sets_unseen(src: &[u8]) -> bool {
+    names_command(src, &[b"eval", b"source", b".", b"trap", b"mapfile", b"readarray"])
+}
+
+/// Where the first word is that lets `$1` be another than the first: `shift`, or a loop around it.
+pub(super) fn first_shift(src: &[u8]) -> Option<usize> {
+    const LOOPS: [&[u8]; 4] = [b"shift", b"while", b"until", b"for"];
+    let (mut at, mut first, mut shifts) = (0, None, false);
+    for word in src.split(|byte| !is_name_byte(*byte)) {
+        if LOOPS.contains(&word) {
+            first = first.or(Some(at));
+            shifts |= word == b"shift";
+        }
+        at += word.len() + 1;
+    }
+    first.filter(|_| shifts)
+}
+
+/// How often `shift` is called; in a loop any number of times.
+pub(super) fn shifted(src: &[u8]) -> usize {
+    let mut words = src.split(|byte| !is_name_byte(*byte)).peekable();
+    let (mut count, mut is_looping) = (0usize, false);
+    while let Some(word) = words.next() {
+        match word {
+            b"while" | b"until" | b"for" => is_looping = true,
+            b"shift" if is_looping => return usize::MAX,
+            b"shift" => {
+                let number = words.peek().and_then(|next| std::str::from_utf8(next).ok());
+                count += number.and_then(|next| next.parse().ok()).unwrap_or(1);
+            }
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Whether a text uses `$_`, which holds the last word of the command before it.
+pub(super) fn reads_last(src: &[u8]) -> bool {
+    src.windows(2).any(|it| it == b"$_") || src.windows(3).any(|it| it == b"${_")
+}
+
+/// Whether a word, whatever quotes are in it, names a program that runs text.
+pub(super) fn names_runner(src: &[u8]) -> bool {
+    let mut bare = Vec::with_capacity(src.len());
+    let mut at = 0;
+    while let Some(byte) = src.get(at) {
+        match byte {
+            b'\\' if src.get(at + 1) == Some(&b'\n') => at += 1,
+            b'"' | b'\'' | b'\\' => {}
+            byte => bare.push(*byte),
+        }
+        at += 1;
+    }
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || b";&|()<>`{}$=,!".contains(byte);
+    let is_code = |case: &'static Case| {
+        case.role == Role::Code && !matches!(case.at, At::After(_) | At::Past(_) | At::Setting)
+    };
+    let is_run = |word: &[u8]| {
+        let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let end = word.iter().position(|byte| !is_name_byte(*byte)).unwrap_or(word.len());
+        matches!(&word[..end], b"PS4" | b"PS0" | b"PROMPT_COMMAND")
+            || word != b"." && find(name).is_some_and(|it| it.cases().any(is_code))
+    };
+    names_command(&bare, &[b"."])
+        || bare.split(ends).any(is_run)
+        || src.windows(3).any(|it| it == b"$'\\")
+}
+
+/// Whether a text has a command with one of these names.
+fn names_command(src: &[u8], names: &[&[u8]]) -> bool {
+    const BEFORE: [&[u8]; 14] = [
+        b"!", b"--", b"-p", b"builtin", b"command", b"do", b"elif", b"else", b"exec", b"if",
+        b"then", b"time", b"until", b"while",
+    ];
+    src.split(|byte| b";&|(){`\n".contains(byte)).any(|command| {
+        let mut words = command.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let name = words.find(|word| !BEFORE.contains(word) && !word.contains(&b'='));
+        name.is_some_and(|name| names.contains(&name))
+    })
+}
