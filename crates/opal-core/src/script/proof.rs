@@ -12,7 +12,7 @@
 //! | heredocs | `heredocs` |
 //! | what commands do with values, through variables and pipes too | `flow`, `calls`, `marks`, `assignments`, `printing`, `settings` |
 //! | what words and variables hold | `held`, `variables`, `mentions` |
-//! | words that are in variables | `variants`, `outline` |
+//! | words that are in variables | `variants`, `constants`, `outline` |
 //! | texts in quotes that a command runs, and all others | `inner`; `texts`, `unquoted` |
 //!
 //! Deliberately not here: the table of places, which the lexer's reading uses as well.
@@ -20,6 +20,7 @@
 mod assignments;
 mod calls;
 mod compound;
+mod constants;
 mod construct;
 mod dollar;
 mod expansion;

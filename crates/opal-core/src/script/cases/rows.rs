@@ -175,6 +175,8 @@ pub(in crate::script) const ROWS: &[Case] = &[
     case(&["python", "pypy", "ipython"], Option(&["c"]), Warn, "Python runs it", "python3 -c \"print(@var.x)\""),
     case(&["perl"], Option(&["e"]), Warn, "Perl runs it", "perl -e \"print @var.x\""),
     case(&["perl"], Option(&["E"]), Warn, "Perl runs it", "perl -E \"say @var.x\""),
+    case(&["perl"], Past("-n"), Warn, "Perl runs a name of a file that ends in `|`", "perl -ne 'print' @var.x"),
+    case(&["perl"], Past("-p"), Warn, "Perl runs a name of a file that ends in `|`", "perl -pe 's/a/b/' @var.x"),
     case(&["ruby"], Option(&["e"]), Warn, "Ruby runs it", "ruby -e \"puts @var.x\""),
     case(&["node", "nodejs", "tsx", "ts-node"], Option(&["e", "p", "--eval", "--print"]), Warn, "Node.js runs it", "node -e \"f(@var.x)\""),
     case(&["php"], Option(&["r"]), Warn, "PHP runs it", "php -r \"echo @var.x;\""),
@@ -264,7 +266,7 @@ pub(in crate::script) const ROWS: &[Case] = &[
     case(&["scp"], Elsewhere(b'O'), Warn, "a shell on the other machine expands the path", "scp -O host:@var.x ."),
     // Programs that start a shell where they are given no command.
     case(&["chroot", "unshare", "setarch", "linux32", "linux64", "i386", "i486", "i586", "i686", "x86_64", "uname26", "nsenter", "fakeroot", "firejail", "pkexec", "proot", "sudo", "doas"], Input, Code, "without a command it starts a shell, which runs what it reads", "chroot / <<< @var.x"),
-    case(&["script", "newgrp", "nix-shell"], Script(u8::MAX), Code, "without a command it starts a shell, which runs what it reads", "newgrp <<< @var.x"),
+    case(&["script", "newgrp", "nix-shell", "capsh"], Script(u8::MAX), Code, "without a command it starts a shell, which runs what it reads", "newgrp <<< @var.x"),
     case(&["sg"], Script(1), Code, "without a command it starts a shell, which runs what it reads", "sg root <<< @var.x"),
     case(&["sg"], From(1), Code, "a shell runs it", "sg root \"echo @var.x\""),
     case(&["screen"], After("stuff"), Warn, "screen types it into a shell", "screen -X stuff @var.x"),

@@ -1,12 +1,12 @@
 //! Variables and positional parameters that commands set.
 
 use super::calls::Words;
+use super::constants::Piece;
 use super::construct::Construct;
 use super::flow::{Flow, Function};
 use super::scan::is_name_byte;
 use super::tree::{Values, Word};
 use super::variables::{Content, NUMBERED, POSITIONAL, keys_of};
-use super::variants::Piece;
 use crate::script::words::{self, Kind};
 
 impl<'t> Flow<'t> {

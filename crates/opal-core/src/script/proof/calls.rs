@@ -1,5 +1,6 @@
 //! Simple commands: their words are matched with the table, and what they print and set is noted.
 
+use super::constants::Piece;
 use super::construct::{Construct, VALUE};
 use super::flow::{Flow, Redirected};
 use super::held::Held;
@@ -7,8 +8,8 @@ use super::inner;
 use super::printing;
 use super::tree::{Redirect, Values, Word};
 use super::variables::Content;
-use super::variants::Piece;
 use crate::script::cases::{Case, Role};
+use crate::script::names::interpreted;
 use crate::script::programs::{self, Shape, find};
 use crate::script::words::{self, Kind, Spare, dequote};
 
@@ -216,14 +217,13 @@ impl<'t> Flow<'t> {
         printed
     }
 
-    /// `env NAME=VALUE bash -c f`: a function of the step may use the variable there.
+    /// `env NAME=VALUE bash -c f`: a function of the step, or a text, may use the variable there.
     fn set_for_program(&mut self, seen: &Words<'t>) {
-        let sets = |word: &words::Word<'_>| word.name().and_then(find).is_some_and(|it| it.sets());
-        if !seen.words.iter().any(sets) {
-            return;
-        }
         for (name, held) in inner::settings(seen, seen.words.len()) {
-            self.variables.give(&name, Content::parts(held));
+            // In the text of another program it is only a text.
+            if !std::str::from_utf8(&name).is_ok_and(|name| interpreted(name).is_some()) {
+                self.variables.give(&name, Content::parts(held));
+            }
         }
     }
 

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::constants::{Constants, Piece};
 use super::construct::Construct;
 use super::found::Found;
 use super::held::Held;
@@ -15,7 +16,6 @@ use super::printing;
 use super::texts::Texts;
 use super::tree::{Command, CommandKind, List, Quoted, Redirect, RedirectKind, Values, Word};
 use super::variables::{Content, POSITIONAL, Variables};
-use super::variants::{Constants, Piece};
 use crate::script::cases::{Case, Role};
 
 /// Variables are given to each other along chains; nobody has a longer one.

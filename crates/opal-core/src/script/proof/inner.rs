@@ -109,16 +109,21 @@ enum Run {
     Unless(Construct),
 }
 
-/// The words before this one that set variables.
+/// The words before this one that set variables: `env NAME=VALUE`, `docker run --env=NAME=VALUE`.
 pub(super) fn settings(seen: &Words<'_>, end: usize) -> Vec<(Vec<u8>, Values)> {
     let words = seen.words.iter().zip(&seen.held).take(end);
-    let setting = words.filter_map(|(word, held)| {
-        let length = word.text.iter().position(|byte| *byte == b'=')?;
-        let name = &word.text[..length];
-        let is_name = name.first().is_some_and(|byte| is_name_start(*byte))
-            && name.iter().all(|byte| is_name_byte(*byte));
-        is_name.then(|| (name.to_vec(), held.content.held))
-    });
+    let setting =
+        words.filter(|(_, held)| !held.content.held.is_empty()).flat_map(|(word, held)| {
+            let mut names: Vec<&[u8]> = word.text.split(|byte| *byte == b'=').collect();
+            names.pop();
+            let name = |text: &[u8]| {
+                let length = text.iter().rev().take_while(|byte| is_name_byte(**byte)).count();
+                text[text.len() - length..].to_vec()
+            };
+            let is_name = |name: &Vec<u8>| name.first().is_some_and(|byte| is_name_start(*byte));
+            let names: Vec<Vec<u8>> = names.into_iter().map(name).filter(is_name).collect();
+            names.into_iter().map(|name| (name, held.content.held))
+        });
     setting.collect()
 }
 

@@ -7,6 +7,8 @@ use super::calls::Words;
 use super::construct::Construct;
 use super::flow::Flow;
 use super::held::{Beginning, Held};
+use super::outline::is_array;
+use super::scan::is_name_byte;
 use super::tree::Values;
 use crate::script::cases::{Case, Role};
 use crate::script::programs::{ReadBy, Shape};
@@ -59,7 +61,14 @@ impl<'t> Flow<'t> {
                     self.found.programs.add(own);
                     self.mark(inner, Case::UNKNOWN);
                 }
-                Mark::Declared => self.found.declared.add(own),
+                Mark::Declared => {
+                    self.found.declared.add(own);
+                    let text = &seen.words[*index].text;
+                    let end = text.iter().position(|byte| !is_name_byte(*byte));
+                    if is_array(self.src, &text[..end.unwrap_or(text.len())]) {
+                        self.mark(inner, Case::ELEMENTS);
+                    }
+                }
                 Mark::ReadBy(reader) if !is_single(*index) => {
                     // A test sees an option only in its first word, and in no side of `=`.
                     let is_operator = |word: &words::Word<'_>| {

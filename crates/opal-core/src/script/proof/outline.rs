@@ -60,7 +60,8 @@ pub(super) fn names_runner(src: &[u8]) -> bool {
     }
     let ends = |byte: &u8| byte.is_ascii_whitespace() || b";&|()<>`{}$=,!".contains(byte);
     let is_code = |case: &'static Case| {
-        case.role == Role::Code && !matches!(case.at, At::After(_) | At::Past(_) | At::Setting)
+        case.role == Role::Code
+            && !matches!(case.at, At::After(_) | At::Attribute(_) | At::Past(_) | At::Setting)
     };
     let is_run = |word: &[u8]| {
         let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
@@ -84,4 +85,31 @@ fn names_command(src: &[u8], names: &[&[u8]]) -> bool {
         let name = words.find(|word| !BEFORE.contains(word) && !word.contains(&b'='));
         name.is_some_and(|name| names.contains(&name))
     })
+}
+
+/// Whether a step changes the case of letters in variables.
+pub(super) fn changes_case(src: &[u8]) -> bool {
+    let has = |part: &[u8]| src.windows(part.len()).any(|it| it == part);
+    has(b",,")
+        || has(b",}")
+        || has(b"@L")
+        || has(b" -l") && names_command(src, &[b"declare", b"local", b"readonly", b"typeset"])
+}
+
+/// Whether a step makes a variable an array: `NAME=(`, `read -a NAME`, `mapfile NAME`.
+pub(super) fn is_array(src: &[u8], name: &[u8]) -> bool {
+    let is_list = |part: &[u8]| {
+        let text = [name, part].concat();
+        src.windows(text.len()).any(|it| it == text)
+    };
+    let commands = src.split(|byte| b";&|(){`\n".contains(byte));
+    let is_named = |command: &[u8]| {
+        let words = || command.split(u8::is_ascii_whitespace);
+        let is_option = |word: &[u8]| {
+            matches!(word, b"mapfile" | b"readarray")
+                || word.starts_with(b"-") && word.iter().any(|it| matches!(it, b'a' | b'A'))
+        };
+        words().any(is_option) && words().any(|word| word == name)
+    };
+    is_list(b"=(") || is_list(b"+=(") || is_list(b"[") || commands.into_iter().any(is_named)
 }

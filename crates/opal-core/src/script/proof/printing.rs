@@ -60,8 +60,11 @@ pub(super) fn is_number(name: &[u8], rest: &[Word<'_>]) -> bool {
             };
             let options = || rest.iter().filter(|word| flags(word));
             let counts = options().any(|word| word.text.contains(&b'c'));
-            let operands = rest.iter().filter(|word| !flags(word)).count();
-            counts && options().all(|word| usual(&word)) && operands < 2
+            // A pattern, and one file that is written.
+            let mut operands = rest.iter().filter(|word| !flags(word)).skip(1);
+            let is_file = |word: &Word<'_>| word.whole && !word.text.contains(&b'*');
+            let is_one = operands.next().is_none_or(is_file) && operands.next().is_none();
+            counts && options().all(|word| usual(&word)) && is_one
         }
         // `stat -c %s`
         b"stat" if rest.iter().filter(|word| is_format(word)).count() > 1 => false,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::Proof;
 use super::construct::{Construct, VALUE};
 use super::flow::Flow;
-use super::outline::names_runner;
+use super::outline::{changes_case, names_runner};
 use super::scan::{is_name_byte, is_name_start};
 use super::tree::{Redirect, RedirectKind, Values, Word};
 use super::unquoted::{UNKNOWN, dequoted, formatted, replaced, unescaped};
@@ -253,6 +253,9 @@ impl Flow<'_> {
             return;
         }
         let is_long = texts.iter().map(Vec::len).sum::<usize>() > LONGEST;
+        // `declare -l t='EVAL …'`, `${t,,}`
+        let is_lowered = |text: &Vec<u8>| names_runner(&text.to_ascii_lowercase());
+        let is_made = is_made || changes_case(self.src) && texts.iter().any(is_lowered);
         let mut is_bad = is_made || texts.len() > MOST || is_long;
         for (at, text) in texts.iter().enumerate().filter(|_| !is_long) {
             if is_bad {
@@ -333,8 +336,9 @@ fn is_builtin(name: &[u8]) -> bool {
 fn is_inert(text: &[u8]) -> bool {
     let expands = text.iter().any(|byte| matches!(*byte, b'$' | b'`'));
     let is_active = |word: &[u8]| ACTIVE.contains(&word);
+    let computes = text.contains(&b'[') || text.windows(2).any(|it| it == b"((");
     let is_piped = text.contains(&UNKNOWN) && text.contains(&b'|');
-    !expands && !is_piped && !identifiers(text).any(is_active) && !names_runner(text)
+    !expands && !computes && !is_piped && !identifiers(text).any(is_active) && !names_runner(text)
 }
 
 /// Whether a text may compute a variable.

@@ -3,162 +3,15 @@
 //! `args=(-c "$text"); bash "${args[@]}"` is `bash -c "$text"`. A list may also be empty, and a slice of
 //! it or what `shift` leaves any part of its end. What the step does not set is one word of data.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::constants::{Given, LONGEST, MOST, Piece, is_constant};
 use super::flow::Flow;
-use super::outline::{sets_unseen, shifted};
 use super::scan::is_name_byte;
 use super::tree::{Command, CommandKind, Form, Pipeline, Variable, Word};
 use super::variables::{NUMBERED, POSITIONAL, canonical};
 
-/// A command with more is not followed.
-const MOST: usize = 24;
-const LONGEST: usize = 256;
 const MAX_DEPTH: u32 = 4;
-
-/// A word as it is written somewhere in the step.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Piece<'t> {
-    /// From this byte of it on: after `NAME=`.
-    Word(&'t Word, usize),
-    /// The same, and the shell splits what is in it.
-    Split(&'t Word, usize),
-    /// A part of a text without quotes and expansions.
-    Text(&'t [u8]),
-}
-
-impl<'t> Piece<'t> {
-    fn split(&mut self) {
-        if let Self::Word(word, from) = *self {
-            *self = Self::Split(word, from);
-        }
-    }
-
-    /// As it is written.
-    pub(super) fn text(&self, src: &'t [u8]) -> &'t [u8] {
-        match self {
-            Self::Word(word, from) | Self::Split(word, from) => {
-                &src[word.at.start + from..word.at.end]
-            }
-            Self::Text(text) => text,
-        }
-    }
-
-    fn is_constant(&self) -> bool {
-        match self {
-            Self::Word(word, _) | Self::Split(word, _) => is_constant(word),
-            Self::Text(_) => true,
-        }
-    }
-
-    fn place(&self) -> (usize, usize) {
-        match self {
-            Self::Word(word, from) | Self::Split(word, from) => {
-                (word.at.start + from, word.at.len() - from)
-            }
-            Self::Text(text) => (text.as_ptr() as usize, text.len()),
-        }
-    }
-}
-
-/// What the step gives to a variable.
-#[derive(Debug, Default)]
-struct Given<'t> {
-    /// Each way in which it is set.
-    lists: Vec<Vec<Piece<'t>>>,
-    /// Something else may be in it.
-    is_open: bool,
-    /// `NAME+=`
-    is_longer: bool,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Constants<'t> {
-    all: BTreeMap<Vec<u8>, Given<'t>>,
-    /// How many positional parameters `shift` can take away.
-    shifted: usize,
-    /// A command of the step may set variables in a way that is not followed.
-    is_unsettled: bool,
-    /// The step says what splits words.
-    has_separators: bool,
-}
-
-impl<'t> Constants<'t> {
-    pub(super) fn new(src: &[u8]) -> Self {
-        Self {
-            all: BTreeMap::new(),
-            shifted: shifted(src),
-            is_unsettled: sets_unseen(src),
-            has_separators: src.windows(4).any(|it| it == b"IFS="),
-        }
-    }
-
-    /// Whether that is new.
-    pub(super) fn set(&mut self, name: &[u8], list: Vec<Piece<'t>>) -> bool {
-        let given = self.all.entry(canonical(name).to_vec()).or_default();
-        if given.lists.len() > MOST {
-            return false;
-        }
-        let is_same = |known: &Vec<Piece<'t>>| {
-            known.len() == list.len()
-                && known.iter().zip(&list).all(|(one, other)| one.place() == other.place())
-        };
-        let is_new = !given.lists.iter().any(is_same);
-        if is_new {
-            given.is_open |= given.lists.len() >= MOST || list.len() > LONGEST;
-            given.lists.push(list);
-        }
-        is_new
-    }
-
-    pub(super) fn lengthen(&mut self, name: &[u8]) {
-        self.all.entry(canonical(name).to_vec()).or_default().is_longer = true;
-    }
-
-    /// Whether that is new.
-    pub(super) fn open(&mut self, name: &[u8]) -> bool {
-        let given = self.all.entry(canonical(name).to_vec()).or_default();
-        !std::mem::replace(&mut given.is_open, true)
-    }
-
-    /// Whether a text names a variable which may hold what the step does not say.
-    pub(super) fn names_open(&self, text: &[u8]) -> bool {
-        let is_name = |byte: &u8| is_name_byte(*byte) || b"@*".contains(byte);
-        let is_open = |given: &Given<'_>| {
-            given.is_open || given.lists.iter().flatten().any(|piece| !piece.is_constant())
-        };
-        text.split(|byte| !is_name(byte))
-            .any(|name| name == b"_" || self.all.get(canonical(name)).is_some_and(is_open))
-    }
-
-    /// Whether the step sets it to plain names only.
-    pub(super) fn is_name(&self, src: &[u8], name: &[u8]) -> bool {
-        let is_name = |piece: &Piece<'_>| {
-            let text = match piece {
-                Piece::Word(word, from) if is_constant(word) => {
-                    &src[word.at.start + from..word.at.end]
-                }
-                Piece::Text(text) => text,
-                Piece::Word(..) | Piece::Split(..) => return false,
-            };
-            let usual = |byte: &u8| is_name_byte(*byte) || b"\"'".contains(byte);
-            text.first().is_some_and(|byte| !byte.is_ascii_digit()) && text.iter().all(usual)
-        };
-        self.all.get(canonical(name)).is_some_and(|given| {
-            !given.is_open && !given.is_longer && given.lists.iter().flatten().all(is_name)
-        })
-    }
-}
-
-/// Nothing in it is expanded, and no value is in it.
-fn is_constant(word: &Word) -> bool {
-    word.all.is_empty()
-        && word.variables.is_empty()
-        && word.commands.is_empty()
-        && word.processes.is_empty()
-        && word.elements.is_empty()
-}
 
 impl<'t> Flow<'t> {
     /// None where there are too many.
@@ -199,6 +52,9 @@ impl<'t> Flow<'t> {
         if depth > MAX_DEPTH {
             return None;
         }
+        if self.is_joined(variable) {
+            return Some(as_it_is());
+        }
         let given = self.constants.all.get(canonical(self.text(&variable.name)));
         let is_list = matches!(variable.form, Form::All | Form::Slice | Form::Keys);
         let mut ways = match given {
@@ -230,28 +86,17 @@ impl<'t> Flow<'t> {
         depth: u32,
     ) -> Option<Vec<Vec<Piece<'t>>>> {
         let mut ways: Vec<Vec<Piece<'t>>> = Vec::new();
-        let is_positional = canonical(self.text(&variable.name)) == POSITIONAL;
         let from = if let Piece::Word(_, from) = piece { from } else { 0 };
         let is_whole = self.is_whole(variable, from);
         match variable.form {
             Form::All | Form::Slice => {
-                let mut lists = given.lists.clone();
-                if given.is_longer {
-                    lists.push(given.lists.concat());
-                }
+                let is_positional = canonical(self.text(&variable.name)) == POSITIONAL;
                 let most = match variable.form {
                     Form::Slice => usize::MAX,
                     _ if is_positional => self.constants.shifted,
                     _ => 0,
                 };
-                for list in lists {
-                    for first in 0..=most.min(list.len()) {
-                        ways.extend(self.product(&list[first..], depth + 1)?);
-                        if ways.len() > MOST {
-                            return None;
-                        }
-                    }
-                }
+                ways = self.lists(given, variable, piece, most, depth)?;
             }
             Form::Plain | Form::Element => {
                 let name = self.positional_name(variable);
@@ -296,6 +141,33 @@ impl<'t> Flow<'t> {
         (ways.len() <= MOST).then_some(ways)
     }
 
+    /// Each list that a variable may hold, from each of the first words on that may be taken away.
+    fn lists(
+        &self,
+        given: &Given<'t>,
+        variable: &Variable,
+        piece: Piece<'t>,
+        most: usize,
+        depth: u32,
+    ) -> Option<Vec<Vec<Piece<'t>>>> {
+        let mut ways = Vec::new();
+        let longer = given.is_longer.then(|| given.lists.concat());
+        for list in given.lists.iter().chain(&longer) {
+            for first in 0..=most.min(list.len()) {
+                let words = self.product(&list[first..], depth + 1)?;
+                // `find $@`
+                match variable.is_quoted {
+                    true => ways.extend(words),
+                    false => ways.extend(words.into_iter().map(|it| self.split_again(it, piece))),
+                }
+                if ways.len() > MOST {
+                    return None;
+                }
+            }
+        }
+        Some(ways)
+    }
+
     /// What the shell makes of words that it splits: `b='sh -c'; S=$b; $S …`.
     fn split_again(&self, words: Vec<Piece<'t>>, piece: Piece<'t>) -> Vec<Piece<'t>> {
         let mut all = Vec::with_capacity(words.len());
@@ -313,6 +185,13 @@ impl<'t> Flow<'t> {
             }
         }
         all
+    }
+
+    /// `"$*"`, `"${NAME[*]}"`: one word of all.
+    fn is_joined(&self, variable: &Variable) -> bool {
+        let text = self.text(&variable.at);
+        let is_star = self.text(&variable.name) == b"*" || text.windows(3).any(|it| it == b"[*]");
+        is_star && variable.is_quoted
     }
 
     /// Whether the shell does not split it: it is in quotes, or what is assigned.

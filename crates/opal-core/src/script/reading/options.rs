@@ -231,10 +231,11 @@ impl<'w> Reader<'w, '_> {
                     text.eq_ignore_ascii_case(&word.as_bytes()[1..])
                 })
             }
-            // `pnpm -rc exec`
-            At::Past("-c") => {
+            // `pnpm -rc exec`, `perl -lane`
+            At::Past(letter) if letter.len() == 2 && letter.starts_with('-') => {
                 let text = self.words[index].text.as_ref();
-                text.starts_with(b"-") && !text.starts_with(b"--") && text.contains(&b'c')
+                let is_cluster = text.starts_with(b"-") && !text.starts_with(b"--");
+                is_cluster && text.contains(&letter.as_bytes()[1])
             }
             At::Past(word) => self.is_word(index, word.as_bytes()),
             _ => false,

@@ -128,6 +128,15 @@ impl Reader<'_, '_> {
             if word.is_reference {
                 self.expose(*index, ReadBy::UNLISTED);
             }
+            // `docker exec app "$SHELL" -c TEXT`
+            let is_unknown = !word.whole && !word.has_references && word.text.is_empty();
+            let is_text = |next: &usize| {
+                let text = self.words[*next].text.as_ref();
+                text.starts_with(b"-") && !text.starts_with(b"--") && text.ends_with(b"c")
+            };
+            if is_unknown && has_started && after.first().is_some_and(is_text) {
+                return self.unknown(after);
+            }
             // What a value begins with may follow such a word.
             let starts = has_started
                 || at > 0 && self.is_start(rest[at - 1])

@@ -80,6 +80,22 @@ const EVALUATING: &[&str] = &[
     "touch \"@var.x\"; n=$(grep -cHefoo \"@var.x\"); (( n ))",
     "touch \"@var.x\"; n=$(grep -cH --regexp=foo \"@var.x\"); (( n ))",
     "touch \"@var.x\"; n=$(grep -c --with-filename -efoo \"@var.x\"); (( n ))",
+    "f() { find $@; }; f \"@var.x\"",
+    "f() { $*; }; f find \"@var.x\"",
+    "f() { sudo $@; }; f \"@var.x\"",
+    "f() { timeout 5 $@; }; f \"@var.x\"",
+    "f() { ssh $@; }; f \"@var.x\"",
+    "c=(\"@var.x\"); find ${c[@]}",
+    "c=(find \"@var.x\"); ${c[@]}",
+    "set -- \"@var.x\"; find $*",
+    "set -- \"@var.x\"; find ${@:1}",
+    "set -- \"@var.x\"; find ${*:-.}",
+    "opts=(\"@var.x\"); find ${opts[@]:-}",
+    "declare -A o=([a]=\"@var.x\"); find ${o[@]}",
+    "N=\"@var.x\" bash -c 'a[N]=1'",
+    "N=\"@var.x\" bash -c 'a=([N]=1)'",
+    "typeset -l t='EVAL \"$1\"'; bash -c \"$t\" _ \"@var.x\"",
+    "t='EVAL \"$1\"'; bash -c \"${t,,}\" _ \"@var.x\"",
 ];
 
 /// The texts only use their variables, or nothing in the step runs them.
@@ -161,6 +177,19 @@ const USING: &[&str] = &[
     "ssh \"$HOST\" \"cd $DIR && docker compose up -d\"; tool \"@var.x\"",
     "x=$(ps aux | awk '$11 == \"x\" {print $2}'); bash deploy.sh \"@var.x\"",
     "v=$(echo \"$a\" | sed 's/\\(.*\\)-$b/\\1/'); bash deploy.sh \"@var.x\"",
+    "export VERSION=\"@var.x\"; envsubst '$VERSION' < t.yaml | kubectl apply -f -",
+    "count=$(grep -c \"@var.x\" access.log || true); if (( count > 100 )); then echo many; fi",
+    "f() { local name=$1; echo \"$name\"; }; f \"@var.x\"",
+    "f() { echo \"$*\"; }; f a \"@var.x\"",
+    "log() { printf '%s\n' \"$*\" >&2; }; log \"deploying @var.x\"",
+    "die() { echo \"error: $*\" >&2; exit 1; }; [ -f a ] || die \"missing @var.x\"",
+    "files=(\"@var.x\" b); tar czf out.tgz -- \"${files[@]}\"",
+    "f() { local -a xs=(\"$@\"); printf '%s\n' \"${xs[@]}\"; }; f \"@var.x\"",
+    "docker exec \"$C\" -c x; echo \"@var.x\"",
+    "msg=\"[$(date)] @var.x\"; bash notify.sh \"$msg\"",
+    "bash -c 'echo \"[info] $1\"' _ \"@var.x\"",
+    "perl -e 'print 1'; echo \"@var.x\"",
+    "trap 'echo \"[error] line $LINENO\"' ERR; tool \"@var.x\"",
 ];
 
 #[test]
