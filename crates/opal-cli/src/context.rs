@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::ArgMatches;
 use opal_core::Registry;
@@ -17,6 +18,7 @@ use crate::arguments::Typed;
 use crate::env_file::Environment;
 use crate::failure::{Exit, Failure};
 use crate::project::Chosen;
+use crate::reports::Reported;
 use crate::source::NotLoaded;
 use crate::stages::Stages;
 use crate::view::ink::{Ink, Inks};
@@ -28,13 +30,14 @@ pub(crate) struct Context<'a> {
     pub(crate) registry: Registry,
     pub(crate) stages: Stages,
     environment: OnceCell<Environment>,
+    pub(crate) reported: Rc<Reported>,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(typed: &'a Typed, ambient: &'a Ambient) -> Self {
         let registry = opal_decorators::registry();
         let (stages, environment) = (Stages::begin(), OnceCell::new());
-        Self { typed, ambient, registry, stages, environment }
+        Self { typed, ambient, registry, stages, environment, reported: Rc::default() }
     }
 
     /// The same, with more decorators: those of one run.
@@ -47,6 +50,7 @@ impl<'a> Context<'a> {
             registry: Registry::new(&all).expect("no built-in path begins with `module.`"),
             stages: Stages::begin(),
             environment: self.environment.clone(),
+            reported: Rc::clone(&self.reported),
         }
     }
 

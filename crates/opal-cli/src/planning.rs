@@ -128,6 +128,9 @@ pub(crate) fn report(
     context: &Context<'_>,
     json: bool,
 ) -> Result<(), Failure> {
+    if let Some(first) = diagnostics.iter().find(|it| it.is_error()) {
+        context.reported.because(&first.message);
+    }
     let files = CheckedFile::of(subject.loaded, diagnostics);
     if json {
         view::check::show(&files, "json", context.inks())?;

@@ -1,8 +1,10 @@
 //! `--report`: where reports go, and writing them. What is in them is made by `opal-html`.
 
+use std::cell::{Cell, RefCell};
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use opal_files::atomic::Unfinished;
 use opal_files::outgoing::is_special;
@@ -25,6 +27,68 @@ pub(crate) struct Reports {
     summary: Option<PathBuf>,
     /// Nobody asked for the job summary: that it cannot be written fails nothing.
     is_usual: bool,
+    reported: Rc<Reported>,
+}
+
+/// What a command has reported so far.
+#[derive(Debug, Default)]
+pub(crate) struct Reported {
+    /// Whether the last report is a good one; none before the first.
+    last: Cell<Option<bool>>,
+    /// Why nothing was run, where that is not a failure's own message.
+    why: RefCell<Option<String>>,
+}
+
+impl Reported {
+    pub(crate) fn because(&self, why: &str) {
+        *self.why.borrow_mut() = Some(why.to_owned());
+    }
+}
+
+/// Does some work with reports. Where it ends without one, because of errors in a source or a contract
+/// that is refused, the reports say that.
+pub(crate) fn around(
+    context: &Context<'_>,
+    asked: &[ReportTo],
+    name: &str,
+    work: impl FnOnce() -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    let Some(reports) = Reports::ready(context, asked)? else { return work() };
+    let at = crate::clock::now();
+    let ended = work();
+    let why = context.reported.why.take();
+    let (why, help) = match &ended {
+        _ if context.reported.last.get() == Some(false) => return ended,
+        Ok(Exit::Write) if context.reported.last.get().is_some() => return ended,
+        Ok(exit) if exit.code() == 0 => return ended,
+        Ok(exit) => (why.unwrap_or_else(|| reason(*exit)), Vec::new()),
+        Err(failure) => (failure.message.clone(), failure.help.clone()),
+    };
+    let report = Report {
+        name: name.to_owned(),
+        status: "failed".to_owned(),
+        is_good: false,
+        summary: "nothing was run".to_owned(),
+        trouble: Some(why.clone()),
+        at,
+        took: crate::clock::now().duration_since(at).unwrap_or_default(),
+        host: None,
+        facts: vec![("opal", env!("CARGO_PKG_VERSION").to_owned())],
+        cases: Vec::new(),
+        plan: None,
+    };
+    let json = || serde_json::json!({"version": 1, "error": view::error_json(&why, &help)});
+    reports.write(&report, &json);
+    ended
+}
+
+/// What there is to say where the details are on standard error.
+fn reason(exit: Exit) -> String {
+    match exit {
+        Exit::Source => "the source has errors".to_owned(),
+        Exit::NoValue => "a value cannot be read".to_owned(),
+        exit => format!("ended with exit code {} before the first step", exit.code()),
+    }
 }
 
 impl Reports {
@@ -51,12 +115,14 @@ impl Reports {
                 ReportTo::JobSummary => {}
             }
         }
-        Ok((!to.is_empty()).then_some(Self { to, summary, is_usual }))
+        let reported = Rc::clone(&context.reported);
+        Ok((!to.is_empty()).then_some(Self { to, summary, is_usual, reported }))
     }
 
     /// Writes all of them. What cannot be written is reported, and gives the exit code of a run that
     /// did not fail.
     pub(crate) fn write(&self, report: &Report, json: &dyn Fn() -> Value) -> Option<Exit> {
+        self.reported.last.set(Some(report.is_good));
         let mut exit = None;
         for target in &self.to {
             let written = match target {

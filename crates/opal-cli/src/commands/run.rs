@@ -31,7 +31,7 @@ use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::signals::Watched;
 use crate::verb::Verb;
-use crate::{planning, view};
+use crate::{planning, reports, view};
 use compare::{Here, undecided};
 use current::Current;
 use new_contract::{new_contract, of_module};
@@ -66,10 +66,21 @@ fn contract_run(
         ));
     }
     if options.dry_run {
-        asked.for_plan()?
-    } else {
-        asked.for_run()?
+        asked.for_plan()?;
+        return attempt(context, asked, path, matches);
     }
+    asked.for_run()?;
+    let name = path.display().to_string();
+    reports::around(context, &asked.run.reports, &name, || attempt(context, asked, path, matches))
+}
+
+fn attempt(
+    context: &Context<'_>,
+    asked: &Asked,
+    path: &Path,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
+    let options = &asked.plan;
     let bytes = read_file(path)?;
     let attempt = Attempt { context, asked, path, bytes: &bytes };
     let opened =

@@ -30,7 +30,7 @@ use crate::task_words::{Missing, Typed, Words};
 use crate::tasks::{self, Task};
 use crate::verb::Verb;
 use crate::view::tty::Unanswered;
-use crate::{project, projects, source, task_words, view};
+use crate::{project, projects, reports, source, task_words, view};
 
 /// A task with the words behind its name.
 pub(crate) fn run(
@@ -219,6 +219,13 @@ pub(super) fn carry_out(
         return make::plan(context, subject, asked);
     }
     asked.for_run()?;
+    reports::around(context, &asked.run.reports, subject.target(), || {
+        run_now(context, subject, asked)
+    })
+}
+
+/// Plans, and runs the plan.
+fn run_now(context: &Context<'_>, subject: &Subject<'_>, asked: &Asked) -> Result<Exit, Failure> {
     let options = &asked.plan;
     let checked = match planning::check(subject, context, options.is_json())? {
         // The process ends soon after: it frees it all at once.

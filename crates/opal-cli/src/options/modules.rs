@@ -6,7 +6,7 @@ use super::table::{Of, ROWS, Row};
 
 /// The options of a run of a module, which has a root of its own and always runs whole.
 pub(crate) fn module_args() -> Vec<Arg> {
-    let others = ["changed-since", "from", "jobs", "report", "resume", "root", "verify-first"];
+    let others = ["changed-since", "from", "jobs", "resume", "root", "verify-first"];
     ROWS.iter().filter(|row| !others.contains(&row.name)).map(Row::arg).collect()
 }
 
@@ -17,6 +17,7 @@ pub(crate) fn blueprint_args() -> Vec<Arg> {
     module_args()
         .into_iter()
         .filter(|arg| arg.get_long() == Some("dry-run") || !plan_only(arg))
+        .filter(|arg| arg.get_long() != Some("report"))
         .collect()
 }
 

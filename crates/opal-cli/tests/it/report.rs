@@ -1,6 +1,7 @@
 //! `--report`: what is in each file, that nothing in it acts, and what happens where it cannot be written.
 
 mod github;
+mod nothing_run;
 mod schemas;
 
 use crate::support::{Opal, Ran};
@@ -30,7 +31,7 @@ pub(super) fn python(opal: &Opal, script: &str) -> String {
     String::from_utf8(run.stdout).unwrap()
 }
 
-const CASES: &str = "
+pub(super) const CASES: &str = "
 import xml.etree.ElementTree as E
 suite = E.parse('r.xml').getroot()[0]
 print(*[f'{k}={suite.get(k)}' for k in ('name', 'tests', 'failures', 'errors', 'skipped')])

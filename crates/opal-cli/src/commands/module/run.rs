@@ -25,6 +25,7 @@ use crate::failure::module::{invalid, not_found, unwritten};
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::planning;
+use crate::reports;
 use crate::signals::Watched;
 use crate::view::module as view;
 
@@ -39,11 +40,26 @@ pub(crate) fn run(
     command: Command,
 ) -> Result<Exit, Failure> {
     let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
+    if asked.plan.dry_run {
+        return of_command(context, matches, command, &asked);
+    }
+    let name = reference(matches)?.to_string();
+    reports::around(context, &asked.run.reports, &name, || {
+        of_command(context, matches, command, &asked)
+    })
+}
+
+fn of_command(
+    context: &Context<'_>,
+    matches: &ArgMatches,
+    command: Command,
+    asked: &Asked,
+) -> Result<Exit, Failure> {
     let mut settings = Settings::read(context, matches)?;
     let given = given(context, matches, &asked.plan.env_files)?;
     let Some(given) = given else { return Ok(Exit::Source) };
     settings.warn(context, &asked.plan.env_files)?;
-    settings.asks = approval::is_asked(context, &asked);
+    settings.asks = approval::is_asked(context, asked);
     let file = matches.get_one::<PathBuf>("inputs");
     let job = Job {
         module: reference(matches)?,
@@ -54,14 +70,14 @@ pub(crate) fn run(
         env_files: asked.plan.env_files.clone(),
         is_named: true,
     };
-    let watched = watched(&asked)?;
+    let watched = watched(asked)?;
     let is_set = matches.try_get_one::<bool>("with-deps").ok().flatten().copied();
     if !is_set.unwrap_or(false) {
-        return one(context, &asked, &settings, job, &watched);
+        return one(context, asked, &settings, job, &watched);
     }
     settings.gathered = asked.plan.is_json().then(RefCell::default);
     let module = job.module.clone();
-    let exit = with_deps(context, &asked, &settings, job, &watched)?;
+    let exit = with_deps(context, asked, &settings, job, &watched)?;
     if let Some(runs) = settings.gathered {
         view::with_deps(&module, command, runs.into_inner(), exit)?;
     }

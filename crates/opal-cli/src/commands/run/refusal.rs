@@ -89,6 +89,7 @@ impl Attempt<'_> {
         if self.asked.plan.dry_run {
             return;
         }
+        self.context.reported.because(&why.message);
         let Some(root) = self.context.root(self.asked.plan.root.as_ref()) else { return };
         // Of a file that nobody could open, what it says about itself.
         let frame = Frame::read(self.bytes).ok();

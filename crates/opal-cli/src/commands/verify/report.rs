@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::planning;
-use crate::reports::Reports;
+use crate::reports::{self, Reports};
 use crate::signals::Watched;
 use crate::view;
 use crate::view::verify::Findings;
@@ -26,6 +26,12 @@ pub(crate) fn verify(
     asked: &Asked,
 ) -> Result<Exit, Failure> {
     asked.for_verify()?;
+    reports::around(context, &asked.run.reports, &subject.loaded.name, || {
+        report(context, subject, asked)
+    })
+}
+
+fn report(context: &Context<'_>, subject: &Subject<'_>, asked: &Asked) -> Result<Exit, Failure> {
     let program = match planning::check(subject, context, asked.plan.is_json())? {
         // The process ends soon after: it frees it all at once.
         Ok(program) => ManuallyDrop::new(program),

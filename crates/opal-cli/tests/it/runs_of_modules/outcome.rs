@@ -214,3 +214,17 @@ fn events_tell_of_the_run_as_it_goes() {
     assert!(lines.len() > 3, "{ran:?}");
     ran.says("shell_apply");
 }
+
+#[test]
+fn a_run_of_a_module_has_reports_and_so_has_one_that_cannot_begin() {
+    let release = Release::new(&format!("echo \"token=$TOKEN\"\n{SCRIPT}"));
+    let report = ["--report", "r.md", "--report", "r.xml"];
+    release.run(&[&["apply", "core/net"][..], &report].concat()).code(0);
+    let text = fs::read_to_string(release.path("r.md")).unwrap();
+    assert!(text.contains("core/net") || text.contains("core__net"), "{text}");
+    assert!(fs::read_to_string(release.path("r.xml")).unwrap().contains("failures=\"0\""));
+    release.run(&[&["apply", "core/none"][..], &report].concat()).code(66);
+    let text = fs::read_to_string(release.path("r.md")).unwrap();
+    assert!(text.contains("nothing was run") && text.contains("core/none"), "{text}");
+    release.run(&[&["apply", "core/net", "--dry-run"][..], &report].concat()).code(2);
+}
