@@ -45,7 +45,7 @@ fn every_way_to_write_a_path_is_watched() {
         opal.write("other.txt", "not read\n");
         let path = opal.path().join(changed);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, "another text\n").unwrap();
+        fs::write(path, format!("another text for {value}\n")).unwrap();
         watching.until("changed: ").until("has ").until("watching: ");
         assert_eq!(watching.count("other.txt"), 0, "{value}: {:#?}", watching.seen);
     }
