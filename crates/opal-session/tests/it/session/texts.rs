@@ -206,12 +206,17 @@ fn a_step_with_a_text_that_evaluates_takes_only_values_that_are_harmless_everywh
     }
 }
 
+/// Steps of everyday operations, one a line.
+const ORDINARY: &str = include_str!("ordinary.txt");
+
 #[test]
-fn a_step_with_texts_that_only_use_their_variables_takes_any_value() {
-    for line in USING {
+fn ordinary_steps_and_texts_that_only_use_their_variables_take_any_value() {
+    for line in USING.iter().copied().chain(ORDINARY.lines()) {
+        let places = contexts(line);
+        assert!(!places.is_empty(), "{line} has no reference");
         for value in ["a b", "$(touch pwned)", "'; touch pwned", "It's \"new\""] {
-            for context in contexts(line) {
-                let admitted = admit(context, &Data::text(value));
+            for context in &places {
+                let admitted = admit(*context, &Data::text(value));
                 assert!(admitted.is_ok(), "{line} with {value:?}: {admitted:?}");
             }
         }
