@@ -149,7 +149,7 @@ pub trait Probe: Sync {
     fn place(&self, path: &str) -> Result<PathBuf, Trouble>;
 
     /// What is at a whole path, links not followed; none where nothing is.
-    fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble>;
+    fn stat(&self, path: &Path) -> Result<Option<Entry>, Trouble>;
 
     /// A file at a whole path, to be read from its beginning.
     fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble>;
@@ -219,8 +219,8 @@ impl<P: Probe + ?Sized> Probe for &P {
         (**self).place(path)
     }
 
-    fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
-        (**self).look(path)
+    fn stat(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+        (**self).stat(path)
     }
 
     fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {

@@ -25,19 +25,16 @@ mod crew;
 pub(crate) mod details;
 mod pretend;
 mod rehearse;
-mod resource;
+pub(crate) mod resource;
 mod round;
-mod survey;
+pub(crate) mod survey;
 mod watched;
 
 use std::time::Instant;
 
-use crate::execute::Unready;
+use opal_core::unready::Unready;
 
-pub(crate) use details::ShownFinding;
 pub use opal_core::resource::Direction;
-pub(crate) use resource::{VerifyTask, limit, verify_resource};
-pub(crate) use survey::MAX_JOBS;
 pub use survey::{Progress, Report, Survey, USUAL_JOBS};
 
 /// Verifies every resource of a plan. `tell` hears of each, prerequisites that were not selected

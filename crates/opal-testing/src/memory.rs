@@ -318,9 +318,9 @@ impl Probe for MemoryWorld {
         Ok(whole(path))
     }
 
-    fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+    fn stat(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
         self.note(Asked::Stat(path.to_owned()));
-        let found = self.tree().look(path)?;
+        let found = self.tree().stat(path)?;
         let unknown = self.otherwise.as_ref().map(|content| Entry {
             kind: EntryKind::File,
             mode: 0o644,

@@ -3,7 +3,9 @@
 use clap::{Arg, Command, ValueHint};
 
 use super::shared::{file, flag, global, json};
-use crate::commands::pick::SHELLS;
+
+/// The shells that `opal pick` can quote for.
+const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
 pub(super) fn init() -> Command {
     Command::new("init")

@@ -23,7 +23,6 @@ use crate::view::tty::Unanswered;
 use crate::view::tty::menu::{Item, Menu};
 use crate::{source, view};
 use preview::Preview;
-pub(crate) use quoting::SHELLS;
 use quoting::Shell;
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {

@@ -184,7 +184,7 @@ impl<'a> Asked<'a> {
             let is_plain = !pattern.contains(['*', '?', '[', '{', '\\']);
             let is_there = match is_plain {
                 // A directory without files is there.
-                true => probe.look(&probe.place(pattern)?)?.is_some(),
+                true => probe.stat(&probe.place(pattern)?)?.is_some(),
                 false if entry.outputs.is_empty() => false,
                 false => !probe.inventory(&wanted)?.is_empty(),
             };

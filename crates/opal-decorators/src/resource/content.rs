@@ -17,7 +17,7 @@ pub(super) const MAX_BYTES: u64 = 64 << 20;
 
 /// What a resource may replace: a file, or nothing.
 pub(super) fn replaceable(probe: &dyn Probe, path: &Path) -> Result<Option<Entry>, Trouble> {
-    let Some(entry) = paths::look(path, probe)? else { return Ok(None) };
+    let Some(entry) = paths::stat_creatable(path, probe)? else { return Ok(None) };
     match entry.kind {
         EntryKind::File => Ok(Some(entry)),
         EntryKind::Link => Err(paths::is_link(path, probe)),
@@ -39,7 +39,7 @@ pub(super) fn read(
         let message = format!("`{}` is larger than {} MiB", path.display(), MAX_BYTES >> 20);
         Trouble::new(TroubleKind::TooLarge, message, "use a command for it")
     };
-    if matches!(probe.look(path), Ok(Some(entry)) if entry.bytes > MAX_BYTES) {
+    if matches!(probe.stat(path), Ok(Some(entry)) if entry.bytes > MAX_BYTES) {
         return Err(too_large());
     }
     let bytes = wiped::read(&mut *probe.read(path, links)?, MAX_BYTES + 1).map_err(|error| {

@@ -73,7 +73,7 @@ struct Facts {
 
 impl Facts {
     fn read(path: &Path, probe: &dyn Probe) -> Result<Option<Self>, Trouble> {
-        let Some(entry) = probe.look(path)? else { return Ok(None) };
+        let Some(entry) = probe.stat(path)? else { return Ok(None) };
         let is_directory = entry.kind == EntryKind::Directory;
         let names = if is_directory { probe.list(path)?.len() } else { 0 };
         Ok(Some(Self { entry, names }))

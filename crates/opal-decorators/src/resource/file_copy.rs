@@ -141,7 +141,7 @@ impl Verify for FileCopy {
             return given::verify(content, inputs, probe);
         }
         let wanted = Wanted::new(inputs, probe)?;
-        let facts = look(&wanted, probe)?;
+        let facts = inspect(&wanted, probe)?;
         let finding = decide(&wanted, &facts)?;
         if finding.status == Status::Satisfied {
             return Ok(finding);
@@ -159,12 +159,12 @@ impl Verify for FileCopy {
             return Ok(None);
         }
         let wanted = Wanted::new(inputs, probe)?;
-        contents(&wanted, &look(&wanted, probe)?, probe).map(Some)
+        contents(&wanted, &inspect(&wanted, probe)?, probe).map(Some)
     }
 }
 
-fn look(wanted: &Wanted, probe: &dyn Probe) -> Result<Facts, Trouble> {
-    let there = paths::look(&wanted.destination, probe)?;
+fn inspect(wanted: &Wanted, probe: &dyn Probe) -> Result<Facts, Trouble> {
+    let there = paths::stat_creatable(&wanted.destination, probe)?;
     if there.is_some_and(|it| it.kind == EntryKind::Link) {
         return Err(paths::is_link(&wanted.destination, probe));
     }
@@ -279,7 +279,7 @@ impl Action for FileCopy {
         let made = {
             let probe = stage.probe();
             Wanted::new(inputs, &*probe).and_then(|wanted| {
-                let facts = look(&wanted, &*probe)?;
+                let facts = inspect(&wanted, &*probe)?;
                 decide(&wanted, &facts)?;
                 make::make(&wanted, &facts, &*probe, stage.files())
             })

@@ -64,7 +64,7 @@ impl Wanted {
 impl Verify for FileDirectory {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
         let wanted = Wanted::new(inputs, probe)?;
-        let found = paths::look(&wanted.path, probe)?;
+        let found = paths::stat_creatable(&wanted.path, probe)?;
         if found.is_some_and(|it| it.kind == EntryKind::Link) {
             return Err(paths::is_link(&wanted.path, probe));
         }

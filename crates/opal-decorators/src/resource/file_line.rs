@@ -179,7 +179,7 @@ impl<'i> Wanted<'i> {
 fn found(wanted: &Wanted<'_>, probe: &dyn Probe) -> Result<Option<Found>, Trouble> {
     let path = &wanted.path;
     // Nothing has to fit in there for a line that should not be.
-    if !wanted.line.is_present && probe.look(path)?.is_none() {
+    if !wanted.line.is_present && probe.stat(path)?.is_none() {
         return Ok(None);
     }
     let Some(entry) = content::replaceable(probe, path)? else { return Ok(None) };

@@ -88,7 +88,7 @@ fn direct(whole: &Path, probe: &dyn Probe) -> Result<Option<PathBuf>, Trouble> {
             path.push(part);
             continue;
         }
-        let entry = probe.look(&path)?;
+        let entry = probe.stat(&path)?;
         if entry.is_none_or(|entry| entry.kind != EntryKind::Directory) {
             return Ok(None);
         }
@@ -112,7 +112,7 @@ impl Facts {
     /// Trouble where something is to make room that has to stay.
     fn read(wanted: &Wanted, probe: &dyn Probe) -> Result<Self, Trouble> {
         let Wanted { target, force, .. } = wanted;
-        Ok(match paths::look(target, probe)?.map(|entry| entry.kind) {
+        Ok(match paths::stat_creatable(target, probe)?.map(|entry| entry.kind) {
             None => Self::Nothing,
             Some(EntryKind::Link) => {
                 let said = probe.read_link(target)?;

@@ -88,7 +88,7 @@ struct FileTemplate;
 
 impl Verify for FileTemplate {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
-        let (wanted, found) = look(inputs, probe)?;
+        let (wanted, found) = inspect(inputs, probe)?;
         Ok(written::decide(&wanted, found.as_ref(), "is what the template gives"))
     }
 }
@@ -107,13 +107,13 @@ fn wanted(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, PathBuf), Troub
     let destination = paths::path(inputs, "destination", probe)?;
     let content = render(inputs, probe, &source)?;
     let template = links::resolved(&source, probe)?;
-    let is_private = probe.look(&template)?.is_some_and(|it| paths::is_private(it.mode));
+    let is_private = probe.stat(&template)?.is_some_and(|it| paths::is_private(it.mode));
     let (name, attributes) = (source.display().to_string(), paths::attributes(inputs, probe)?);
     Ok((Wanted { name, destination, content, attributes, is_private }, template))
 }
 
 /// Both sides; trouble where they are one file.
-fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Option<Found>), Trouble> {
+fn inspect(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Option<Found>), Trouble> {
     let (wanted, template) = wanted(inputs, probe)?;
     let found = Found::read(&wanted, probe)?;
     if found.is_some() && links::resolved(&wanted.destination, probe)? == template {
@@ -151,7 +151,7 @@ fn render(
 }
 
 fn apply(inputs: &Inputs, probe: &dyn Probe, files: &dyn Files) -> Result<(), Trouble> {
-    let (wanted, found) = look(inputs, probe)?;
+    let (wanted, found) = inspect(inputs, probe)?;
     written::apply(&wanted, found.as_ref(), files)
 }
 

@@ -80,15 +80,15 @@ struct GitRepo;
 
 impl Verify for GitRepo {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
-        let (wanted, place, tip) = look(inputs, probe)?;
+        let (wanted, place, tip) = inspect(inputs, probe)?;
         Ok(decide(&wanted, &place, &tip))
     }
 }
 
 impl Action for GitRepo {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        let looked = look(inputs, &*stage.probe());
-        let (wanted, place, tip) = looked.map_err(|trouble| stage.fail(1, trouble))?;
+        let inspected = inspect(inputs, &*stage.probe());
+        let (wanted, place, tip) = inspected.map_err(|trouble| stage.fail(1, trouble))?;
         let own = ways::demand_own(&wanted.path, &*stage.probe());
         own.map_err(|trouble| stage.fail(1, trouble))?;
         match place {
@@ -112,7 +112,7 @@ struct Wanted {
     force: bool,
 }
 
-fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Place, Tip), Trouble> {
+fn inspect(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Place, Tip), Trouble> {
     let url = url::whole(inputs.text("url").unwrap_or_default(), probe)?;
     let path = paths::path(inputs, "destination", probe)?;
     let depth = match inputs.data("depth") {
@@ -128,7 +128,7 @@ fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Place, Tip), Trou
             "name a branch that the server has",
         ));
     }
-    let place = place::look(&path, probe)?;
+    let place = place::inspect(&path, probe)?;
     let remote = Remote::new(&url);
     let tip = place::tip(&remote, branch, probe)?;
     if let Place::Repository(repository) = &place {

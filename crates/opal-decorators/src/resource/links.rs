@@ -30,7 +30,7 @@ pub(super) fn follow(
             continue;
         }
         let next = at.join(part);
-        let found = probe.look(&next)?;
+        let found = probe.stat(&next)?;
         found.as_ref().map_or(Ok(()), |found| pass(&next, found))?;
         if found.is_none_or(|found| found.kind != EntryKind::Link) {
             at = next;

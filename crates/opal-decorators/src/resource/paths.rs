@@ -22,13 +22,13 @@ pub(super) fn path(inputs: &Inputs, name: &str, probe: &dyn Probe) -> Result<Pat
 }
 
 /// What is at a path where something is to be made: trouble where that cannot be.
-pub(super) fn look(path: &Path, probe: &dyn Probe) -> Result<Option<Entry>, Trouble> {
-    let found = probe.look(path)?;
+pub(super) fn stat_creatable(path: &Path, probe: &dyn Probe) -> Result<Option<Entry>, Trouble> {
+    let found = probe.stat(path)?;
     if found.is_some() {
         return Ok(found);
     }
     for above in path.ancestors().skip(1) {
-        match probe.look(above)?.map(|it| it.kind) {
+        match probe.stat(above)?.map(|it| it.kind) {
             None => {}
             Some(EntryKind::Directory | EntryKind::Link) => break,
             Some(EntryKind::File | EntryKind::Other) => {

@@ -70,15 +70,15 @@ struct PkgInstall;
 
 impl Verify for PkgInstall {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
-        let (_, packages) = look(inputs, probe)?;
+        let (_, packages) = inspect(inputs, probe)?;
         decide(&packages)
     }
 }
 
 impl Action for PkgInstall {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        let looked = look(inputs, &*stage.probe());
-        let (manager, packages) = looked.map_err(|trouble| stage.fail(1, trouble))?;
+        let inspected = inspect(inputs, &*stage.probe());
+        let (manager, packages) = inspected.map_err(|trouble| stage.fail(1, trouble))?;
         decide(&packages).map_err(|trouble| stage.fail(1, trouble))?;
         let wrong: Vec<_> = packages.iter().filter(|it| it.state() != State::Fine).collect();
         if wrong.is_empty() {
@@ -158,13 +158,13 @@ impl Package {
     }
 }
 
-fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Manager, Vec<Package>), Trouble> {
+fn inspect(inputs: &Inputs, probe: &dyn Probe) -> Result<(Manager, Vec<Package>), Trouble> {
     let programs = Manager::ALL.map(Manager::program);
     let manager = inputs.text("manager").unwrap_or("auto");
     let manager = Manager::choose(manager, &programs::found(probe, &programs)?)?;
     let wanted = wanted::read(inputs, manager)?;
     // Asked for no names, managers tell of all.
-    let installed = if wanted.is_empty() { Vec::new() } else { manager.look(&wanted, probe)? };
+    let installed = if wanted.is_empty() { Vec::new() } else { manager.inspect(&wanted, probe)? };
     let packages = wanted.into_iter().map(|wanted| {
         let of_it = installed.iter().filter(|it| it.names.contains(&wanted.name));
         Package { installed: of_it.cloned().collect(), wanted }

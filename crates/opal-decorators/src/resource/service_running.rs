@@ -71,15 +71,15 @@ struct ServiceRunning;
 
 impl Verify for ServiceRunning {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
-        let (wanted, unit) = look(inputs, probe)?;
+        let (wanted, unit) = inspect(inputs, probe)?;
         unit.decide(&wanted)
     }
 }
 
 impl Action for ServiceRunning {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        let looked = look(inputs, &*stage.probe());
-        let decided = looked.and_then(|(wanted, unit)| {
+        let inspected = inspect(inputs, &*stage.probe());
+        let decided = inspected.and_then(|(wanted, unit)| {
             unit.decide(&wanted)?;
             Ok((unit.orders(&wanted), wanted.name))
         });
@@ -100,7 +100,7 @@ impl Action for ServiceRunning {
     }
 }
 
-fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Unit), Trouble> {
+fn inspect(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Unit), Trouble> {
     let wanted = wanted(inputs)?;
     let program = Program::new("systemctl", "show --no-pager");
     let program = program.text("--property=LoadState,ActiveState,SubState,UnitFileState --");
@@ -111,7 +111,7 @@ fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Unit), Trouble> {
     if answer.code == 0 {
         return Ok((wanted, Unit::read(answer.stdout.expose())));
     }
-    if probe.look(Path::new("/run/systemd/system"))?.is_none() {
+    if probe.stat(Path::new("/run/systemd/system"))?.is_none() {
         return Err(no_systemd("this machine was not started with systemd"));
     }
     let said = reason(answer.stderr.expose());

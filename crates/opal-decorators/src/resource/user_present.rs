@@ -71,21 +71,21 @@ struct UserPresent;
 impl Verify for UserPresent {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
         let wanted = account::wanted(inputs, probe)?;
-        account::look(&wanted, probe)?.decide(&wanted)
+        account::inspect(&wanted, probe)?.decide(&wanted)
     }
 }
 
 impl Action for UserPresent {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        let looked = {
+        let inspected = {
             let probe = stage.probe();
             account::wanted(inputs, &*probe).and_then(|wanted| {
-                let facts = account::look(&wanted, &*probe)?;
+                let facts = account::inspect(&wanted, &*probe)?;
                 facts.decide(&wanted)?;
                 Ok((wanted, facts))
             })
         };
-        let (wanted, facts) = looked.map_err(|trouble| stage.fail(1, trouble))?;
+        let (wanted, facts) = inspected.map_err(|trouble| stage.fail(1, trouble))?;
         demand_root(stage, "changing accounts")?;
         make::make(&wanted, &facts, stage)?;
         Ok(Data::Null)

@@ -168,7 +168,7 @@ impl Search<'_> {
                     return Ok(());
                 }
                 let inner = place.join(name);
-                match self.probe.look(&inner)? {
+                match self.probe.stat(&inner)? {
                     Some(_) => self.down(&inner, &joined(written, name), rest),
                     None => Ok(()),
                 }
@@ -205,7 +205,7 @@ impl Search<'_> {
             }
             let inner = place.join(&name);
             let is_directory =
-                self.probe.look(&inner)?.is_some_and(|it| it.kind == EntryKind::Directory);
+                self.probe.stat(&inner)?.is_some_and(|it| it.kind == EntryKind::Directory);
             if !rest.is_empty() && !is_directory {
                 continue;
             }

@@ -51,7 +51,7 @@ pub(super) fn file(inputs: &Inputs, probe: &dyn Probe) -> Result<Secret, Trouble
 pub(super) fn kind_at(probe: &dyn Probe, path: &Path) -> Result<Option<EntryKind>, Trouble> {
     let mut at = path.to_owned();
     for _ in 0..=MAX_LINKS {
-        match probe.look(&at)?.map(|entry| entry.kind) {
+        match probe.stat(&at)?.map(|entry| entry.kind) {
             Some(EntryKind::Link) => {
                 let target = probe.read_link(&at)?;
                 at.pop();

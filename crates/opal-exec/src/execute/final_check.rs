@@ -18,7 +18,7 @@ use opal_core::action::{Failure, Halt};
 use opal_core::message::Message;
 use opal_core::plan::Step;
 use opal_core::resolver::{Trouble, TroubleKind};
-use opal_core::resource::{self, Described, Finding, Status};
+use opal_core::resource::{self, Described, Direction, Finding, Status};
 use opal_vault::event::{End, Kind};
 
 use super::context::Context;
@@ -29,7 +29,8 @@ use super::run::Walk;
 use super::screen::Screen;
 use super::values::Values;
 use crate::threads::{STACK_BYTES, lock};
-use crate::verify::{Direction, MAX_JOBS, ShownFinding, USUAL_JOBS, details};
+use crate::verify::details::{self, ShownFinding};
+use crate::verify::survey::{MAX_JOBS, USUAL_JOBS};
 
 /// Something changes as long as this is held. It counts when it begins and when it ends: whoever was
 /// seen meanwhile was seen too early.

@@ -15,7 +15,7 @@ use opal_vault::event::Counts;
 use opal_vault::witness::{Audience, Recorder};
 use opal_vault::{Shown, Vault};
 
-use crate::verify::Report;
+use crate::verify::survey::Report;
 
 /// A plan to be run, and all that takes part in it.
 #[derive(Clone, Copy)]

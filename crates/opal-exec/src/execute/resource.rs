@@ -11,7 +11,7 @@ use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Returns};
 use opal_core::plan::{Step, all};
 use opal_core::resolver::{Identity, Inputs, Trouble};
-use opal_core::resource::{self, Described, Finding, Status};
+use opal_core::resource::{self, Described, Direction, Finding, Status};
 use opal_core::{Data, Type};
 use opal_vault::event::{Kind, UNCHANGED};
 
@@ -25,7 +25,8 @@ use super::values::Values;
 use crate::error::StepError;
 use crate::spot::Spot;
 use crate::threads::lock;
-use crate::verify::{Direction, ShownFinding, VerifyTask, details, limit, verify_resource};
+use crate::verify::details::{self, ShownFinding};
+use crate::verify::resource::{VerifyTask, limit, verify_resource};
 use opal_core::gather::Gather as _;
 use opal_session::stop::Stop;
 

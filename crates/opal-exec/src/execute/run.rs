@@ -24,7 +24,7 @@ use super::resume::From;
 use super::tally::{Late, Tally};
 use super::values::Values;
 use crate::threads::lock;
-use crate::verify::Report;
+use crate::verify::survey::Report;
 use opal_core::gather::Gather as _;
 
 /// One run: what its blocks and branches share.

@@ -122,9 +122,9 @@ impl Probe for Watched<'_> {
         self.inner.place(path)
     }
 
-    fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+    fn stat(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
         self.go_on()?;
-        self.inner.look(path)
+        self.inner.stat(path)
     }
 
     fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {

@@ -23,7 +23,7 @@ pub(super) fn is_read(name: &str) -> bool {
 }
 
 pub(super) fn check(name: &str, text: &str) -> Vec<Diagnostic> {
-    look(name, text).into_iter().map(Found::diagnostic).collect()
+    scan(name, text).into_iter().map(Found::diagnostic).collect()
 }
 
 /// Whether a file of this name in a stack holds values that Terraform reads after the inputs, and
@@ -43,10 +43,10 @@ pub(super) fn values() -> Diagnostic {
 
 /// Whether a file of a pack says where state is kept.
 pub(crate) fn keeps_state(name: &str, text: &str) -> bool {
-    is_read(name) && look(name, text).iter().any(|found| matches!(found, Found::Backend(_)))
+    is_read(name) && scan(name, text).iter().any(|found| matches!(found, Found::Backend(_)))
 }
 
-fn look(name: &str, text: &str) -> Vec<Found> {
+fn scan(name: &str, text: &str) -> Vec<Found> {
     if name.ends_with(".json") {
         json(text)
     } else if name.ends_with(".sh") {

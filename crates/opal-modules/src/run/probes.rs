@@ -120,7 +120,7 @@ impl ProbeStep {
             return Err(Trouble::new(TroubleKind::Invalid, "the path is not absolute", help));
         }
         let place = probe.place(path)?;
-        if probe.look(&place)?.is_none() {
+        if probe.stat(&place)?.is_none() {
             return Err(Trouble::new(TroubleKind::Missing, "the file does not exist", help));
         }
         if self.contains.is_none() {

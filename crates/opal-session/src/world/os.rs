@@ -156,8 +156,8 @@ impl Probe for OsWorld {
         self.view().place(path)
     }
 
-    fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
-        self.view().look(path)
+    fn stat(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+        self.view().stat(path)
     }
 
     fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {

@@ -46,7 +46,7 @@ impl Tree {
         self.0.insert(path, Node { content, mode, owner: 0, group: 0 });
     }
 
-    pub(crate) fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+    pub(crate) fn stat(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
         let path = self.followed(path, false)?;
         let Some(node) = self.0.get(&path) else {
             return Ok(self.is_directory(&path).then_some(entry(EntryKind::Directory, 0o755)));
@@ -78,7 +78,7 @@ impl Tree {
     /// Fails where a symlink is below a directory, at the path or on the way to it.
     pub(crate) fn refuse_links(&self, top: &Path, path: &Path) -> Result<(), Trouble> {
         for part in path.ancestors().take_while(|part| *part != top) {
-            if self.look(part)?.is_some_and(|it| it.kind == EntryKind::Link) {
+            if self.stat(part)?.is_some_and(|it| it.kind == EntryKind::Link) {
                 return Err(wrong(part, "is a symlink"));
             }
         }
@@ -125,14 +125,14 @@ impl Tree {
     }
 
     pub(crate) fn refuse_anything(&self, path: &Path) -> Result<(), Trouble> {
-        match self.look(path)? {
+        match self.stat(path)? {
             None => Ok(()),
             Some(_) => Err(wrong(path, "was created by another process meanwhile")),
         }
     }
 
     pub(crate) fn make_directory(&mut self, path: &Path) -> Result<(), Trouble> {
-        match self.look(path)? {
+        match self.stat(path)? {
             None => {
                 let path = self.followed(path, false)?;
                 self.put(path, Content::Directory);
@@ -149,7 +149,7 @@ impl Tree {
         to: &Path,
         replace: bool,
     ) -> Result<(), Trouble> {
-        match self.look(path)? {
+        match self.stat(path)? {
             Some(Entry { kind: EntryKind::Link, .. }) | None => {}
             Some(_) if replace => self.remove(path, true)?,
             Some(_) => return Err(wrong(path, "is in the place of the symlink")),
@@ -161,7 +161,7 @@ impl Tree {
 
     pub(crate) fn set(&mut self, path: &Path, attributes: &Attributes) -> Result<(), Trouble> {
         let whole = self.followed(path, false)?;
-        match self.look(path)?.map(|entry| entry.kind) {
+        match self.stat(path)?.map(|entry| entry.kind) {
             None => return Err(absent(path)),
             Some(EntryKind::Directory) if !self.0.contains_key(&whole) => {
                 self.put(whole.clone(), Content::Directory);
@@ -293,7 +293,7 @@ mod tests {
     fn links_are_followed_on_the_way_and_read_through_at_the_end() {
         let tree = tree();
         assert_eq!(tree.read(Path::new("/link/c")).unwrap().unwrap(), b"c");
-        assert_eq!(tree.look(Path::new("/link")).unwrap().unwrap().kind, EntryKind::Link);
+        assert_eq!(tree.stat(Path::new("/link")).unwrap().unwrap().kind, EntryKind::Link);
         assert_eq!(tree.list(Path::new("/link")).unwrap(), ["c"]);
         assert_eq!(tree.list(Path::new("/a")).unwrap(), ["b", "b-c"]);
         assert!(tree.read(Path::new("/round")).is_err());
@@ -303,7 +303,7 @@ mod tests {
             let refused = tree.refuse_links(Path::new(top), Path::new(path));
             assert_eq!(refused.is_ok(), is_free, "{path} below {top}");
         }
-        assert!(tree.look(Path::new("/x")).unwrap().is_none());
+        assert!(tree.stat(Path::new("/x")).unwrap().is_none());
     }
 
     #[test]
@@ -312,14 +312,14 @@ mod tests {
         tree.write(Path::new("/link/new"), b"n".to_vec()).unwrap();
         let mode = Attributes { mode: Some(0o600), ..Attributes::default() };
         tree.set(Path::new("/a/b/new"), &mode).unwrap();
-        assert_eq!(tree.look(Path::new("/a/b/new")).unwrap().unwrap().mode, 0o600);
+        assert_eq!(tree.stat(Path::new("/a/b/new")).unwrap().unwrap().mode, 0o600);
         tree.write(Path::new("/a/b/new"), b"m".to_vec()).unwrap();
-        assert_eq!(tree.look(Path::new("/a/b/new")).unwrap().unwrap().mode, 0o600);
+        assert_eq!(tree.stat(Path::new("/a/b/new")).unwrap().unwrap().mode, 0o600);
         assert!(tree.remove(Path::new("/a"), false).is_err());
         tree.remove(Path::new("/link"), false).unwrap();
-        assert!(tree.look(Path::new("/a/b/c")).unwrap().is_some());
+        assert!(tree.stat(Path::new("/a/b/c")).unwrap().is_some());
         tree.remove(Path::new("/a"), true).unwrap();
-        assert!(tree.look(Path::new("/a")).unwrap().is_none());
+        assert!(tree.stat(Path::new("/a")).unwrap().is_none());
         tree.make_link(Path::new("/d/e"), Path::new("/f"), false).unwrap();
         assert!(tree.make_link(Path::new("/d"), Path::new("/f"), false).is_err());
         assert_eq!(tree.read_link(Path::new("/d/e")).unwrap(), Path::new("/f"));

@@ -11,9 +11,6 @@ pub(super) enum Shell {
     Fish,
 }
 
-/// The shells of `--shell`.
-pub(crate) const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
-
 impl Shell {
     pub(super) fn named(name: &str) -> Self {
         if name == "fish" { Self::Fish } else { Self::Posix }

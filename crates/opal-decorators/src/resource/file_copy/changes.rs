@@ -77,7 +77,7 @@ impl Changes<'_> {
     /// How much will be written of a file that is missing and not shown: ` (314,572,800 bytes)`.
     fn size(&self, difference: &Difference) -> Result<String, Trouble> {
         let How::Missing(Piece::File { .. }) = difference.how else { return Ok(String::new()) };
-        let source = self.probe.look(&below(&self.facts.source, &difference.path))?;
+        let source = self.probe.stat(&below(&self.facts.source, &difference.path))?;
         let bytes = source.map(|it| usize::try_from(it.bytes).unwrap_or(usize::MAX));
         // An empty file has no lines to show.
         let bytes = bytes.filter(|bytes| *bytes > 0);

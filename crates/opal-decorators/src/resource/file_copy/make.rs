@@ -82,7 +82,7 @@ impl Copy<'_> {
                 if self.wanted.sets_mode() && said != without_set_user(said) =>
             {
                 let from = below(&self.facts.source, &difference.path);
-                match (self.probe.look(&from)?, self.probe.look(&to)?) {
+                match (self.probe.stat(&from)?, self.probe.stat(&to)?) {
                     (Some(source), Some(made)) => {
                         files.set(&to, &self.with(self.wanted.mode(&source, &made)))
                     }

@@ -105,7 +105,7 @@ pub(super) struct Facts {
 impl Facts {
     pub(super) fn read(wanted: &Wanted, probe: &dyn Probe) -> Result<Self, Trouble> {
         let (source, entry) = followed(&wanted.source, probe)?;
-        let there = probe.look(&wanted.destination)?;
+        let there = probe.stat(&wanted.destination)?;
         if entry.kind == EntryKind::Directory {
             if !wanted.recursive {
                 return Err(Trouble::new(
@@ -144,7 +144,7 @@ impl Facts {
 fn followed(path: &Path, probe: &dyn Probe) -> Result<(PathBuf, Entry), Trouble> {
     let mut at = path.to_owned();
     for _ in 0..MAX_LINKS {
-        let Some(found) = probe.look(&at)? else { return Err(no_source(path)) };
+        let Some(found) = probe.stat(&at)? else { return Err(no_source(path)) };
         if found.kind != EntryKind::Link {
             return Ok((at, found));
         }
@@ -215,9 +215,9 @@ impl Walk<'_> {
         for name in self.probe.list(&below(&self.source, path))? {
             let path = path.join(name);
             let source = below(&self.source, &path);
-            let found = self.probe.look(&source)?.ok_or_else(|| no_source(&source))?;
+            let found = self.probe.stat(&source)?.ok_or_else(|| no_source(&source))?;
             let there = match is_there {
-                true => self.probe.look(&below(&self.wanted.destination, &path))?,
+                true => self.probe.stat(&below(&self.wanted.destination, &path))?,
                 false => None,
             };
             self.visit(&path, found, there, inside)?;

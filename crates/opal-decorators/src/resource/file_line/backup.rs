@@ -33,7 +33,7 @@ pub(super) fn keep(
         pending.resemble(&wanted.path)?;
         content::keep(pending, path, &found.content)
     };
-    let is_taken = |path: &Path| probe.look(path).map(|found| found.is_some());
+    let is_taken = |path: &Path| probe.stat(path).map(|found| found.is_some());
     for number in 0..MAX_BACKUPS {
         let path = directory.join(name(&wanted.path, number));
         if is_taken(&path)? {

@@ -70,8 +70,8 @@ pub(super) struct Tip {
     pub(super) commit: String,
 }
 
-pub(super) fn look(path: &Path, probe: &dyn Probe) -> Result<Place, Trouble> {
-    let Some(entry) = paths::look(path, probe)? else { return Ok(Place::Nothing) };
+pub(super) fn inspect(path: &Path, probe: &dyn Probe) -> Result<Place, Trouble> {
+    let Some(entry) = paths::stat_creatable(path, probe)? else { return Ok(Place::Nothing) };
     // Nor a link to a repository: whoever made it would decide what is changed.
     if entry.kind != EntryKind::Directory {
         return Ok(Place::Other(entry.kind.name()));
@@ -93,7 +93,7 @@ pub(super) fn look(path: &Path, probe: &dyn Probe) -> Result<Place, Trouble> {
 /// Whether a directory holds what git looks for: `.git`, or the parts of a repository without a
 /// working copy.
 fn is_repository(path: &Path, probe: &dyn Probe) -> Result<bool, Trouble> {
-    let has = |name: &str| probe.look(&path.join(name)).map(|entry| entry.is_some());
+    let has = |name: &str| probe.stat(&path.join(name)).map(|entry| entry.is_some());
     Ok(has(".git")? || (has("HEAD")? && has("objects")? && has("refs")?))
 }
 

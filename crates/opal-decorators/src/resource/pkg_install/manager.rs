@@ -90,7 +90,7 @@ impl Manager {
     }
 
     /// What is there of these packages.
-    pub(super) fn look(
+    pub(super) fn inspect(
         self,
         wanted: &[Wanted],
         probe: &dyn Probe,

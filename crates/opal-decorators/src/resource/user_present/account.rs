@@ -106,7 +106,7 @@ fn unfit(argument: &str, text: &str) -> Trouble {
     Trouble::new(TroubleKind::Invalid, message, "choose another value")
 }
 
-pub(super) fn look(wanted: &Wanted, probe: &dyn Probe) -> Result<Facts, Trouble> {
+pub(super) fn inspect(wanted: &Wanted, probe: &dyn Probe) -> Result<Facts, Trouble> {
     let users = |key: &str| {
         let lines = entries(probe, Database::Passwd, key)?;
         Ok::<_, Trouble>(lines.into_iter().filter_map(|line| User::read(&line)))

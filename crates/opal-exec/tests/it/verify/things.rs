@@ -149,7 +149,7 @@ fn wait(inputs: &Inputs, probe: &dyn Probe) -> Result<(), Trouble> {
         if text(inputs, "is") == "hanging" {
             continue;
         }
-        match probe.look(Path::new("/")) {
+        match probe.stat(Path::new("/")) {
             Err(trouble) if trouble.kind == TroubleKind::TimedOut => return Err(trouble),
             _ => {}
         }

@@ -148,7 +148,7 @@ pub(super) fn make_link(
 ) -> Result<(), Trouble> {
     let way = Way::to(from, path, MADE, Gaps::Refuse)?;
     let failed = |error| way.refused(error);
-    let found = way.look()?.as_ref().map(entry).map(|it| it.kind);
+    let found = way.stat()?.as_ref().map(entry).map(|it| it.kind);
     match found {
         // Fails where something has come meanwhile.
         None => rustix::fs::symlinkat(to, &way.parent, &way.name).map_err(failed)?,

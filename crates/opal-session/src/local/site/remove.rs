@@ -24,7 +24,7 @@ pub(super) fn remove(from: &Beginning, path: &Path, recursive: bool) -> Result<(
         Err(trouble) if trouble.kind == TroubleKind::Missing => return Ok(()),
         Err(trouble) => return Err(trouble),
     };
-    let Some(found) = way.look()? else { return Ok(()) };
+    let Some(found) = way.stat()? else { return Ok(()) };
     if recursive {
         all(&way.parent, &way.name, path)?;
     } else if FileType::from_raw_mode(found.st_mode) == FileType::Directory {

@@ -106,7 +106,7 @@ impl Way {
     }
 
     /// What is there now, links not followed.
-    pub(super) fn look(&self) -> Result<Option<Stat>, Trouble> {
+    pub(super) fn stat(&self) -> Result<Option<Stat>, Trouble> {
         match rustix::fs::statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => Ok(Some(found)),
             Err(Errno::NOENT) => Ok(None),

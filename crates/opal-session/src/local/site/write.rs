@@ -42,7 +42,7 @@ pub(super) fn begin(
 
 /// The file that is there; none where the path is free.
 fn replaceable(way: &Way) -> Result<Option<Stat>, Trouble> {
-    let Some(found) = way.look()? else { return Ok(None) };
+    let Some(found) = way.stat()? else { return Ok(None) };
     let kind = entry(&found).kind;
     let way_out = match kind {
         EntryKind::File => return Ok(Some(found)),

@@ -11,7 +11,7 @@ use opal_core::resolver::Trouble;
 
 use crate::error::PathError;
 
-pub(super) fn look(path: &Path) -> Result<Option<Entry>, Trouble> {
+pub(super) fn stat(path: &Path) -> Result<Option<Entry>, Trouble> {
     use io::ErrorKind::{NotADirectory, NotFound};
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,

@@ -129,9 +129,9 @@ impl Probe for View<'_> {
         files::place(self.base, home, path).map(|place| place.components().collect())
     }
 
-    fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+    fn stat(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
         self.note(path, Depth::Kind);
-        entries::look(path)
+        entries::stat(path)
     }
 
     fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {

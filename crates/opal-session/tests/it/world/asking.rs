@@ -143,7 +143,7 @@ fn a_machine_is_seen_from_where_a_step_is() {
     let probe = session.probe(&place);
     assert_eq!(probe.place("file").unwrap(), base.join("file"));
     assert_eq!(probe.place("~/file").unwrap(), at.path().join("home/file"));
-    assert!(probe.look(&base.join("file")).unwrap().is_some());
+    assert!(probe.stat(&base.join("file")).unwrap().is_some());
     assert_eq!(probe.env("BOTH").unwrap().unwrap().expose(), "step");
     assert_eq!(probe.env("OWN").unwrap().unwrap().expose(), "own");
     let answer = ask(&*probe, "printf '%s ' \"${PWD##*/}\" \"$BOTH\" \"$OWN\"").unwrap();
