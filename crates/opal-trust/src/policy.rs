@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the rules, and how several sets of them become one | [`Policy`] |
 //! | the files they are in | [`Files`], [`ProjectFile`] |
+//! | what is wrong with such a file | [`PolicyError`] |
 //! | whether a contract may run | [`Policy::judge`], [`Refusal`] |
 //! | whether something may run without one | [`Policy::allows_direct`], [`Direct`] |
 //!
@@ -11,6 +12,7 @@
 //! not a matter of trust.
 
 mod direct;
+mod error;
 mod file;
 mod judge;
 
@@ -19,7 +21,8 @@ use std::collections::BTreeSet;
 use opal_core::Duration;
 
 pub use direct::Direct;
-pub use file::{Files, PolicyError, ProjectFile};
+pub use error::{PolicyError, PolicyFault, Setting};
+pub use file::{Files, ProjectFile};
 pub use judge::{Facts, Refusal, Signature};
 
 use crate::keys::PublicKey;

@@ -9,6 +9,7 @@
 //! | the record and the people that a run reports to | [`witness`]; output that waits, in [`hold`] |
 //! | what is kept of a run, and reading it | [`record`] |
 //! | the directory that opal keeps its own files in | [`root`] |
+//! | why any of these cannot be read or written, in words | `error` |
 //! | what is remembered of blocks that ran | [`entries`] |
 //! | which contracts were used | [`ledger`] |
 //!
@@ -16,6 +17,7 @@
 
 mod document;
 pub mod entries;
+mod error;
 pub mod event;
 pub mod hold;
 pub mod ledger;

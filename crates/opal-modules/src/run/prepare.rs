@@ -35,7 +35,7 @@ pub struct Wanted<'w> {
 
 /// Reads everything that a run needs.
 pub fn prepare(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
-    let prepared = look(wanted)?;
+    let prepared = inspect(wanted)?;
     match prepared.credentials.unusable.values().next().cloned() {
         Some(Unusable { message, help }) => Err(NotFound { message, help }.into()),
         None => Ok(prepared),
@@ -43,7 +43,7 @@ pub fn prepare(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
 }
 
 /// The same where nothing will run: what is wrong with credentials is one thing among others.
-pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
+pub fn inspect(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     let Wanted { command, module, instance, places, root, mut given, is_named, programs } = wanted;
     let read = load::spec(places, module)?;
     let (spec_path, spec_text) = (read.path.clone(), read.text.clone());

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use toml_edit::{Item, TableLike};
 
+use super::error::{PolicyError, PolicyFault, Setting};
 use super::file::Reader;
-use super::{Policy, PolicyError, Randomness};
+use super::{Policy, Randomness};
 
 /// The keys of an `[[approval]]` rule that this version has.
 const KEYS: [&str; 3] = ["targets", "direct", "needed"];
@@ -62,19 +63,15 @@ impl Reader<'_> {
         match item.as_str() {
             Some("refuse") => Ok(true),
             Some("allow") => Ok(false),
-            _ => {
-                let help = "write `direct = \"refuse\"`";
-                Err(self.wrong(item, "direct", "`refuse` or `allow`", help))
-            }
+            _ => Err(self.wrong(item, Setting::Direct)),
         }
     }
 
     /// The targets of every `[[approval]]` rule, which in this version demands a contract and nothing
     /// more: a rule that is not understood must not look as if it were met.
     pub(super) fn rules(&self, item: &Item) -> Result<BTreeSet<String>, PolicyError> {
-        let help = "write each rule as a table: `[[approval]]` on its own line";
         let rules = item.as_array_of_tables();
-        let rules = rules.ok_or_else(|| self.wrong(item, "approval", "a list of tables", help))?;
+        let rules = rules.ok_or_else(|| self.wrong(item, Setting::Approval))?;
         let mut targets = BTreeSet::new();
         for rule in rules {
             targets.extend(self.rule(rule)?);
@@ -85,29 +82,18 @@ impl Reader<'_> {
     fn rule(&self, rule: &dyn TableLike) -> Result<Vec<String>, PolicyError> {
         if let Some((name, _)) = rule.iter().find(|(name, _)| !KEYS.contains(name)) {
             let span = rule.get_key_value(name).and_then(|(key, _)| key.span());
-            return Err(self.error(
-                span,
-                format!("`{name}` of `[[approval]]` is not supported by this version"),
-                "a rule can require a contract: `targets = [\"deploy\"]`, `direct = \"refuse\"`, \
-                 `needed = 0`",
-            ));
+            return Err(self.error(span, PolicyFault::UnsupportedKey(name.into())));
         }
         let refuses = rule.get("direct").map(|item| self.refuses_direct(item)).transpose()?;
         let needed = rule.get("needed");
         if needed.and_then(Item::as_integer) != Some(0) || refuses != Some(true) {
-            return Err(self.error(
-                needed.and_then(Item::span),
-                "`[[approval]]` rules need `needed = 0` and `direct = \"refuse\"`: approvals are not \
-                 supported by this version",
-                "write `needed = 0` to require a contract without approvals",
-            ));
+            return Err(self.error(needed.and_then(Item::span), PolicyFault::ApprovalsNeeded));
         }
-        let help = "write `targets = [\"deploy\"]`; `*` stands for any characters";
         let Some(item) = rule.get("targets") else { return Ok(vec!["*".to_owned()]) };
         let names =
             item.as_array().map(|list| list.iter().map(|it| it.as_str().map(str::to_owned)));
         let names = names.and_then(Iterator::collect::<Option<Vec<String>>>);
-        names.ok_or_else(|| self.wrong(item, "targets", "a list of names", help))
+        names.ok_or_else(|| self.wrong(item, Setting::Targets))
     }
 }
 

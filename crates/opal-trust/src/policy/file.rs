@@ -2,14 +2,14 @@
 //! one that should keep someone out.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use opal_core::{Duration, suggest};
+use opal_core::Duration;
 use toml_edit::{Document, Item, TableLike, Value};
 use zeroize::Zeroizing;
 
+use super::error::{PolicyError, PolicyFault, Setting};
 use super::{Policy, Randomness};
 use crate::keys::PublicKey;
 use opal_vault::root::{self, RootError, Why};
@@ -27,6 +27,9 @@ const KEYS: [&str; 7] = [
     "approval",
 ];
 
+/// The keys of an `opal.mod`.
+const PROJECT_KEYS: [&str; 2] = ["name", "policy"];
+
 /// Where rules may appear. A file that is missing says nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
@@ -43,19 +46,6 @@ pub struct Files {
 pub struct ProjectFile {
     pub name: Option<String>,
     pub policy: Policy,
-}
-
-/// What is wrong with a file of rules.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PolicyError {
-    pub file: PathBuf,
-    /// From 1; none where the file as a whole is meant.
-    pub line: Option<usize>,
-    /// Lower case, without a full stop.
-    pub message: String,
-    pub help: String,
-    /// Another user could have written the file.
-    pub is_unsafe: bool,
 }
 
 impl Files {
@@ -80,36 +70,19 @@ impl Files {
 type Bytes = Result<Zeroizing<Vec<u8>>, RootError>;
 
 fn read(path: &Path, bytes: fn(&Path, u64) -> Bytes) -> Result<Option<String>, PolicyError> {
-    let whole = |message: String, help: String, is_unsafe: bool| PolicyError {
-        file: path.into(),
-        line: None,
-        message,
-        help,
-        is_unsafe,
-    };
+    let whole = |why: PolicyFault| PolicyError { file: path.into(), line: None, why };
     let bytes = match bytes(path, MAX_BYTES) {
         Ok(bytes) => bytes,
-        Err(error) => match error.why {
-            // Where the directory is missing or something else, there is no file in it.
-            Why::Missing | Why::NotADirectory => {
-                let Some(link) = leads_nowhere(path) else { return Ok(None) };
-                let message = format!(
-                    "the file cannot be read: the symlink `{}` leads nowhere",
-                    link.display()
-                );
-                let help = "create what it points to, or remove the symlink";
-                return Err(whole(message, help.into(), false));
-            }
-            Why::Foreign(_) => {
-                let help = format!("check its content, then run `chown root {}`", path.display());
-                return Err(whole(error.to_string(), help, true));
-            }
-            _ => return Err(whole(error.to_string(), error.help(), error.is_unsafe())),
-        },
+        // Where the directory is missing or something else, there is no file in it.
+        Err(RootError { why: Why::Missing | Why::NotADirectory, .. }) => {
+            let Some(link) = leads_nowhere(path) else { return Ok(None) };
+            return Err(whole(PolicyFault::LeadsNowhere(link.into())));
+        }
+        Err(error) => return Err(whole(PolicyFault::Unusable(error))),
     };
     match std::str::from_utf8(&bytes) {
         Ok(text) => Ok(Some(text.to_owned())),
-        Err(_) => Err(whole("the file is not UTF-8".into(), "save it as UTF-8".into(), false)),
+        Err(_) => Err(whole(PolicyFault::NotUtf8)),
     }
 }
 
@@ -139,20 +112,15 @@ impl ProjectFile {
             match name {
                 "name" => {
                     let name = item.as_str().filter(|name| !name.trim().is_empty());
-                    let help = "write the project's name, such as `name = \"shop\"`";
-                    let name = name.ok_or_else(|| reader.wrong(item, "name", "a text", help))?;
+                    let name = name.ok_or_else(|| reader.wrong(item, Setting::Name))?;
                     project.name = Some(name.to_owned());
                 }
                 "policy" => {
-                    let help = "write it as a table: `[policy]` on its own line";
                     let table = item.as_table_like();
-                    let table =
-                        table.ok_or_else(|| reader.wrong(item, "policy", "a table", help))?;
+                    let table = table.ok_or_else(|| reader.wrong(item, Setting::Policy))?;
                     project.policy = reader.policy(table)?;
                 }
-                other => {
-                    return Err(reader.unknown(document.as_table(), other, &["name", "policy"]));
-                }
+                other => return Err(reader.unknown(document.as_table(), other, &PROJECT_KEYS)),
             }
         }
         Ok(project)
@@ -167,7 +135,8 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     fn document(&self) -> Result<Document<&str>, PolicyError> {
         Document::parse(self.text).map_err(|error| {
-            self.error(error.span(), error.message().trim().replace('\n', ", "), "fix the TOML")
+            let message = error.message().trim().replace('\n', ", ");
+            self.error(error.span(), PolicyFault::Toml(message))
         })
     }
 
@@ -175,8 +144,12 @@ impl Reader<'_> {
         let mut policy = Policy::default();
         for (name, item) in table.iter() {
             match name {
-                "require_signature" => policy.require_signature = self.bool(item, name)?,
-                "require_expiry" => policy.require_expiry = self.bool(item, name)?,
+                "require_signature" => {
+                    policy.require_signature = self.bool(item, Setting::RequireSignature)?;
+                }
+                "require_expiry" => {
+                    policy.require_expiry = self.bool(item, Setting::RequireExpiry)?;
+                }
                 "trusted_keys" => policy.trusted_keys = Some(self.keys(item)?),
                 "max_age" => policy.max_age = Some(self.age(item)?),
                 "randomness" => policy.randomness = self.randomness(item)?,
@@ -188,103 +161,70 @@ impl Reader<'_> {
         let contradicts = |item: &&Item| item.as_bool() == Some(false);
         let contradiction = table.get("require_signature").filter(contradicts);
         if let (Some(item), true) = (contradiction, policy.trusted_keys.is_some()) {
-            return Err(self.error(
-                item.span(),
-                "`require_signature = false` contradicts `trusted_keys`, which require a signature",
-                "remove one of the two",
-            ));
+            return Err(self.error(item.span(), PolicyFault::Contradiction));
         }
         policy.require_signature |= policy.trusted_keys.is_some();
         Ok(policy)
     }
 
-    fn bool(&self, item: &Item, name: &str) -> Result<bool, PolicyError> {
-        let help = format!("write `{name} = true`");
-        item.as_bool().ok_or_else(|| self.wrong(item, name, "true or false", &help))
+    fn bool(&self, item: &Item, setting: Setting) -> Result<bool, PolicyError> {
+        item.as_bool().ok_or_else(|| self.wrong(item, setting))
     }
 
     fn keys(&self, item: &Item) -> Result<BTreeSet<PublicKey>, PolicyError> {
-        let help = "write `trusted_keys = [\"ed25519:…\"]`; `opal keys show NAME` prints one";
-        let list = item.as_array();
-        let list = list.ok_or_else(|| self.wrong(item, "trusted_keys", "a list of keys", help))?;
+        let list = item.as_array().ok_or_else(|| self.wrong(item, Setting::TrustedKeys))?;
         let keys = list.iter().map(|value| {
             let key = value.as_str().and_then(|text| text.parse().ok());
-            key.ok_or_else(|| self.error(value.span(), "invalid public key", help))
+            key.ok_or_else(|| self.error(value.span(), PolicyFault::InvalidKey))
         });
         keys.collect()
     }
 
     fn age(&self, item: &Item) -> Result<Duration, PolicyError> {
-        let help = "write a duration, such as `max_age = \"24h\"`";
-        let text = item.as_str();
-        let text = text.ok_or_else(|| self.wrong(item, "max_age", "a duration", help))?;
-        match Duration::parse(text) {
-            Ok(age) if age.as_nanos() > 0 => Ok(age),
-            Ok(_) => Err(self.error(item.span(), "`max_age` must be longer than zero", help)),
-            Err(error) => Err(self.error(item.span(), format!("`max_age`: {error}"), help)),
-        }
+        let text = item.as_str().ok_or_else(|| self.wrong(item, Setting::MaxAge))?;
+        let why = match Duration::parse(text) {
+            Ok(age) if age.as_nanos() > 0 => return Ok(age),
+            Ok(_) => PolicyFault::NoAge,
+            Err(error) => PolicyFault::InvalidAge(error),
+        };
+        Err(self.error(item.span(), why))
     }
 
     fn randomness(&self, item: &Item) -> Result<Randomness, PolicyError> {
         match item.as_str() {
             Some("any") => Ok(Randomness::Any),
             Some("contract") => Ok(Randomness::Contract),
-            _ => {
-                let help = "write `randomness = \"contract\"`";
-                Err(self.wrong(item, "randomness", "`contract` or `any`", help))
-            }
+            _ => Err(self.wrong(item, Setting::Randomness)),
         }
     }
 
-    pub(super) fn wrong(&self, item: &Item, name: &str, expected: &str, help: &str) -> PolicyError {
+    pub(super) fn wrong(&self, item: &Item, setting: Setting) -> PolicyError {
         let found = match item {
             Item::Value(Value::String(_)) => "another text",
             Item::Value(value) => value.type_name(),
             other => other.type_name(),
         };
-        self.error(item.span(), format!("`{name}` expects {expected}, got {found}"), help)
+        self.error(item.span(), PolicyFault::WrongValue { setting, found })
     }
 
-    fn unknown(&self, table: &dyn TableLike, name: &str, known: &[&str]) -> PolicyError {
-        let help = match suggest::nearest(name, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("expected one of: `{}`", known.join("`, `")),
-        };
-        let span = table.get_key_value(name).and_then(|(key, _)| key.span());
-        self.error(span, format!("unknown key `{name}`"), help)
-    }
-
-    pub(super) fn error(
+    fn unknown(
         &self,
-        span: Option<Range<usize>>,
-        message: impl Into<String>,
-        help: impl Into<String>,
+        table: &dyn TableLike,
+        name: &str,
+        known: &'static [&'static str],
     ) -> PolicyError {
+        let span = table.get_key_value(name).and_then(|(key, _)| key.span());
+        self.error(span, PolicyFault::UnknownKey { name: name.into(), known })
+    }
+
+    pub(super) fn error(&self, span: Option<Range<usize>>, why: PolicyFault) -> PolicyError {
         let line = span.map(|span| {
             let before = self.text.as_bytes().iter().take(span.start);
             1 + before.filter(|byte| **byte == b'\n').count()
         });
-        PolicyError {
-            file: self.file.into(),
-            line,
-            message: message.into(),
-            help: help.into(),
-            is_unsafe: false,
-        }
+        PolicyError { file: self.file.into(), line, why }
     }
 }
-
-impl fmt::Display for PolicyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file.display())?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        write!(f, ": {}", self.message)
-    }
-}
-
-impl std::error::Error for PolicyError {}
 
 #[cfg(test)]
 mod tests {
@@ -308,7 +248,7 @@ mod tests {
                 user: user.map(at),
                 projects: project.map(at).into_iter().collect(),
             };
-            files.load(Policy::default()).map_err(|error| error.message)
+            files.load(Policy::default()).map_err(|error| error.why)
         };
         for (user, project) in [
             (Some("config/policy.toml"), None),
@@ -316,8 +256,8 @@ mod tests {
             (Some("way/further/policy.toml"), None),
             (None, Some("opal.mod")),
         ] {
-            let message = load(user, project).unwrap_err();
-            assert!(message.starts_with("the file cannot be read: the symlink"), "{message}");
+            let why = load(user, project).unwrap_err();
+            assert!(matches!(why, PolicyFault::LeadsNowhere(_)), "{why:?}");
         }
         for none in ["config/other.toml", "no/policy.toml", "file/policy.toml"] {
             assert!(load(Some(none), None).is_ok(), "{none}");

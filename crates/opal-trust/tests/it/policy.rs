@@ -74,9 +74,9 @@ fn every_mistake_has_its_line_and_a_way_forward() {
     for (text, line, help) in cases {
         let error = parse(text).unwrap_err();
         assert_eq!(error.line, Some(line), "{text:?}: {error}");
-        assert!(error.help.contains(help), "{text:?}: {error:?}");
+        assert!(error.help().contains(help), "{text:?}: {error:?}");
         assert!(error.to_string().starts_with(&format!("policy.toml:{line}: ")), "{error}");
-        assert!(!error.message.contains('\n'), "{error}");
+        assert!(!error.to_string().contains('\n'), "{error}");
     }
 }
 
@@ -184,7 +184,7 @@ fn rules_that_others_could_have_changed_stop_and_those_of_a_project_do_not() {
             Files { user: path(), ..Files::default() },
             Files { projects: path().into_iter().collect(), ..Files::default() },
         ];
-        files.map(|files| files.load(Policy::default()).map_err(|error| error.help))
+        files.map(|files| files.load(Policy::default()).map_err(|error| error.help()))
     };
     let [system, user, project] = load(0o644);
     assert!(system.is_ok() && user.is_ok() && project.is_ok());

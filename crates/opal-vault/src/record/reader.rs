@@ -16,7 +16,6 @@ mod run;
 mod steps;
 mod tail;
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,6 +26,7 @@ use super::{EVENTS, FOLDER, RunId, SUMMARY};
 use crate::root::{Root, RootError, Why};
 use opal_files::regular;
 
+pub use crate::error::{Unread, Unreadable};
 pub use earlier_runs::earlier;
 pub use events::Events;
 pub use printed::{Outputs, Printed};
@@ -39,24 +39,6 @@ pub use tail::Following;
 pub struct Found {
     pub id: RunId,
     pub folder: PathBuf,
-}
-
-/// A record that is not what a record should be.
-#[derive(Debug)]
-pub struct Unreadable {
-    pub path: PathBuf,
-    pub why: Unread,
-}
-
-#[derive(Debug)]
-pub enum Unread {
-    Io(io::Error),
-    /// This line is not an event, or the file is not a summary.
-    Malformed {
-        line: usize,
-    },
-    /// More bytes than such a file has.
-    TooLarge,
 }
 
 /// Why a name does not say which run is meant.
@@ -141,38 +123,3 @@ pub(super) fn is_going_on(folder: &Path) -> bool {
     let lock = rustix::fs::flock(&events, FlockOperation::NonBlockingLockShared);
     lock == Err(rustix::io::Errno::WOULDBLOCK)
 }
-
-impl Unreadable {
-    fn io(path: &Path, error: io::Error) -> Self {
-        Self { path: path.into(), why: Unread::Io(error) }
-    }
-
-    /// The way forward.
-    #[must_use]
-    pub fn help(&self) -> String {
-        match &self.why {
-            Unread::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-                "the record may just have been pruned: see `opal runs list`".into()
-            }
-            Unread::Io(_) => format!("check it with `ls -l {}`", self.path.display()),
-            Unread::Malformed { .. } | Unread::TooLarge => {
-                "it was changed after it was written; read what is left as text".into()
-            }
-        }
-    }
-}
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        match &self.why {
-            Unread::Io(error) => write!(f, "the record `{path}` cannot be read: {error}"),
-            Unread::Malformed { line } => {
-                write!(f, "line {line} of the record `{path}` is damaged")
-            }
-            Unread::TooLarge => write!(f, "the record `{path}` is larger than opal writes"),
-        }
-    }
-}
-
-impl std::error::Error for Unreadable {}

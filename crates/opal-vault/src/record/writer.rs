@@ -1,7 +1,6 @@
 //! Writes a record while a run goes on.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -20,6 +19,7 @@ use super::{
     CONTRACT, EVENTS, FOLDER, LOGS, PLAN, ROUND, RunId, SUMMARY, UNFINISHED, chain, hide, line,
     rescrub, retention,
 };
+pub use crate::error::Unwritten;
 use crate::root::{Root, RootError};
 use crate::vault::Vault;
 use crate::witness::{Recorder, Unrecorded};
@@ -48,10 +48,6 @@ struct State {
     events: File,
     outputs: BTreeMap<u64, Output>,
 }
-
-/// A record cannot be written.
-#[derive(Debug)]
-pub struct Unwritten(RootError);
 
 impl<'a> Writer<'a> {
     /// Begins the record of a run. With `sync` every event is on the disk before the run goes on.
@@ -230,35 +226,6 @@ pub fn refused(root: &Root, header: Header<'_>, ending: &Ending<'_>) -> Result<(
     let vault = Vault::new();
     Writer::begin(root, header, None, &vault, false).map_err(Unwritten)?.finish(ending)
 }
-
-impl Unwritten {
-    /// Whether others could read or change what would be written: a reason to stop, with or
-    /// without a record.
-    #[must_use]
-    pub fn is_unsafe(&self) -> bool {
-        self.0.is_unsafe()
-    }
-
-    /// What is in the way.
-    #[must_use]
-    pub fn cause(&self) -> &RootError {
-        &self.0
-    }
-
-    /// The way forward.
-    #[must_use]
-    pub fn help(&self) -> String {
-        self.0.help()
-    }
-}
-
-impl fmt::Display for Unwritten {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the record of this run cannot be written: {}", self.0)
-    }
-}
-
-impl std::error::Error for Unwritten {}
 
 pub(super) fn new_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)

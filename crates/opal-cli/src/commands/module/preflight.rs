@@ -3,7 +3,7 @@
 use clap::ArgMatches;
 use opal_modules::run::Command;
 use opal_modules::run::preflight::preflight;
-use opal_modules::run::prepare::{Wanted, look};
+use opal_modules::run::prepare::{Wanted, inspect};
 use opal_ops::module::unreported_warnings;
 
 use super::faults;
@@ -24,7 +24,7 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     settings.warn(context, &options.env_files)?;
     let instance = instance(matches)?;
     let module = reference(matches)?;
-    let looked = look(Wanted {
+    let inspected = inspect(Wanted {
         command: Command::Apply,
         module: &module,
         instance: instance.as_ref(),
@@ -34,8 +34,8 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         is_named: true,
         programs: &settings.programs,
     });
-    let looked = faults::prepared(context, &settings, &module, looked, json)?;
-    let Some(mut prepared) = looked else { return Ok(Exit::Source) };
+    let inspected = faults::prepared(context, &settings, &module, inspected, json)?;
+    let Some(mut prepared) = inspected else { return Ok(Exit::Source) };
     let set_aside = prepared.set_aside(context.environment(&options.env_files)?);
     // The tools are asked as a run would ask them.
     let context = context.with(&[]).without(&set_aside);

@@ -45,10 +45,8 @@ pub(crate) fn policy(
         projects: projects(sources),
     };
     files.load(flags).map_err(|error| {
-        let line = error.line.map_or_else(String::new, |line| format!(":{line}"));
-        let message = format!("{}{line}: {}", error.file.display(), error.message);
-        let exit = if error.is_unsafe { Exit::NotTrusted } else { Exit::Configuration };
-        Failure::new(exit, message, error.help)
+        let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::Configuration };
+        Failure::new(exit, error.to_string(), error.help())
     })
 }
 

@@ -1,0 +1,179 @@
+//! What is wrong with a file of rules. All messages about it are here.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use opal_core::duration::DurationError;
+use opal_core::suggest;
+use opal_vault::root::{RootError, Why};
+
+#[derive(Debug)]
+pub struct PolicyError {
+    pub file: PathBuf,
+    /// From 1; none where the file as a whole is meant.
+    pub line: Option<usize>,
+    pub why: PolicyFault,
+}
+
+#[derive(Debug)]
+pub enum PolicyFault {
+    Unusable(RootError),
+    /// The symlink on the way to it.
+    LeadsNowhere(PathBuf),
+    NotUtf8,
+    /// What the parser says.
+    Toml(String),
+    UnknownKey {
+        name: String,
+        known: &'static [&'static str],
+    },
+    /// Of `[[approval]]`, from a later version.
+    UnsupportedKey(String),
+    WrongValue {
+        setting: Setting,
+        found: &'static str,
+    },
+    InvalidKey,
+    InvalidAge(DurationError),
+    NoAge,
+    Contradiction,
+    ApprovalsNeeded,
+}
+
+/// What a file of rules can set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    Name,
+    Policy,
+    RequireSignature,
+    RequireExpiry,
+    TrustedKeys,
+    MaxAge,
+    Randomness,
+    Direct,
+    Approval,
+    Targets,
+}
+
+impl Setting {
+    /// Its name, what it expects, and how to write it.
+    const fn about(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Name => ("name", "a text", "write the project's name, such as `name = \"shop\"`"),
+            Self::Policy => {
+                ("policy", "a table", "write it as a table: `[policy]` on its own line")
+            }
+            Self::RequireSignature => {
+                ("require_signature", "true or false", "write `require_signature = true`")
+            }
+            Self::RequireExpiry => {
+                ("require_expiry", "true or false", "write `require_expiry = true`")
+            }
+            Self::TrustedKeys => (
+                "trusted_keys",
+                "a list of keys",
+                "write `trusted_keys = [\"ed25519:…\"]`; `opal keys show NAME` prints one",
+            ),
+            Self::MaxAge => {
+                ("max_age", "a duration", "write a duration, such as `max_age = \"24h\"`")
+            }
+            Self::Randomness => {
+                ("randomness", "`contract` or `any`", "write `randomness = \"contract\"`")
+            }
+            Self::Direct => ("direct", "`refuse` or `allow`", "write `direct = \"refuse\"`"),
+            Self::Approval => (
+                "approval",
+                "a list of tables",
+                "write each rule as a table: `[[approval]]` on its own line",
+            ),
+            Self::Targets => (
+                "targets",
+                "a list of names",
+                "write `targets = [\"deploy\"]`; `*` stands for any characters",
+            ),
+        }
+    }
+
+    const fn help(self) -> &'static str {
+        self.about().2
+    }
+}
+
+impl PolicyError {
+    /// Another user could have written the file.
+    #[must_use]
+    pub fn is_unsafe(&self) -> bool {
+        matches!(&self.why, PolicyFault::Unusable(error) if error.is_unsafe())
+    }
+
+    /// The way forward.
+    #[must_use]
+    pub fn help(&self) -> String {
+        let help = match &self.why {
+            PolicyFault::Unusable(RootError { why: Why::Foreign(_), .. }) => {
+                return format!("check its content, then run `chown root {}`", self.file.display());
+            }
+            PolicyFault::Unusable(error) => return error.help(),
+            PolicyFault::UnknownKey { name, known } => {
+                return match suggest::nearest(name, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("expected one of: `{}`", known.join("`, `")),
+                };
+            }
+            PolicyFault::LeadsNowhere(_) => "create what it points to, or remove the symlink",
+            PolicyFault::NotUtf8 => "save it as UTF-8",
+            PolicyFault::Toml(_) => "fix the TOML",
+            PolicyFault::UnsupportedKey(_) => {
+                "a rule can require a contract: `targets = [\"deploy\"]`, `direct = \"refuse\"`, \
+                 `needed = 0`"
+            }
+            PolicyFault::WrongValue { setting, .. } => setting.help(),
+            PolicyFault::InvalidKey => Setting::TrustedKeys.help(),
+            PolicyFault::InvalidAge(_) | PolicyFault::NoAge => Setting::MaxAge.help(),
+            PolicyFault::Contradiction => "remove one of the two",
+            PolicyFault::ApprovalsNeeded => {
+                "write `needed = 0` to require a contract without approvals"
+            }
+        };
+        help.into()
+    }
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        f.write_str(": ")?;
+        match &self.why {
+            PolicyFault::Unusable(error) => error.fmt(f),
+            PolicyFault::LeadsNowhere(link) => {
+                let link = link.display();
+                write!(f, "the file cannot be read: the symlink `{link}` leads nowhere")
+            }
+            PolicyFault::NotUtf8 => f.write_str("the file is not UTF-8"),
+            PolicyFault::Toml(message) => f.write_str(message),
+            PolicyFault::UnknownKey { name, .. } => write!(f, "unknown key `{name}`"),
+            PolicyFault::UnsupportedKey(name) => {
+                write!(f, "`{name}` of `[[approval]]` is not supported by this version")
+            }
+            PolicyFault::WrongValue { setting, found } => {
+                let (name, expected, _) = setting.about();
+                write!(f, "`{name}` expects {expected}, got {found}")
+            }
+            PolicyFault::InvalidKey => f.write_str("invalid public key"),
+            PolicyFault::InvalidAge(error) => write!(f, "`max_age`: {error}"),
+            PolicyFault::NoAge => f.write_str("`max_age` must be longer than zero"),
+            PolicyFault::Contradiction => f.write_str(
+                "`require_signature = false` contradicts `trusted_keys`, which require a signature",
+            ),
+            PolicyFault::ApprovalsNeeded => f.write_str(
+                "`[[approval]]` rules need `needed = 0` and `direct = \"refuse\"`: approvals are not \
+                 supported by this version",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PolicyError {}
