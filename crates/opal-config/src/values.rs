@@ -29,8 +29,8 @@ pub(super) fn given(
     if param.shell {
         return command(name, node, report);
     }
-    if let Some(open) = open(param, node, report) {
-        return open;
+    if is_open(param, node, report) {
+        return open(param, node, report);
     }
     if param.ty == Type::Regex {
         return regex(name, node, report);
@@ -43,12 +43,13 @@ pub(super) fn given(
     check(param, name, &value, node.head(), report).then_some(Given::Data(value))
 }
 
-/// What refers to variables, where the step can use some: a text with references in it, or a value
-/// that is nothing but a reference. The outer option is none where all of it is data.
-fn open(param: &'static Param, node: &Node, report: &mut Report<'_>) -> Option<Option<Given>> {
-    if report.variables.is_empty() || !refers(node) || matches!(param.name, "id" | "depends_on") {
-        return None;
-    }
+/// Whether it refers to variables, where the step can use some; else all of it is data.
+fn is_open(param: &Param, node: &Node, report: &Report<'_>) -> bool {
+    !report.variables.is_empty() && refers(node) && !matches!(param.name, "id" | "depends_on")
+}
+
+/// What refers to variables: a text with references in it, or a value that is nothing but a reference.
+fn open(param: &'static Param, node: &Node, report: &mut Report<'_>) -> Option<Given> {
     let is_text = matches!(param.ty, Type::String | Type::OneOf(_) | Type::Duration | Type::Any);
     let value = match &node.kind {
         NodeKind::Scalar { text, .. } if is_text || expressions::is_reference(text) => {
@@ -66,17 +67,15 @@ fn open(param: &'static Param, node: &Node, report: &mut Report<'_>) -> Option<O
         outside: !matches!(param.ty, Type::String | Type::OneOf(_)),
         inside: matches!(&param.ty, Type::Array(it) | Type::Map(it) if is_any(it)),
     };
-    let given = value.map(|value| Given::Open { value, whole });
-    if let Some(given) = &given {
-        let names = report.variables.clone();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        match expressions::parse(&given.to_string(), report.registry, node.head()) {
-            Ok(expr) => expressions::check(&expr, &names, report),
-            Err(why) => {
-                let message = format!("invalid reference in `{}`: {why}", param.name);
-                let help = "write `@var.NAME`; for the character itself, write `\\@`";
-                report.error(Code::ConfigValue, node.head(), message, help);
-            }
+    let given = Given::Open { value: value?, whole };
+    let names = report.variables.clone();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    match expressions::parse(&given.to_string(), report.registry, node.head()) {
+        Ok(expr) => expressions::check(&expr, &names, report),
+        Err(why) => {
+            let message = format!("invalid reference in `{}`: {why}", param.name);
+            let help = "write `@var.NAME`; for the character itself, write `\\@`";
+            report.error(Code::ConfigValue, node.head(), message, help);
         }
     }
     Some(given)

@@ -133,6 +133,18 @@ impl fmt::Display for Duration {
     }
 }
 
+/// How long something took, for people: `40ms`, `2.3s`, `3m05s`, `2h07m`.
+#[must_use]
+pub fn rounded(took: std::time::Duration) -> String {
+    let (seconds, millis) = (took.as_secs(), took.as_millis());
+    match seconds {
+        0 => format!("{millis}ms"),
+        1..60 => format!("{seconds}.{}s", took.subsec_millis() / 100),
+        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

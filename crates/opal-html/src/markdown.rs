@@ -1,7 +1,8 @@
 //! Markdown, for the summary of a job: failures first, then a row for each step.
 
 use crate::report::{Case, Outcome, Report};
-use crate::text::{head, last_lines, lines, markdown, time};
+use crate::text::{head, last_lines, lines, markdown};
+use opal_core::duration::rounded as time;
 
 /// Lines of output with each failure.
 const LAST_LINES: usize = 50;

@@ -9,7 +9,8 @@ use opal_core::hash::Algorithm;
 use crate::colours;
 use crate::printed::Printed;
 use crate::report::{Case, Outcome, Report};
-use crate::text::{head, line, lines, time};
+use crate::text::{head, line, lines};
+use opal_core::duration::rounded as time;
 
 const STYLE: &str = include_str!("page.css");
 

@@ -1,7 +1,6 @@
 //! Text for files: without what acts on a terminal, and escaped.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use opal_core::view::visible;
 
@@ -49,17 +48,6 @@ pub(crate) fn head(text: &str) -> String {
         0 => first,
         1 => format!("{first} (+1 line)"),
         more => format!("{first} (+{more} lines)"),
-    }
-}
-
-/// `40ms`, `2.3s`, `3m05s`.
-pub(crate) fn time(took: Duration) -> String {
-    let (seconds, millis) = (took.as_secs(), took.as_millis());
-    match seconds {
-        0 => format!("{millis}ms"),
-        1..60 => format!("{seconds}.{}s", took.subsec_millis() / 100),
-        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
-        _ => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
     }
 }
 

@@ -131,7 +131,7 @@ impl Frame<'_> {
             values: found,
             ..Plan::empty(self.target(), header.algorithm, header.source_hash)
         };
-        let schemas = reader.known.into_iter().map(|(_, schema)| schema.flatten());
+        let schemas = reader.known.into_iter().map(|known| known.schema);
         plan.values.values_mut().zip(schemas).for_each(|(value, schema)| value.schema = schema);
         let provenance = self.read_provenance(&mut plan, budget)?;
         Ok((plan, provenance))

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+pub(crate) use opal_core::duration::rounded as time;
 use opal_core::view::visible;
 use signal_hook::low_level::signal_name;
 
@@ -34,27 +35,16 @@ fn signal(code: i32) -> Option<&'static str> {
     code.checked_sub(128).filter(|_| code != 141).and_then(signal_name)
 }
 
-/// `40ms`, `2.3s`, `3m05s`, `2h07m`.
-pub(crate) fn time(took: Duration) -> String {
-    let (seconds, millis) = (took.as_secs(), took.as_millis());
-    match seconds {
-        0 => format!("{millis}ms"),
-        1..60 => format!("{seconds}.{}s", took.subsec_millis() / 100),
-        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
-        _ => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
-    }
-}
-
-/// The same for a length that was chosen: whole seconds are written so.
-pub(super) fn pause(time: Duration) -> String {
-    if time.subsec_millis() == 0 { seconds(time) } else { self::time(time) }
+/// A length that was chosen: whole seconds are written so.
+pub(super) fn pause(length: Duration) -> String {
+    if length.subsec_millis() == 0 { seconds(length) } else { time(length) }
 }
 
 /// Whole seconds, for what changes while one looks.
-pub(super) fn seconds(time: Duration) -> String {
-    match time.as_secs() {
+pub(super) fn seconds(length: Duration) -> String {
+    match length.as_secs() {
         seconds @ 0..60 => format!("{seconds}s"),
-        _ => self::time(time),
+        _ => time(length),
     }
 }
 

@@ -22,15 +22,24 @@ use crate::value::Value;
 /// Reads steps that refer to the values of a file.
 #[derive(Debug)]
 pub(in crate::contract) struct StepReader {
-    /// The keys of VALUES in their order, and whether a schema is with them.
-    pub(in crate::contract) known: Vec<(Key, Option<Option<Digest>>)>,
+    /// The values of VALUES in the order of their keys.
+    pub(in crate::contract) known: Vec<KnownValue>,
     count: usize,
     level: usize,
 }
 
+/// A value of VALUES, and what the steps say about it.
+#[derive(Debug)]
+pub(in crate::contract) struct KnownValue {
+    key: Key,
+    is_used: bool,
+    pub(in crate::contract) schema: Option<Digest>,
+}
+
 impl StepReader {
     pub(in crate::contract) fn new(keys: impl Iterator<Item = Key>) -> Self {
-        Self { known: keys.map(|key| (key, None)).collect(), count: 0, level: 0 }
+        let known = keys.map(|key| KnownValue { key, is_used: false, schema: None });
+        Self { known: known.collect(), count: 0, level: 0 }
     }
 
     pub(in crate::contract) fn step(&mut self, r: &mut Reader<'_>) -> Read<Step> {
@@ -166,15 +175,15 @@ impl StepReader {
     }
 
     fn reference(&mut self, r: &Reader<'_>, key: &str, schema: Option<Digest>) -> Read<Arg> {
-        let Ok(index) = self.known.binary_search_by(|(known, _)| (**known).cmp(key)) else {
+        let Ok(index) = self.known.binary_search_by(|it| (*it.key).cmp(key)) else {
             return r.fault(format!("`{key}` is not in VALUES"));
         };
-        let (key, before) = &mut self.known[index];
-        if before.is_some_and(|before| before != schema) {
+        let known = &mut self.known[index];
+        if known.is_used && known.schema != schema {
             return r.fault(format!("`{key}` has two schemas"));
         }
-        *before = Some(schema);
-        Ok(Arg::Value(Arc::clone(key)))
+        (known.is_used, known.schema) = (true, schema);
+        Ok(Arg::Value(Arc::clone(&known.key)))
     }
 
     fn map(&mut self, r: &mut Reader<'_>) -> Read<Arg> {

@@ -58,9 +58,9 @@ impl Stack {
         };
         let Config { needs, source, inputs } =
             config.as_deref().map(literal::config).unwrap_or_default();
-        let (source, needs) = match (source.as_deref().map(inside), needs) {
-            (Some(None), None) => (None, Some("`source`".to_owned())),
-            (Some(Some(folder)), needs) => (folder, needs),
+        let (source, needs) = match (source.as_deref().map(Source::read), needs) {
+            (Some(Source::Elsewhere), None) => (None, Some("`source`".to_owned())),
+            (Some(Source::Folder(folder)), needs) => (Some(folder), needs),
             (_, needs) => (None, needs),
         };
         if let Some(folder) = source.as_ref().filter(|folder| !request.stack.join(folder).is_dir())
@@ -95,21 +95,31 @@ impl Stack {
     }
 }
 
-/// A source within the stack: `None` is the stack itself. Others are for Terragrunt to fetch.
-fn inside(source: &str) -> Option<Option<String>> {
-    let path = Path::new(source);
-    if !source.starts_with('.') || source.contains("//") {
-        return None;
-    }
-    let mut parts = Vec::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::Normal(part) => parts.push(part.to_str()?),
-            _ => return None,
+/// What a configuration has as its source.
+enum Source {
+    /// The stack itself.
+    Stack,
+    /// A directory below it.
+    Folder(String),
+    /// For Terragrunt to fetch.
+    Elsewhere,
+}
+
+impl Source {
+    fn read(source: &str) -> Self {
+        if !source.starts_with('.') || source.contains("//") {
+            return Self::Elsewhere;
         }
+        let mut parts = Vec::new();
+        for part in Path::new(source).components() {
+            match part {
+                Component::CurDir => {}
+                Component::Normal(part) => parts.push(part.to_string_lossy()),
+                _ => return Self::Elsewhere,
+            }
+        }
+        if parts.is_empty() { Self::Stack } else { Self::Folder(parts.join("/")) }
     }
-    Some((!parts.is_empty()).then(|| parts.join("/")))
 }
 
 /// A file of values of the pack or of a template that Terraform reads after the inputs.
