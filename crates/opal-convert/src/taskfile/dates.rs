@@ -2,7 +2,7 @@
 
 use crate::form::Expr;
 
-/// What stands for each part in Go, and for `date`; longer ones first.
+/// Each part of a date, as Go and as `date` write it; longer ones first.
 const PARTS: [(&str, &str); 20] = [
     ("January", "%B"),
     ("Monday", "%A"),

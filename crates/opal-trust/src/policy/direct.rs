@@ -15,7 +15,7 @@ const KEYS: [&str; 3] = ["targets", "direct", "needed"];
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Direct {
     pub(crate) refuse_all: bool,
-    /// Names of targets; a `*` stands for any characters.
+    /// Names of targets; a `*` matches any characters.
     pub refused: BTreeSet<String>,
 }
 

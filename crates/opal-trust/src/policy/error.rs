@@ -89,7 +89,7 @@ impl Setting {
             Self::Targets => (
                 "targets",
                 "a list of names",
-                "write `targets = [\"deploy\"]`; `*` stands for any characters",
+                "write `targets = [\"deploy\"]`; `*` matches any characters",
             ),
         }
     }

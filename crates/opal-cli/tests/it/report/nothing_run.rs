@@ -1,4 +1,4 @@
-//! A run that ends before its first step has reports too: an old one must not stand for it.
+//! A run that ends before its first step has reports too: an old one must not remain.
 
 use super::{CASES, python, reported};
 use crate::support::{Opal, assert_schema};

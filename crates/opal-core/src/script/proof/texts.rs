@@ -162,7 +162,7 @@ impl Flow<'_> {
     }
 
     fn keep(&mut self, at: usize, text: Vec<u8>) {
-        // What a format stands for is not known.
+        // What printf puts in place of `%s` is not known.
         let text = formatted(text);
         if is_inert(&text) && !self.functions.contains_key(&text) {
             return;

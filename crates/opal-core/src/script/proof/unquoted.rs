@@ -3,7 +3,7 @@
 use super::construct::VALUE;
 use super::scan::is_name_byte;
 
-/// Stands for what the shell expands in a text before that is run.
+/// Marks what the shell expands in a text before that is run.
 pub(super) const UNKNOWN: u8 = 2;
 
 /// A text with something in place of what is not known.

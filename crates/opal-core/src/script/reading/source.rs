@@ -16,7 +16,7 @@ pub(super) struct Source {
     pub(super) has_text: bool,
     /// A shell runs the text, and the commands in it read what the program is given.
     has_command: bool,
-    /// `-` stands for its input.
+    /// `-` is its input.
     pub(super) is_input: bool,
     /// The row for an option that names the input as a file.
     pub(super) of_file: Option<&'static Case>,
