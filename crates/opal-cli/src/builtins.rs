@@ -76,7 +76,7 @@ pub(crate) fn opal() -> Command {
              would do\n  opal check               check for errors\n  opal verify server.yaml  \
              check for drift\n  opal fmt --check         check the formatting\n\nA built-in \
              command takes precedence over a task of its name; `opal run NAME` runs the task. Only `doc`, \
-             `init`, `man` and `pick` yield to a task; `opal self NAME` runs the command.",
+             `init`, `man`, `pick` and `watch` yield to a task; `opal self NAME` runs the command.",
         )
 }
 

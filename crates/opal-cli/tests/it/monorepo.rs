@@ -142,6 +142,15 @@ test:
 }
 
 #[test]
+fn projects_are_selected_from_any_directory_of_the_repository() {
+    let opal = repository();
+    assert_eq!(ran(&opal, &["-C", "apps/web", "../...:test"]), "api inner web");
+    assert_eq!(ran(&opal, &["-C", "apps/web/src", "../../...:test"]), "api inner web");
+    assert_eq!(ran(&opal, &["apps/web/../...:test"]), "api inner web");
+    opal.call(&["-C", "libs", "plan", "../apps/...:test"]).code(0).says("@cmd.web.test() in web");
+}
+
+#[test]
 fn a_failure_in_one_project_does_not_stop_the_others() {
     let opal = repository();
     opal.write("apps/api/commands.opl", "fun test() = sh -c 'exit 5'\n");

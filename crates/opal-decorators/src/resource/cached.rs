@@ -151,11 +151,7 @@ impl<'a> Asked<'a> {
             known: earlier(|entry| &entry.inputs),
         })?;
         if inputs.is_empty() {
-            return Err(Trouble::new(
-                TroubleKind::Missing,
-                message!("no file matches `inputs`: ", quoted(&self.inputs)),
-                "check the patterns: they begin beside the source, and git-ignored files do not count",
-            ));
+            return Err(self.unmatched(probe));
         }
         let outputs = match self.outputs.is_empty() {
             true => Inventory::new(),
@@ -176,12 +172,35 @@ impl<'a> Asked<'a> {
         Ok(Entry { at, facts: self.facts.clone(), inputs, outputs })
     }
 
+    /// Why there are no inputs. Files that git ignores are not searched: they may be many.
+    fn unmatched(&self, probe: &dyn Probe) -> Trouble {
+        let is_there = |path: &str| {
+            let found = probe.place(path).and_then(|place| probe.stat(&place));
+            found.is_ok_and(|found| found.is_some())
+        };
+        let absent = self.inputs.iter().map(|pattern| named_part(pattern)).find(|it| !is_there(it));
+        let help = match absent {
+            Some(path) => message!(
+                "`",
+                *path,
+                "` does not exist; patterns begin beside the source; where it may be absent, also \
+                 name a file that is always there"
+            ),
+            None => message!(
+                "files that git ignores do not count, unless they or their directory are named \
+                 without wildcards"
+            ),
+        };
+        let message = message!("no file matches `inputs`: ", quoted(&self.inputs));
+        Trouble::new(TroubleKind::Missing, message, help)
+    }
+
     /// An output that nothing is at.
     fn without_output(&self, entry: &Entry, probe: &dyn Probe) -> Result<Option<&'a str>, Trouble> {
         for &pattern in &self.outputs {
             let wanted =
                 Wanted { patterns: &[pattern], except: &[], which: Which::Outputs, known: None };
-            let is_plain = !pattern.contains(['*', '?', '[', '{', '\\']);
+            let is_plain = !pattern.contains(WILDCARDS);
             let is_there = match is_plain {
                 // A directory without files is there.
                 true => probe.stat(&probe.place(pattern)?)?.is_some(),
@@ -193,6 +212,16 @@ impl<'a> Asked<'a> {
             }
         }
         Ok(None)
+    }
+}
+
+const WILDCARDS: [char; 5] = ['*', '?', '[', '{', '\\'];
+
+/// The part of a pattern that names a file or a directory.
+fn named_part(pattern: &str) -> &str {
+    match pattern.find(WILDCARDS) {
+        Some(at) => pattern[..at].rfind('/').map_or(".", |slash| &pattern[..=slash]),
+        None => pattern,
     }
 }
 

@@ -12,7 +12,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            time and gives its standard output without trailing line ends. The value is hidden \
            everywhere and cannot be made public; the output of the command itself is never \
            shown.\n\nQuick plans do not run the command and show the value as deferred. A command \
-           that fails also fails the plan, and so does a secret of fewer than four characters.",
+           that fails also fails the plan, and so does a secret of fewer than four characters. The \
+           command runs where the task starts, also inside `@workdir`.",
     params: &[
         Param {
             name: "cmd",

@@ -13,7 +13,9 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            fails also fails the plan.\n\nThe command should only read: it runs for every resolved \
            plan and every contract run, before anyone has approved anything. Quick plans do not \
            run it and show the value as deferred. For output that is needed after the steps have \
-           begun, use `let.NAME = @shell(…)`.",
+           begun, use `let.NAME = @shell(…)`.\n\nThe command runs where the task starts, like \
+           every path that is read at plan time: a `@workdir` around it, or a `cd` before it, does \
+           not count. For another directory, write `@shell.output(\"cd web && npm bin\")`.",
     params: &[
         Param { name: "cmd", shell: true, docs: "the command to run", ..Param::BASE },
         PUBLIC,

@@ -136,7 +136,9 @@ impl Loaded {
         let unit = lower::unit(parse, &self.text);
         let whole = (how.here)().join(&self.path);
         let whole = whole.canonicalize().unwrap_or(whole);
-        let folder = whole.parent().unwrap_or(Path::new("/")).to_owned();
+        let folder = whole.parent().unwrap_or(Path::new("/"));
+        // The source of a task in several projects is not a file, but its directory is there.
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let identity = whole.metadata().map_or((0, 0), |found| (found.dev(), found.ino()));
         let trust = if self.is_found { Trust::STRICT } else { Trust::like(&whole) };
         self.imports.project = Project::around(&folder, trust);

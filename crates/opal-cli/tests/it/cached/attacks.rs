@@ -95,6 +95,21 @@ fn inputs_that_change_while_the_block_runs_are_not_remembered() {
 }
 
 #[test]
+fn inputs_that_match_nothing_say_why() {
+    for (inputs, words) in [
+        ("lib/**", "`lib/` does not exist"),
+        ("*.none", "files that git ignores do not count"),
+        ("src/*.tmp", "files that git ignores do not count"),
+        ("src/none.c", "`src/none.c` does not exist"),
+    ] {
+        let opal = project().file("src/a.tmp", "1\n");
+        let text = BUILD.replace("\"src/**\", \"build.conf\"", &format!("\"{inputs}\""));
+        opal.write("commands.opl", text);
+        opal.call(&["build"]).code(1).says("no file matches `inputs`").says(words);
+    }
+}
+
+#[test]
 fn what_cannot_be_compared_blocks_the_step_and_runs_nothing() {
     type Prepare = fn(&Opal);
     let none: Prepare = |_| {};
