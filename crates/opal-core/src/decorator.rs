@@ -255,6 +255,12 @@ impl Descriptor {
         examples: &[],
     };
 
+    /// Whether any name that it is given is a variable of the environment of its block.
+    #[must_use]
+    pub fn sets_variables(&self) -> bool {
+        self.open_params.is_some() && self.capabilities.contains(&Capability::Environment)
+    }
+
     /// Whether it gives a value at plan time, for `var`, expressions and text.
     #[must_use]
     pub fn is_value(&self) -> bool {

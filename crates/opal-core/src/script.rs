@@ -31,6 +31,6 @@ pub use admit::{Refusal, admit, admit_list, admit_type};
 pub use cases::{At, CASES, Case, Role};
 pub use names::{INTERPRETED, InterpretedName, interpreted, is_run_by_program, runs_at_start};
 pub use programs::ReadBy;
-pub use proof::{Construct, Part, prove};
+pub use proof::{Construct, Part, prove, prove_environment};
 pub use reading::{Mark, Reading, read};
 pub use words::{Kind, Spare, Word, dequote};

@@ -28,6 +28,7 @@ mod checker;
 mod commands;
 mod cycles;
 mod dependencies;
+mod environment;
 mod foreign;
 mod found;
 mod functions;

@@ -57,6 +57,73 @@ fn an_argument_of_the_command_line_is_not_a_command() {
     opal.call(&["t"]).code(0).says("hello");
 }
 
+/// Each step runs the variable `X` of its environment.
+const RUN_X: [&str; 8] = [
+    "eval \"$X\"",
+    "bash -c \"echo $X\"",
+    "sh -c 'eval \"$X\"'",
+    "echo \"$X\" | sh",
+    "n=X; eval \"${!n}\"",
+    "echo $((X + 1))",
+    "true >& \"$X\"",
+    "f() { trap \"$X\" EXIT; }; f",
+];
+
+#[test]
+fn a_step_does_not_run_a_value_of_its_environment() {
+    for step in RUN_X {
+        let inside = |step: &str| {
+            format!("fun t() {{\n    @environ(X=@env.V) {{\n        {step}\n    }}\n}}\n")
+        };
+        let sources = [
+            inside(step),
+            inside(&format!("@shell(\"false\", check={step:?})")),
+            format!("{}fun u() {{\n    {step}\n}}\n", inside("@cmd.u()")),
+            format!("var v = @env.V\n{}", inside(step).replace("@env.V", "v")),
+            format!("fun t() {{\n    @shell({step:?}, env={{X: @env.V}})\n}}\n"),
+        ];
+        for (source, value) in sources.iter().flat_map(|it| HOSTILE.map(|value| (it, value))) {
+            let opal = Opal::project(source).env("V", value);
+            for args in [&["t"][..], &["t", "--dry-run"], &["plan", "t", "-o", "t.plan"]] {
+                assert_eq!(opal.call(args).code, 65, "{source} {args:?}");
+            }
+            opal.call(&["verify", "t"]);
+            assert!(is_quiet(&opal), "{source} {value}");
+        }
+    }
+}
+
+#[test]
+fn an_argument_in_the_environment_of_a_step_is_judged_as_a_value() {
+    let source = "fun t(x: String) {\n    @environ(X=x) {\n        eval \"$X\"\n    }\n}\n";
+    let opal = Opal::project(source);
+    opal.call(&["t", "touch pwned"]).code(65).says("`$X` would become code: `eval` runs it");
+    assert!(is_quiet(&opal));
+}
+
+/// Nobody sees whether what a step captured is harmless, so it must not matter.
+#[test]
+fn captured_output_in_the_environment_is_not_split_into_a_command() {
+    let source = "fun t() {\n    let.o = @shell(\"echo touch pwned\")\n    \
+                  @environ(X=@let.o) {\n        $X\n    }\n}\n";
+    let opal = Opal::project(source);
+    opal.call(&["t"]).code(65).says("`$X` could become code");
+    assert!(is_quiet(&opal));
+}
+
+#[test]
+fn what_a_step_only_reads_from_its_environment_is_any_value() {
+    let steps = "        printf '%s\\n' \"$X\" $X\n        bash -c 'printf \"%s\\n\" \"$X\"'\n        \
+                 @environ(X=\"echo own\") { eval \"$X\" }\n        echo $((N + 1))\n        \
+                 eval \"$(echo echo unrelated)\"\n";
+    let source = format!("fun t() {{\n    @environ(X=@env.V, N=@env.N) {{\n{steps}    }}\n}}\n");
+    for value in HOSTILE {
+        let opal = Opal::project(&source).env("V", value).env("N", "41");
+        opal.call(&["t"]).code(0).says(value).says("own\n").says("42\n").says("unrelated\n");
+        assert!(is_quiet(&opal));
+    }
+}
+
 #[test]
 fn interpreted_variables_take_no_reference_in_environ() {
     for row in INTERPRETED {

@@ -13,6 +13,7 @@
 //! | what commands do with values, through variables and pipes too | `flow`, `calls`, `marks`, `assignments`, `printing`, `settings` |
 //! | what words and variables hold | `held`, `variables`, `mentions` |
 //! | words that are in variables | `variants`, `constants`, `outline` |
+//! | variables that a step has from its environment | `environment` |
 //! | texts in quotes that a command runs, and all others | `inner`; `texts`, `unquoted` |
 //!
 //! Deliberately not here: the table of places, which the lexer's reading uses as well.
@@ -23,6 +24,7 @@ mod compound;
 mod constants;
 mod construct;
 mod dollar;
+mod environment;
 mod expansion;
 mod flow;
 mod found;
@@ -47,6 +49,7 @@ use super::cases::Case;
 use crate::context::Context;
 pub use construct::Construct;
 use construct::{PASTED, VALUE};
+pub use environment::prove_environment;
 use found::Found;
 use outline::{names_runner, reads_last};
 use scan::Reader;

@@ -209,7 +209,9 @@ impl Checker<'_> {
         }
         if let Some(block) = &call.block {
             self.at_run_time(&format!("@{path}"), |checker| {
-                checker.block(block, path == "parallel");
+                checker.with_environment(descriptor, &call.args, |checker| {
+                    checker.block(block, path == "parallel");
+                });
             });
         }
     }

@@ -7,6 +7,7 @@ use opal_core::{Code, Diagnostic, LineIndex, Registry, Span};
 use opal_syntax::Parse;
 
 use super::dependencies::Dependencies;
+use super::environment::Variable;
 use super::found::Found;
 use super::functions::Functions;
 use super::lets::Lets;
@@ -39,6 +40,8 @@ pub(super) struct Checker<'a> {
     /// `catch` clauses that are open.
     pub(super) catches: u32,
     pub(super) dependencies: Dependencies,
+    /// What surrounding decorators set, the innermost last.
+    pub(super) environment: Vec<Variable>,
     /// Made when a line is named: mostly never.
     pub(super) lines: OnceCell<LineIndex>,
     /// So many names may still be compared with a wrong one.
@@ -73,6 +76,7 @@ impl<'a> Checker<'a> {
             depth: 0,
             catches: 0,
             dependencies: Dependencies::default(),
+            environment: Vec::new(),
             lines: OnceCell::new(),
             comparisons: MAX_COMPARISONS,
             collects: false,

@@ -22,6 +22,7 @@ impl Checker<'_> {
                 Piece::Reference(reference, context) => self.text_reference(reference, *context),
             }
         }
+        self.environment_text(text);
         self.value_with_block(text);
         self.habits(text);
         self.collect_text("", text);

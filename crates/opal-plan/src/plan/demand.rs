@@ -40,6 +40,17 @@ pub(crate) enum Purpose {
     Require,
 }
 
+impl Purpose {
+    /// It may be a variable of the environment, whose steps are judged when all of them are known.
+    pub(crate) fn is_environment(&self) -> bool {
+        match self {
+            Self::Param(param) => param.environment,
+            Self::Typed(..) => true,
+            Self::Text { .. } | Self::Raw | Self::Require => false,
+        }
+    }
+}
+
 /// Whether a value may be used for what it is needed for.
 pub(super) fn fits(purpose: &Purpose, datum: &Datum, span: Span) -> Result<(), Diagnostic> {
     match purpose {

@@ -1,5 +1,6 @@
 //! Open ends to constants, keys and placeholders: the last stage of a plan.
 
+mod environment;
 mod needed;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +38,7 @@ pub(super) fn settle(
     }
     let mut settler = Settler::default();
     settler.known(&mut planner);
+    environment::judge(&mut planner, &steps);
     for taint in std::mem::take(&mut planner.undecided) {
         settler.defer(&taint, None);
     }

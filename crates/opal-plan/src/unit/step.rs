@@ -67,7 +67,7 @@ pub enum Piece {
 }
 
 impl Piece {
-    fn part(&self) -> Part<'_> {
+    pub(crate) fn part(&self) -> Part<'_> {
         match self {
             Self::Text(text) => Part::Text(text),
             Self::AtWord(name) => Part::AtWord(&name.text),

@@ -96,6 +96,7 @@ impl<'a> Planner<'a> {
         if let Cell::Known(datum) = &cell
             && !datum.is_tainted()
             && datum.open().is_none()
+            && !(purpose.is_environment() && (datum.is_given() || datum.is_runtime()))
             && let Some(arg) = plain_arg(datum)
         {
             self.hold(datum.size(), span)?;
