@@ -59,6 +59,8 @@ pub enum At {
     Reads(&'static str, u8),
     /// A word that begins with this text.
     Begins(&'static str),
+    /// Any word, and what it reads, where the program's own text starts a shell.
+    Calls,
 }
 
 /// A row of the table.

@@ -4,6 +4,7 @@ mod declarations;
 mod given;
 mod options;
 mod settings;
+mod shell_calls;
 mod shells;
 mod source;
 mod wrappers;
@@ -289,5 +290,6 @@ impl Reader<'_, '_> {
             Shape::Remote => self.remote(called, rest),
             Shape::Wraps(operands) => self.wraps(called, rest, operands),
         }
+        self.shell_calls(called, rest);
     }
 }

@@ -7,7 +7,6 @@ use opal_core::{Code, Diagnostic, LineIndex, Registry, Span};
 use opal_syntax::Parse;
 
 use super::dependencies::Dependencies;
-use super::environment::Variable;
 use super::found::Found;
 use super::functions::Functions;
 use super::lets::Lets;
@@ -49,6 +48,14 @@ pub(super) struct Checker<'a> {
     /// Whether texts of commands are kept.
     pub(super) collects: bool,
     pub(super) texts: Vec<CommandText>,
+}
+
+/// A variable of the environment of the steps that are being walked.
+#[derive(Debug)]
+pub(super) struct Variable {
+    pub(super) name: String,
+    /// Where it is set to a value from the world; none for other values.
+    pub(super) span: Option<Span>,
 }
 
 /// Nobody reads more suggestions than this gives, and a file full of wrong names stays linear.

@@ -5,16 +5,8 @@ use opal_core::decorator::Descriptor;
 use opal_core::script::{Part, Role, prove_environment};
 use opal_core::{Code, Diagnostic, Span};
 
-use super::checker::Checker;
+use super::checker::{Checker, Variable};
 use crate::unit::{Argument, Expr, Mention, Piece, ShellText};
-
-/// A variable of the environment of the steps that are being walked.
-#[derive(Debug)]
-pub(super) struct Variable {
-    name: String,
-    /// Where it is set to a value from the world; none for other values.
-    span: Option<Span>,
-}
 
 impl Checker<'_> {
     /// Walks `body` with what the arguments of a call set for it.

@@ -20,8 +20,8 @@ const fn case(
 const NAMED: &str = "the shell evaluates the index in the name of a variable";
 
 use At::{
-    After, Attribute, Begins, Elsewhere, File, Following, From, Input, Of, Operand, Option, Past,
-    Reads, Script, Setting,
+    After, Attribute, Begins, Calls, Elsewhere, File, Following, From, Input, Of, Operand, Option,
+    Past, Reads, Script, Setting,
 };
 use Role::{Code, Name, Sum, Warn};
 
@@ -118,7 +118,7 @@ pub(in crate::script) const ROWS: &[Case] = &[
     case(&["git"], Option(&["--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter", "--tag-name-filter", "--setup"]), Code, "git gives it to a shell", "git filter-branch --msg-filter \"sed @var.x\""),
     case(&["git"], After("foreach"), Code, "git gives it to a shell", "git submodule foreach \"git tag @var.x\""),
     case(&["pdsh", "pssh", "parallel-ssh", "clush", "dsh"], From(0), Code, "a shell on the other machines runs it", "pdsh -w a,b \"rm @var.x\""),
-    case(&["gcloud", "vagrant", "az", "colima", "tsh"], Past("--"), Code, "a shell on the other machine runs it", "gcloud compute ssh a -- rm @var.x"),
+    case(&["gcloud", "vagrant", "az", "colima", "tsh", "fab"], Past("--"), Code, "a shell on the other machine runs it", "gcloud compute ssh a -- rm @var.x"),
     case(&["minikube"], Past("ssh"), Code, "a shell on the other machine runs it", "minikube ssh \"rm @var.x\""),
     case(&["fly", "flyctl"], Option(&["C", "--command"]), Code, "a shell on the other machine runs it", "fly ssh console -C \"rm @var.x\""),
     case(&["sops"], Following("exec-env", 1), Code, "a shell runs it", "sops exec-env f \"echo @var.x\""),
@@ -150,7 +150,13 @@ pub(in crate::script) const ROWS: &[Case] = &[
     case(&["az"], Option(&["--exec-command"]), Code, "the other machine splits it into a command", "az container exec --exec-command @var.x"),
     case(&["docker", "podman", "nerdctl"], Option(&["--health-cmd", "--health-startup-cmd"]), Code, "a shell in the container runs it", "docker run --health-cmd=\"curl @var.x\" image"),
     case(&["vagrant", "gcloud", "az", "colima", "minikube", "fly", "flyctl", "gh", "docker-machine", "podman", "tsh", "cf", "civo", "doctl", "eb", "hcloud", "scw", "virtctl"], Reads("ssh", 1), Code, "a shell on the other machine runs what it reads", "vagrant ssh <<< @var.x"),
-    case(&["limactl", "multipass"], Reads("shell", 1), Code, "a shell in the machine runs what it reads", "limactl shell m <<< @var.x"),
+    case(&["limactl", "multipass", "machinectl", "guix", "poetry", "pipenv", "hatch", "devbox", "nix"], Reads("shell", 1), Code, "a shell in the machine runs what it reads", "limactl shell m <<< @var.x"),
+    case(&["pct", "toolbox", "distrobox"], Reads("enter", 1), Code, "a shell in the machine runs what it reads", "pct enter 100 <<< @var.x"),
+    case(&["nix"], Reads("develop", 1), Code, "without a command it starts a shell, which runs what it reads", "nix develop <<< @var.x"),
+    case(&["podman"], Reads("unshare", 0), Code, "without a command it starts a shell, which runs what it reads", "podman unshare <<< @var.x"),
+    case(&["bsub"], From(0), Code, "a shell runs it", "bsub \"rm @var.x\""),
+    case(&["bsub", "qsub", "sbatch"], Script(0), Code, "a shell runs what it reads", "sbatch <<< @var.x"),
+    case(&["consul"], Following("lock", 1), Code, "a shell runs it", "consul lock prefix \"rm @var.x\""),
     case(&["adb"], Reads("shell", 0), Code, "a shell on the other machine runs what it reads", "adb shell <<< @var.x"),
     case(&["wsl", "lima"], Script(0), Code, "a shell in the machine runs what it reads", "wsl <<< @var.x"),
     // Programs that are not shells and can run what an option says.
@@ -248,7 +254,7 @@ pub(in crate::script) const ROWS: &[Case] = &[
     case(INTERPRETERS, Script(0), Warn, "the interpreter runs what it reads", "python3 <<< @var.x"),
     case(&["psql", "mysql", "mariadb", "usql", "cqlsh", "clickhouse-client"], Script(u8::MAX), Warn, "the database runs what it reads", "psql -d a <<< @var.x"),
     case(&["sqlite3", "duckdb", "mongo", "mongosh"], Script(1), Warn, "the database runs what it reads", "sqlite3 f.db <<< @var.x"),
-    case(&["ed", "ex", "dc"], Script(u8::MAX), Warn, "`!` in what it reads runs commands", "ed f <<< @var.x"),
+    case(&["ed", "ex", "dc", "ftp", "lftp", "sftp"], Script(u8::MAX), Warn, "`!` in what it reads runs commands", "ed f <<< @var.x"),
     case(&["git"], Setting, Warn, "the setting is a command", "git config alias.x @var.x"),
     case(&["make", "gmake", "bmake", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "psql"], File(&["f", "--file", "--makefile"]), Warn, "the program runs what it reads", "make -f - <<< @var.x"),
     case(&["git"], Of("clone", &["-u"]), Warn, "git runs the option's value", "git clone -u @var.x url"),
@@ -265,9 +271,15 @@ pub(in crate::script) const ROWS: &[Case] = &[
     case(&["xargs"], Input, Warn, "xargs splits it into words, and one of them can be an option that runs a command", "echo @var.x | xargs tar cf a.tar"),
     case(&["scp"], Elsewhere(b'O'), Warn, "a shell on the other machine expands the path", "scp -O host:@var.x ."),
     // Programs that start a shell where they are given no command.
-    case(&["chroot", "unshare", "setarch", "linux32", "linux64", "i386", "i486", "i586", "i686", "x86_64", "uname26", "nsenter", "fakeroot", "firejail", "pkexec", "proot", "sudo", "doas"], Input, Code, "without a command it starts a shell, which runs what it reads", "chroot / <<< @var.x"),
+    case(&["chroot", "unshare", "setarch", "linux32", "linux64", "i386", "i486", "i586", "i686", "x86_64", "uname26", "nsenter", "fakeroot", "firejail", "pkexec", "proot", "sudo", "doas", "arch-chroot", "lxc-attach", "systemd-nspawn"], Input, Code, "without a command it starts a shell, which runs what it reads", "chroot / <<< @var.x"),
     case(&["script", "newgrp", "nix-shell", "capsh"], Script(u8::MAX), Code, "without a command it starts a shell, which runs what it reads", "newgrp <<< @var.x"),
     case(&["sg"], Script(1), Code, "without a command it starts a shell, which runs what it reads", "sg root <<< @var.x"),
     case(&["sg"], From(1), Code, "a shell runs it", "sg root \"echo @var.x\""),
+    case(&["lftp"], Option(&["c", "e"]), Warn, "lftp runs it, and `!` in it runs commands", "lftp -c \"get @var.x\""),
+    case(&["npm", "yarn", "pnpm"], Begins("scripts."), Warn, "a shell runs the script", "npm pkg set scripts.build=@var.x"),
+    case(&["aws", "az", "hcloud", "doctl", "openstack"], Option(&["--user-data", "--custom-data"]), Warn, "the machine runs it when it starts", "aws ec2 run-instances --user-data @var.x"),
+    case(&["docker", "podman", "nerdctl", "buildah"], Reads("build", u8::MAX), Warn, "the build runs what it reads", "docker build -f - . <<< @var.x"),
+    case(&["docker", "podman", "nerdctl"], Reads("run", 1), Warn, "many images start a shell, which runs what it reads", "docker run -i image <<< @var.x"),
+    case(&["awk", "gawk", "mawk", "nawk", "perl", "ruby", "php", "python", "pypy", "ipython", "node", "nodejs", "tsx", "ts-node", "sed", "gsed", "git"], Calls, Warn, "the text of the program starts a shell and may give it the value", "awk -v h=@var.x 'BEGIN { system(\"ping \" h) }'"),
     case(&["screen"], After("stuff"), Warn, "screen types it into a shell", "screen -X stuff @var.x"),
 ];

@@ -222,7 +222,9 @@ impl<'w> Reader<'w, '_> {
     fn pass(&self, called: Called, before: &mut Before, index: usize) {
         let is_past = |case: &&'static Case| match case.at {
             // `gcloud compute ssh HOST -- COMMAND`
-            At::Past("--") => before.has_ssh && self.is_word(index, b"--"),
+            At::Past("--") => {
+                (before.has_ssh || called.name == "fab") && self.is_word(index, b"--")
+            }
             // Options of Windows are the same in capitals, and `//c` is `/c`.
             At::Past(word) if word.starts_with('/') => {
                 let text = self.words[index].text.as_ref();

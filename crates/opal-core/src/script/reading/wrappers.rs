@@ -122,8 +122,9 @@ impl Reader<'_, '_> {
         for (at, index) in rest.iter().enumerate() {
             let word = &self.words[*index];
             let after = &rest[at + 1..];
-            if let Some(shell) = entrypoint(word, after.first().map(|next| &self.words[*next])) {
-                return self.entry(shell, after);
+            if let Some((shell, runs)) = entrypoint(word, after.first().map(|it| &self.words[*it]))
+            {
+                return self.entry(shell, runs, after);
             }
             if word.is_reference {
                 self.expose(*index, ReadBy::UNLISTED);
@@ -170,7 +171,11 @@ impl Reader<'_, '_> {
     }
 
     /// `docker run --entrypoint sh IMAGE -c "…"`: which of the words is the image is not known.
-    fn entry(&mut self, shell: Called, rest: &[usize]) {
+    /// `runs` where a text for the shell comes next: `--entrypoint "sh -c"`.
+    fn entry(&mut self, shell: Called, runs: bool, rest: &[usize]) {
+        if let Some(case) = shell.option(b"c").filter(|_| runs) {
+            return rest.iter().for_each(|index| self.mark(*index, case));
+        }
         let mut runs_text = false;
         for (at, index) in rest.iter().enumerate() {
             self.expose(*index, shell.reader);
@@ -235,15 +240,27 @@ fn is_replace(name: &[u8]) -> bool {
     name.len() > 3 && b"--replace".starts_with(name)
 }
 
-/// The shell that `--entrypoint` names, in this word or in the next.
-fn entrypoint(word: &Word<'_>, next: Option<&Word<'_>>) -> Option<Called> {
-    let text = word.text.as_ref().strip_prefix(b"--entrypoint")?;
-    let name = match text.strip_prefix(b"=") {
-        Some(path) if word.whole => path.rsplit(|byte| *byte == b'/').next()?,
-        None if text.is_empty() && word.whole => next?.name()?,
+/// The shell that `--entrypoint` of docker or `--command` of flatpak names, in this word or in the next.
+fn entrypoint(word: &Word<'_>, next: Option<&Word<'_>>) -> Option<(Called, bool)> {
+    let text = word.text.as_ref();
+    let (text, takes_next) = match text.strip_prefix(b"--entrypoint") {
+        Some(text) => (text, true),
+        None => (text.strip_prefix(b"--command")?, false),
+    };
+    let named = match text.strip_prefix(b"=") {
+        Some(path) if word.whole => path,
+        None if takes_next && text.is_empty() && word.whole => {
+            next?.whole.then_some(&next?.text)?
+        }
         _ => return None,
     };
-    find(name).filter(|called| called.program.shape == Shape::Shell)
+    // `["sh", "-c"]`, `sh -c`: its first word names the shell.
+    let named = named.strip_prefix(b"[").unwrap_or(named);
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || b"\",".contains(byte);
+    let mut words = named.split(is_blank).filter(|word| !word.is_empty());
+    let name = words.next()?.rsplit(|byte| *byte == b'/').next()?;
+    let runs = words.any(|word| word.starts_with(b"-") && word.contains(&b'c'));
+    find(name).filter(|called| called.program.shape == Shape::Shell).map(|shell| (shell, runs))
 }
 
 /// `sudo -i` and `sudo -s` put the words of the command together for a shell.

@@ -333,6 +333,12 @@ const REFUSED: &[&str] = &[
     "x=\"@var.x\"; PS4+='$((x))'; set -x; true",
     "x=\"@var.x\"; PS4[0]='$((x))'; set -x; true",
     "mise x -c @var.x", "consul exec @var.x", "infisical run --command @var.x",
+    // Shells of machines, containers and queues.
+    "docker run --entrypoint '[\"sh\",\"-c\"]' image @var.x", "docker compose run --entrypoint \"sh -c\" app @var.x",
+    "docker run --entrypoint=\"/bin/sh -ec\" image @var.x", "flatpak run --command=sh app -c @var.x", "arch-chroot /mnt <<< @var.x",
+    "systemd-nspawn -D /m <<< @var.x", "machinectl shell m <<< @var.x", "lxc-attach -n c <<< @var.x", "toolbox enter <<< @var.x",
+    "distrobox enter box <<< @var.x", "guix shell hello <<< @var.x", "poetry shell <<< @var.x", "nix shell a <<< @var.x",
+    "bsub -q short \"rm @var.x\"", "bsub <<< @var.x", "qsub <<< @var.x", "fab -H host -- \"rm @var.x\"",
 ];
 
 /// Places that are data, whatever is in them. Each works in both shells, except those with `# bash`.
@@ -405,6 +411,10 @@ const WARNED: &[&str] = &[
     "KUBE_EDITOR=@var.x kubectl edit a", "echo @var.x | xargs tar cf a.tar f", "echo @var.x | xargs find", "echo @var.x | xargs sed s/a/b/",
     "echo @var.x | xargs git fetch", "echo @var.x | xargs sudo apt-get install -y", "git clone -u@var.x url", "gdb -ex=@var.x f", "su -s @var.x root",
     "sftp -D@var.x host", "ed \"!@var.x\"", "docker exec -i db sh -c 'psql -U app' <<< @var.x",
+    "awk 'BEGIN { system(\"ping \" ARGV[1]) }' @var.x", "echo @var.x | awk '{ print | \"sh\" }'", "echo @var.x | sed 's/^/ls /e'",
+    "perl -e 'system(\"ping $ARGV[0]\")' @var.x", "python3 -c 'import os, sys; os.system(sys.argv[1])' @var.x",
+    "ruby -e 'puts `ls #{ARGV[0]}`' @var.x", "git -c alias.x='!ls' x @var.x", "sftp -b - host <<< @var.x", "lftp host <<< @var.x",
+    "docker run --rm -i image <<< @var.x", "docker build - <<< @var.x", "aws ec2 run-instances --user-data=@var.x",
 ];
 
 #[rustfmt::skip]
@@ -451,6 +461,9 @@ const NOT_WARNED: &[&str] = &[
     "find . -exec sh -c 'cp \"$1\" \"$2\"' _ {} @var.x \\;", "eval \"$(ssh-agent -s)\"; echo @var.x", "bash -c 'set -euo pipefail; cd \"$1\" && make' _ @var.x",
     "bash -c 'if [ -f \"$1\" ]; then cat \"$1\"; fi' _ @var.x", "x=@var.x; bash -c 'y=1; echo $((y + 1))'",
     "python3 <(cat @var.x)",
+    "perl -e 'system(qw(ping), $ARGV[0])' @var.x", "echo @var.x | sed 's/^/ls /'", "echo @var.x | sed 's,a,some/e,'",
+    "docker run -i image cat <<< @var.x", "docker run --rm image @var.x", "npm pkg set version=@var.x", "sftp @var.x",
+    "arch-chroot /mnt ls @var.x", "podman unshare ls @var.x", "nix develop -c make @var.x", "poetry run python a.py @var.x",
 ];
 
 /// The parts of a command in which every reference is this value.
