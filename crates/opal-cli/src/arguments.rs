@@ -32,8 +32,8 @@ pub(crate) struct Typed {
     pub(crate) rest: Vec<OsString>,
     /// Whether it was called by the name of `hyops`.
     pub(crate) is_hyops: bool,
-    /// Whether it is a round of `opal watch`.
-    pub(crate) is_round: bool,
+    /// Where a round of `opal watch` says which files count; none where it is not a round.
+    pub(crate) round: Option<PathBuf>,
 }
 
 impl Typed {

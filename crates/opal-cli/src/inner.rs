@@ -6,7 +6,8 @@ pub(crate) const LEADER: &str = "__leader";
 /// Renders one template, with little memory and time.
 pub(crate) const RENDERER: &str = "__render";
 
-/// A round of `opal watch`: a run like any other, whose record is counted apart.
+/// A round of `opal watch`: a run like any other, whose record is counted apart. The next word is the
+/// file in which it says which files count.
 pub(crate) const ROUND: &str = "__round";
 
 /// It was called by the name of `hyops`.

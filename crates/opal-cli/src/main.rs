@@ -8,7 +8,7 @@
 //! | one file a command | [`commands`] |
 //! | options of plans and runs | [`options`], files of variables in [`env_file`] |
 //! | files of the project, read and parsed | [`project`], [`source`] |
-//! | from a source to a plan | [`planning`] |
+//! | from a source to a plan | [`planning`], which files count for a watch in [`counting`] |
 //! | what is done with a task | [`verb`] |
 //! | tasks and what they are given | [`tasks`], [`task_words`] |
 //! | questions about arguments | [`prompts`] |
@@ -26,6 +26,7 @@ mod checked_file;
 mod clock;
 mod commands;
 mod context;
+mod counting;
 mod dispatch;
 mod env_file;
 mod failure;
@@ -92,9 +93,11 @@ fn opal() -> ExitCode {
         let completed = commands::completions::complete(&ambient.arguments);
         return finish(completed, &ambient, &Typed::default());
     }
-    let round = ambient.arguments.split_first().filter(|(word, _)| *word == ROUND);
-    let words = round.map_or(&*ambient.arguments, |(_, words)| words);
-    match arguments::parse(words).map(|typed| Typed { is_round: round.is_some(), ..typed }) {
+    let (round, words) = match &*ambient.arguments {
+        [word, letter, words @ ..] if *word == ROUND => (Some(letter.into()), words),
+        words => (None, words),
+    };
+    match arguments::parse(words).map(|typed| Typed { round, ..typed }) {
         Ok(typed) => finish(dispatch::run(&typed, &ambient), &ambient, &typed),
         Err(failure) => finish(Err(failure), &ambient, &Typed::default()),
     }

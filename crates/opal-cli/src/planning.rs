@@ -16,6 +16,7 @@ use opal_ops::planning::{Aim, Program, Subject};
 use opal_ops::resources::Place;
 use opal_ops::source::top_around;
 use opal_plan::plan::{Purpose, Resolved, Unplanned};
+use opal_session::noted::Noted;
 use opal_session::world::{OsWorld, Surroundings};
 use opal_session::{LocalSession, Setup};
 use opal_trust::contracts::OwnKeys;
@@ -24,6 +25,7 @@ use opal_trust::keys::{IdentitySource, KeyError, Runner};
 
 use crate::checked_file::CheckedFile;
 use crate::context::Context;
+use crate::counting::{self, Counting};
 use crate::env_file::Environment;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
@@ -78,9 +80,17 @@ pub(crate) fn plan(
     keys: &mut dyn Keys,
     watched: &Watched,
 ) -> Outcome<Resolved> {
-    let world = world(subject, context, options)?.stopped_by(watched.stop());
+    let mut world = world(subject, context, options)?.stopped_by(watched.stop());
+    let noted = context.typed.round.as_ref().map(|_| Arc::new(Noted::default()));
+    if let Some(noted) = &noted {
+        world = world.noting(noted);
+    }
     context.stages.end("check");
     let planned = subject.resolve(&context.registry, program, aim, &world, keys);
+    if let (Some(letter), Some(noted)) = (&context.typed.round, noted) {
+        let counting = Counting::of(noted.places(), planned.as_ref().ok(), &base(subject)?);
+        counting::say(&counting, letter);
+    }
     context.stages.end("plan");
     match planned {
         Ok(resolved) => {

@@ -77,6 +77,16 @@ pub fn snapshot(
 }
 
 impl Snapshot {
+    /// The same for a field with other patterns or places. Seen at one time, the old field is `old`
+    /// and the new one is `new`.
+    #[must_use]
+    pub fn moved(mut self, old: &Self, new: Self) -> Self {
+        self.files.retain(|name, _| new.files.contains_key(name) || !old.files.contains_key(name));
+        let added = new.files.into_iter().filter(|(name, _)| !old.files.contains_key(name));
+        self.files.extend(added);
+        Self { directories: new.directories, ..self }
+    }
+
     /// The files that have another content or mode, or are new or gone, by their names.
     #[must_use]
     pub fn changes(&self, later: &Self) -> Vec<Change> {

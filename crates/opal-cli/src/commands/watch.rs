@@ -23,6 +23,7 @@ use opal_session::watching::{self, Change, Snapshot, Watcher};
 use super::plan::trust;
 use super::{command_line, task};
 use crate::context::Context;
+use crate::counting::Letter;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::signals::Watched;
@@ -70,11 +71,21 @@ pub(crate) fn watch(
     area.may_run(asked)?;
     let watched = Watched::begin()?;
     watched.stop().attend();
-    let words = Words::of(context, subject);
-    let before = Snapshot::default();
-    let (watcher, own) = (Watcher::new(), Own::default());
-    let mut session =
-        Session { context, subject, asked, area, watched: &watched, words, before, watcher, own };
+    let letter = Letter::new().map_err(|error| {
+        Failure::unwritable("a file in the directory for temporary files", &error)
+    })?;
+    let mut session = Session {
+        words: Words::of(context, subject, letter.path()),
+        letter,
+        context,
+        subject,
+        asked,
+        area,
+        watched: &watched,
+        before: Snapshot::default(),
+        watcher: Watcher::new(),
+        own: Own::default(),
+    };
     session.run()
 }
 
@@ -86,6 +97,8 @@ struct Session<'s> {
     area: Area,
     watched: &'s Watched,
     words: Words,
+    /// In which a round says which files count.
+    letter: Letter,
     /// What was seen before the last round.
     before: Snapshot,
     watcher: Watcher,
@@ -97,7 +110,7 @@ impl Session<'_> {
         loop {
             self.before = self.snapshot()?;
             let round = match self.area.may_run(self.asked) {
-                Ok(()) => Some(Round::begin(&self.words)?),
+                Ok(()) => Some(self.begin()?),
                 // Said, and gone on with the next change.
                 Err(failure) => {
                     view::watch::failure(&failure, self.context.err());
@@ -137,14 +150,37 @@ impl Session<'_> {
         }
     }
 
+    fn begin(&self) -> Result<Round, Failure> {
+        // Where that is not possible, the round says the same in other words, or nothing.
+        let _ = self.letter.clear();
+        Round::begin(&self.words)
+    }
+
+    /// Takes what the round says of the files that count; whether it has said it.
+    fn learn(&mut self) -> Result<bool, Failure> {
+        let Some(said) = self.letter.read() else { return Ok(false) };
+        if let Some(area) = self.area.learned(said) {
+            let (old, new) = (self.area.snapshot(&self.before)?, area.snapshot(&self.before)?);
+            self.before = std::mem::take(&mut self.before).moved(&old, new);
+            self.area = area;
+            self.watcher.follow(&self.before.directories);
+        }
+        Ok(true)
+    }
+
     /// Waits for the end of a round. A change stops it, or waits for it too; what has changed by then,
     /// or the exit code of all.
     fn attend(&mut self, mut round: Round) -> Result<Result<Vec<Change>, Exit>, Failure> {
         let began = watching::now();
         let mut changes = Vec::new();
         let mut checked = Instant::now();
+        let mut has_learned = false;
         let ended = loop {
-            if let Some(code) = round.ended()? {
+            let ended = round.ended()?;
+            if !has_learned {
+                has_learned = self.learn()?;
+            }
+            if let Some(code) = ended {
                 break code;
             }
             if self.watched.stop().order() != Order::GoOn {

@@ -91,7 +91,7 @@ pub(super) fn header<'a>(context: &Context<'_>, errand: &Errand<'a>, start: &Pat
         user: context.ambient.user.clone(),
         version: env!("CARGO_PKG_VERSION"),
         pid: std::process::id(),
-        is_round: context.typed.is_round,
+        is_round: context.typed.round.is_some(),
     }
 }
 

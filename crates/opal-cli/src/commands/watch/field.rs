@@ -1,23 +1,20 @@
 //! Which files count: the source, what the plan reads, and the inputs of `@cached`. Where the plan has
 //! no `@cached`, all files of the project that git does not ignore.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use opal_core::inventory::CACHED;
-use opal_core::plan::{Arg, Key, Plan};
 use opal_core::resolver::TroubleKind;
-use opal_core::{Data, Value};
 use opal_ops::planning::Subject;
 use opal_ops::source::imports::Wanted;
 use opal_ops::source::{Loaded, seen_from, top_around};
 use opal_plan::plan::{Purpose, Resolved};
-use opal_session::noted::{Depth, Noted, Places};
+use opal_session::noted::{Depth, Noted};
 use opal_session::stop::Stop;
 use opal_session::watching::{self, Field, Snapshot};
 
 use crate::context::Context;
+use crate::counting::Counting;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::project::Chosen;
@@ -29,13 +26,12 @@ pub(super) struct Area {
     base: PathBuf,
     project: PathBuf,
     home: Option<PathBuf>,
-    patterns: Vec<String>,
-    /// The sources, and what the plan has read.
-    places: Places,
+    /// What its quick plan says, with the sources.
+    quick: Counting,
+    /// What the last round has said that had a plan, and what later rounds have read.
+    said: Counting,
     /// The runtime root, where it is in the project.
     root: Option<String>,
-    /// What the task makes.
-    outputs: Vec<String>,
     /// Whether the task asks something.
     asks: bool,
 }
@@ -53,9 +49,8 @@ impl Area {
         })?;
         let project = top_around(&base).to_owned();
         let home = context.ambient.home.clone();
-        let (patterns, outputs, places) = (Vec::new(), Vec::new(), Places::new());
-        let mut area =
-            Self { base, project, home, patterns, places, root: None, outputs, asks: false };
+        let (quick, said) = (Counting::default(), Counting::default());
+        let mut area = Self { base, project, home, quick, said, root: None, asks: false };
         if let Some(root) = context.root(asked.plan.root.as_ref()) {
             let path = std::path::absolute(root.path()).unwrap_or_default();
             // It may not be there yet, and its parent may have another name.
@@ -99,16 +94,27 @@ impl Area {
         }
     }
 
+    /// The same, with what a round has said; none where that says nothing new.
+    pub(super) fn learned(&self, said: Counting) -> Option<Self> {
+        let said = if said.is_planned { said } else { self.said.clone().with(&said) };
+        (said != self.said).then(|| Self { said, ..self.clone() })
+    }
+
     pub(super) fn snapshot(&self, before: &Snapshot) -> Result<Snapshot, Failure> {
-        let patterns: Vec<&str> = self.patterns.iter().map(String::as_str).collect();
-        let except: Vec<&str> = self.root.iter().chain(&self.outputs).map(String::as_str).collect();
+        let all = self.quick.clone().with(&self.said);
+        let mut patterns: Vec<&str> = all.inputs.iter().map(String::as_str).collect();
+        let project = self.written(&self.project);
+        if !all.has_cached {
+            patterns.push(&project);
+        }
+        let except: Vec<&str> = self.root.iter().chain(&all.outputs).map(String::as_str).collect();
         let field = Field {
             base: &self.base,
             home: self.home.as_deref(),
             project: &self.project,
             patterns: &patterns,
             except: &except,
-            places: &self.places,
+            places: &all.places,
         };
         // A snapshot takes a moment: who waits for a signal asks after it.
         watching::snapshot(&field, Some(before), &Stop::new()).map_err(|trouble| {
@@ -131,35 +137,15 @@ impl Area {
         for file in sources(subject.loaded).iter().chain(&asked.plan.env_files) {
             noted.add(&std::path::absolute(file).unwrap_or_default(), Depth::Content);
         }
-        let mut places = noted.places();
-        let Some(Resolved { plan, secrets, .. }) = &planned else {
+        let counting = Counting::of(noted.places(), planned.as_ref(), &self.base);
+        match planned {
+            Some(Resolved { plan, .. }) => {
+                self.asks = plan.all_steps().any(|step| step.node.is_decorator("confirm"));
+                self.quick = counting;
+            }
             // What was watched is watched, and the files that may have the error.
-            if self.patterns.is_empty() {
-                self.patterns.push(self.written(&self.project));
-            }
-            return self.places.append(&mut places);
-        };
-        let mut patterns = Vec::new();
-        let values = |arg: &Arg| texts(arg, secrets);
-        let (mut outputs, mut has_cached) = (Vec::new(), false);
-        self.asks = false;
-        for step in plan.all_steps() {
-            self.asks |= step.node.is_decorator("confirm");
-            if step.node.is_decorator(CACHED) {
-                has_cached = true;
-                patterns.extend(step.arg("inputs").map(values).unwrap_or_default());
-                outputs.extend(step.arg("outputs").map(values).unwrap_or_default());
-            }
+            None => self.quick = std::mem::take(&mut self.quick).with(&counting),
         }
-        for name in globbed(plan) {
-            places.insert(self.base.join(name), Depth::Content);
-        }
-        self.places = places;
-        if !has_cached {
-            patterns.push(self.written(&self.project));
-        }
-        self.patterns = sorted(patterns);
-        self.outputs = sorted(outputs);
     }
 
     /// A path as a pattern.
@@ -186,38 +172,4 @@ fn plan(
 fn sources(loaded: &Loaded) -> Vec<PathBuf> {
     let variables = loaded.imports.variables.iter().map(|file| PathBuf::from(&file.name));
     loaded.files().into_iter().chain(variables).collect()
-}
-
-/// The files that a glob has found: the plan has their names, and its steps read them.
-fn globbed(plan: &Plan) -> Vec<String> {
-    let globs = plan.reads.iter().filter(|read| read.decorator == "file.glob");
-    let found = globs.filter_map(|read| read.public.clone());
-    found.flat_map(|names| texts(&Arg::Const(names), &BTreeMap::new())).collect()
-}
-
-/// The texts of an Array.
-fn texts(arg: &Arg, values: &BTreeMap<Key, Data>) -> Vec<String> {
-    let text = |value: &Value| match value {
-        Value::String(text) => Some(text.to_string()),
-        _ => None,
-    };
-    match arg {
-        Arg::Const(Value::Array(items)) => items.iter().filter_map(text).collect(),
-        Arg::Const(value) => text(value).into_iter().collect(),
-        Arg::Array(items) => items.iter().flat_map(|item| texts(item, values)).collect(),
-        Arg::Value(key) => match values.get(key) {
-            Some(Data::Array(items)) => {
-                items.iter().filter_map(|item| item.as_text().map(str::to_owned)).collect()
-            }
-            Some(data) => data.as_text().map(str::to_owned).into_iter().collect(),
-            None => Vec::new(),
-        },
-        _ => Vec::new(),
-    }
-}
-
-fn sorted(mut patterns: Vec<String>) -> Vec<String> {
-    patterns.sort();
-    patterns.dedup();
-    patterns
 }

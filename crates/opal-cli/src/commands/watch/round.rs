@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 
 use opal_core::action::Why;
@@ -32,9 +33,9 @@ pub(super) struct Words {
 
 impl Words {
     /// The words of `opal watch` as words of `opal run`. The process is already where `-C` says.
-    pub(super) fn of(context: &Context<'_>, subject: &Subject<'_>) -> Self {
+    pub(super) fn of(context: &Context<'_>, subject: &Subject<'_>, letter: &Path) -> Self {
         let typed = context.typed;
-        let mut words: Vec<OsString> = vec![ROUND.into()];
+        let mut words: Vec<OsString> = vec![ROUND.into(), letter.into()];
         if let Some(file) = &typed.file {
             words.extend(["-f".into(), file.into()]);
         }

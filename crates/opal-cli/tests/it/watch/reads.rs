@@ -52,6 +52,48 @@ fn every_way_to_write_a_path_is_watched() {
 }
 
 #[test]
+fn paths_that_depend_on_expensive_values_are_watched() {
+    let text = "\
+fun show() {
+    var where = @shell.output(\"cat where\", public=true)
+    var found = @file.read(where, public=true)
+    @cached(inputs=[@shell.output(\"cat which\", public=true)], outputs=[where + \".out\"]) {
+        touch one.out two.out
+    }
+    echo has @var.found
+}
+";
+    let opal = project(text).file("where", "one\n").file("which", "src/a.c\n");
+    let opal = opal.file("one", "first\n").file("two", "third\n").file("other.txt", "1\n");
+    let mut watching = Watching::begin(&opal, &["watch", "show"]);
+    watching.until("has first").until("watching: ");
+    opal.write("other.txt", "not read\n");
+    opal.write("one", "second\n");
+    watching.until("changed: `one`").until("has second").until("watching: ");
+    opal.write("src/a.c", "more\n");
+    watching.until("changed: `src/a.c`").until("has second").until("watching: ");
+    // The command is not watched, so another change is needed.
+    opal.write("where", "two\n");
+    opal.write("src/a.c", "even more\n");
+    watching.until("changed: `src/a.c`").until("has third").until("watching: ");
+    opal.write("one", "not read any more\n");
+    opal.write("two", "fourth\n");
+    watching.until("changed: `two`").until("has fourth").until("watching: ");
+    assert_eq!(watching.count("other.txt"), 0, "{:#?}", watching.seen);
+    assert_eq!(watching.count("changed: "), 4, "{:#?}", watching.seen);
+}
+
+#[test]
+fn a_file_that_an_expensive_value_names_is_waited_for() {
+    let opal = reading("@file.read(@shell.output(\"echo made/later\", public=true))");
+    let mut watching = Watching::begin(&opal, &["watch", "show"]);
+    watching.until("made/later").until("watching: ");
+    fs::create_dir(opal.path().join("made")).unwrap();
+    opal.write("made/later", "1\n");
+    watching.until("changed: `made/later`").until("has ").until("watching: ");
+}
+
+#[test]
 fn a_file_that_a_plan_misses_is_waited_for() {
     let opal = reading("@file.read(\"made/later\")");
     let mut watching = Watching::begin(&opal, &["watch", "show"]);
