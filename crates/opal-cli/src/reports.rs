@@ -37,11 +37,31 @@ pub(crate) struct Reported {
     last: Cell<Option<bool>>,
     /// Why nothing was run, where that is not a failure's own message.
     why: RefCell<Option<String>>,
+    /// Reports of single runs that become one report.
+    gathered: RefCell<Option<Vec<Gathered>>>,
+}
+
+/// The report of a run that is part of a larger one.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    pub(crate) report: Report,
+    /// As `--json` prints it, where a report is JSON.
+    pub(crate) json: Option<Value>,
 }
 
 impl Reported {
     pub(crate) fn because(&self, why: &str) {
         *self.why.borrow_mut() = Some(why.to_owned());
+    }
+
+    /// Has reports gathered, which would be written; those that were gathered so far.
+    pub(crate) fn gather(&self) -> Vec<Gathered> {
+        self.gathered.replace(Some(Vec::new())).unwrap_or_default()
+    }
+
+    /// Has reports written again.
+    pub(crate) fn write_again(&self) {
+        self.gathered.take();
     }
 }
 
@@ -56,6 +76,7 @@ pub(crate) fn around(
     let Some(reports) = Reports::ready(context, asked)? else { return work() };
     let at = crate::clock::now();
     let ended = work();
+    context.reported.write_again();
     let why = context.reported.why.take();
     let (why, help) = match &ended {
         _ if context.reported.last.get() == Some(false) => return ended,
@@ -122,6 +143,12 @@ impl Reports {
     /// Writes all of them. What cannot be written is reported, and gives the exit code of a run that
     /// did not fail.
     pub(crate) fn write(&self, report: &Report, json: &dyn Fn() -> Value) -> Option<Exit> {
+        if let Some(gathered) = &mut *self.reported.gathered.borrow_mut() {
+            let is_json = |to: &ReportTo| matches!(to, ReportTo::File(_, ReportFormat::Json));
+            let json = self.to.iter().any(is_json).then(json);
+            gathered.push(Gathered { report: report.clone(), json });
+            return None;
+        }
         self.reported.last.set(Some(report.is_good));
         let mut exit = None;
         for target in &self.to {

@@ -2,6 +2,8 @@
 //!
 //! A step is prepared when its turn comes: what it imports is known only then.
 
+mod reporting;
+
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
@@ -25,9 +27,11 @@ use crate::context::Context;
 use crate::failure::module::{not_found, unwritten};
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
+use crate::reports;
 use crate::signals::Watched;
 use crate::view::blueprint as view;
 use crate::view::module::warnings as show;
+use reporting::Reporting;
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let Some((verb, matches)) = matches.subcommand() else {
@@ -35,6 +39,20 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         return Err(Failure::usage("`opal blueprint` needs a command", help));
     };
     let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
+    if verb != "apply" || asked.plan.dry_run {
+        return of_command(context, matches, verb, &asked);
+    }
+    reports::around(context, &asked.run.reports, named(matches), || {
+        of_command(context, matches, verb, &asked)
+    })
+}
+
+fn of_command(
+    context: &Context<'_>,
+    matches: &ArgMatches,
+    verb: &str,
+    asked: &Asked,
+) -> Result<Exit, Failure> {
     let mut settings = Settings::read(context, matches)?;
     settings.said = given_with(context, None, &asked.plan.env_files, false)?.unwrap_or_default();
     settings.warn(context, &asked.plan.env_files)?;
@@ -47,10 +65,15 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         "validate" => validate(context, &settings, &blueprint, warnings, json),
         "apply" if !asked.plan.dry_run => {
             settings.gathered = json.then(RefCell::default);
-            apply(context, &asked, &settings, &blueprint, &steps)
+            apply(context, asked, &settings, &blueprint, &steps)
         }
-        _ => plan(context, &asked, &settings, &blueprint, &steps),
+        _ => plan(context, asked, &settings, &blueprint, &steps),
     }
+}
+
+/// What was typed.
+fn named(matches: &ArgMatches) -> &str {
+    matches.get_one::<String>("blueprint").map_or("", String::as_str)
 }
 
 /// The blueprint that was named.
@@ -67,7 +90,7 @@ fn read(
     settings: &Settings,
     json: bool,
 ) -> Result<Option<Named>, Failure> {
-    let named = matches.get_one::<String>("blueprint").map_or("", String::as_str);
+    let named = named(matches);
     let path = match Path::new(named) {
         path if path.is_file() => path.to_path_buf(),
         path if path.is_dir() => path.join(FILE),
@@ -199,6 +222,7 @@ fn apply(
     steps: &[&Step],
 ) -> Result<Exit, Failure> {
     let watched = module::watched(asked)?;
+    let mut reporting = Reporting::begin(context, asked)?;
     let mut progress = Progress::new(blueprint.fail_fast);
     let mut failure = None;
     for step in steps {
@@ -206,9 +230,11 @@ fn apply(
         progress.stop(over(&watched));
         if progress.is_barred(step) {
             progress.end(step, Done::NotRun);
+            reporting.step(step, Done::NotRun, None);
         } else if is_done(context, asked, settings, step)? {
             view::step(step, Done::Skipped.name());
             progress.end(step, Done::Skipped);
+            reporting.step(step, Done::Skipped, None);
         } else {
             view::step(step, step.action.name());
             let said = said(settings, step);
@@ -220,6 +246,7 @@ fn apply(
             };
             let done = done(step, &ran, watched.exit());
             let counts = progress.end(step, done);
+            reporting.step(step, done, ran.as_ref().err().map(|why| &*why.message));
             match ran {
                 Err(why) if !counts => view::step(step, &format!("failed: {}", why.message)),
                 ran if counts && matches!(done, Done::Failed | Done::Cancelled) => {
@@ -246,13 +273,14 @@ fn apply(
         is_cancelled: outcome == Outcome::Stopped(Stop::Cancelled),
         error: error(outcome, failure.as_ref()),
     };
-    view::ended(blueprint, ended, runs)?;
+    let unreported = reporting.write(blueprint, &ended);
+    view::ended(blueprint, &ended, runs)?;
     match (outcome, failure) {
         (Outcome::Stopped(Stop::Cancelled), _) => Ok(watched.exit().unwrap_or(Exit::Step(130))),
         (Outcome::Stopped(Stop::TimedOut), _) => Ok(Exit::Step(124)),
         (Outcome::Failed, Some((_, ran))) => ran,
         (Outcome::Differs, _) => Ok(Exit::Differs),
-        (Outcome::Ok | Outcome::Failed, _) => Ok(Exit::Done),
+        (Outcome::Ok | Outcome::Failed, _) => Ok(unreported.unwrap_or(Exit::Done)),
     }
 }
 

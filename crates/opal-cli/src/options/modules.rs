@@ -17,7 +17,6 @@ pub(crate) fn blueprint_args() -> Vec<Arg> {
     module_args()
         .into_iter()
         .filter(|arg| arg.get_long() == Some("dry-run") || !plan_only(arg))
-        .filter(|arg| arg.get_long() != Some("report"))
         .collect()
 }
 

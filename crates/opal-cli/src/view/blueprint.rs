@@ -98,37 +98,47 @@ pub(crate) struct Error {
     pub(crate) help: Vec<String>,
 }
 
+impl Ended<'_> {
+    /// In one word, and in words for people.
+    pub(crate) fn status(&self) -> (&'static str, &'static str) {
+        match (&self.error, self.differs) {
+            (Some(_), _) if self.is_cancelled => ("cancelled", "cancelled"),
+            (Some(_), _) => ("error", "failed"),
+            (None, true) => ("drifted", "not in the desired state"),
+            (None, false) => ("ok", "ok"),
+        }
+    }
+}
+
+/// How it all ended, as one document; `runs` are those of the single ones.
+pub(crate) fn document(blueprint: &Blueprint, ended: &Ended<'_>, runs: Vec<Value>) -> Value {
+    let steps = ended.steps.iter().map(|(step, done)| {
+        let reason = (*done == Done::Skipped).then_some("state-ok");
+        let status = if reason.is_some() { "skipped" } else { done.name() };
+        let module = step.module_ref.as_str();
+        json!({"id": step.id, "module_ref": module, "status": status, "reason": reason})
+    });
+    let steps: Vec<Value> = steps.collect();
+    json!({
+        "version": 1,
+        "blueprint_ref": blueprint.blueprint_ref.as_str(),
+        "status": ended.status().0,
+        "steps": steps,
+        "runs": runs,
+        "error": ended.error.as_ref().map(|error| error_json(&error.message, &error.help)),
+    })
+}
+
 /// How it all ended. `runs` are the documents of the single ones, where JSON is wanted.
 pub(crate) fn ended(
     blueprint: &Blueprint,
-    ended: Ended<'_>,
+    ended: &Ended<'_>,
     runs: Option<Vec<Value>>,
 ) -> Result<Exit, Failure> {
-    let name = blueprint.blueprint_ref.as_str();
-    let (status, words) = match (&ended.error, ended.differs) {
-        (Some(_), _) if ended.is_cancelled => ("cancelled", "cancelled"),
-        (Some(_), _) => ("error", "failed"),
-        (None, true) => ("drifted", "not in the desired state"),
-        (None, false) => ("ok", "ok"),
-    };
     if let Some(runs) = runs {
-        let steps = ended.steps.iter().map(|(step, done)| {
-            let reason = (*done == Done::Skipped).then_some("state-ok");
-            let status = if reason.is_some() { "skipped" } else { done.name() };
-            let module = step.module_ref.as_str();
-            json!({"id": step.id, "module_ref": module, "status": status, "reason": reason})
-        });
-        let steps: Vec<Value> = steps.collect();
-        return print_json(&json!({
-            "version": 1,
-            "blueprint_ref": name,
-            "status": status,
-            "steps": steps,
-            "runs": runs,
-            "error": ended.error.map(|error| error_json(&error.message, &error.help)),
-        }));
+        return print_json(&document(blueprint, ended, runs));
     }
-    let mut out = format!("\n{name}: {words}\n");
+    let mut out = format!("\n{}: {}\n", blueprint.blueprint_ref.as_str(), ended.status().1);
     for (step, done) in ended.steps {
         let _ = writeln!(out, "  {}  {}", step.id, done.name());
     }

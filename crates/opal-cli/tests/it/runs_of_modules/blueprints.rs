@@ -44,6 +44,57 @@ fn a_plan_of_a_blueprint_runs_and_writes_nothing() {
     assert!(!release.path("root").exists());
 }
 
+const REPORTS: [&str; 4] =
+    ["--report=r.xml", "--report=r.md", "--report=r.html", "--report=r.json"];
+
+#[test]
+fn a_report_of_a_blueprint_has_the_cases_of_all_its_runs() {
+    let blueprint = format!("{BLUEPRINT}  - {{id: last, module_ref: core/host, requires: [host]}}\n");
+    let release = release("echo out of space; exit 8\n")
+        .file("rel/blueprints/demo/site@v1/blueprint.yml", &blueprint);
+    let opal = release.opal();
+    opal.call(&[&["blueprint", "apply", "demo/site@v1"][..], &REPORTS].concat()).code(8);
+    let junit = opal.read("r.xml");
+    let cases: Vec<&str> = junit.lines().filter(|line| line.contains("<testcase")).collect();
+    assert_eq!(cases.len(), 3, "{junit}");
+    assert!(cases[0].contains("classname=\"net.") && !cases[0].contains("<failure"), "{junit}");
+    assert!(cases[1].contains("classname=\"host.") && cases[1].contains("<failure"), "{junit}");
+    assert!(cases[2].contains("name=\"last: apply core/host\"") && cases[2].contains("<skipped"));
+    assert!(junit.contains("out of space"), "{junit}");
+    assert!(opal.read("r.md").starts_with("### ❌ <code>demo/site@v1</code>: failed"));
+    assert!(opal.read("r.html").contains("3 steps: 1 ok, 1 failed, 1 not run in "));
+    let document: serde_json::Value = serde_json::from_str(&opal.read("r.json")).unwrap();
+    assert_eq!(document["status"], "error");
+    assert_eq!(document["runs"].as_array().unwrap().len(), 2);
+    // What is already applied is a case too.
+    opal.call(&[&["blueprint", "apply", "demo/site@v1"][..], &REPORTS].concat()).code(8);
+    assert!(opal.read("r.xml").contains("already applied"));
+}
+
+#[test]
+fn a_blueprint_that_cannot_begin_has_reports_too() {
+    let release = release("true\n")
+        .file("rel/blueprints/demo/site@v1/blueprint.yml", "kind: BlueprintSpec\n");
+    let opal = release.opal();
+    opal.write("r.xml", "an earlier run: all fine\n");
+    let ran = opal.call(&[&["blueprint", "apply", "demo/site@v1"][..], &REPORTS].concat());
+    assert_ne!(ran.code, 0);
+    assert!(opal.read("r.xml").contains("name=\"the run\""), "{}", opal.read("r.xml"));
+    // A dry run has no report.
+    opal.call(&["blueprint", "plan", "demo/site@v1", "--report=r.xml"]).code(2);
+}
+
+#[test]
+fn the_failure_of_an_optional_step_is_not_a_failure_of_the_report() {
+    let blueprint = BLUEPRINT.replace("requires: [net]}", "requires: [net], optional: true}");
+    let release = release("exit 8\n")
+        .file("rel/blueprints/demo/site@v1/blueprint.yml", &blueprint);
+    let opal = release.opal();
+    opal.call(&[&["blueprint", "apply", "demo/site@v1"][..], &REPORTS].concat()).code(0);
+    assert!(opal.read("r.xml").contains("failures=\"0\" errors=\"0\""), "{}", opal.read("r.xml"));
+    assert!(opal.read("r.md").contains("failed, optional"));
+}
+
 #[test]
 fn a_step_that_fails_is_the_last_and_json_is_one_document() {
     let release = release("exit 8\n");
