@@ -55,6 +55,13 @@ impl ShownDetails {
         Self { text, marks, has_diff: written.marks.contains(&Mark::Name) }
     }
 
+    /// As a record has them.
+    pub(crate) fn recorded(text: &str) -> Self {
+        let marks = vec![Mark::Words; text.split_terminator('\n').count()];
+        let text = Shown::vouch(text.as_bytes().to_vec());
+        Self { text, marks, has_diff: false }
+    }
+
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         self.text.text()

@@ -1,14 +1,16 @@
 //! `opal runs` in the table.
 
-use clap::{Arg, Command};
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, Command, ValueHint};
 
 use super::shared::{flag, json, root};
 
 pub(super) fn runs() -> Command {
     Command::new("runs")
-        .about("List, show, follow, compare and remove runs")
+        .about("List, show, report, follow, compare and remove runs")
         .subcommand_required(true)
-        .subcommands([list(), show(), diff(), tail(), prune()])
+        .subcommands([list(), show(), diff(), report(), tail(), prune()])
         .after_help(
             "RUN is the id of a run, a prefix of it, or `last`.\n\nExamples:\n  opal runs list \
              --status failed\n  opal runs show last --logs",
@@ -82,6 +84,25 @@ fn diff() -> Command {
             "Exit: 0 the same, 1 different; durations are not compared.\n\nExample:\n  opal runs \
              diff 20261114 last",
         )
+}
+
+fn report() -> Command {
+    Command::new("report")
+        .about("Write the report of a run, from its record")
+        .args([
+            run("run").default_value("last"),
+            Arg::new("out")
+                .short('o')
+                .long("out")
+                .value_name("FILE")
+                .required(true)
+                .action(ArgAction::Append)
+                .value_parser(clap::value_parser!(PathBuf))
+                .value_hint(ValueHint::FilePath)
+                .help("Write FILE.html, .md, .xml (JUnit) or .json; may be repeated"),
+            root(),
+        ])
+        .after_help("Example:\n  opal runs report last -o run.html")
 }
 
 fn tail() -> Command {

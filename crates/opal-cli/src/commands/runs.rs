@@ -1,6 +1,7 @@
 //! `opal runs`: what has run.
 
 mod diff;
+mod report;
 mod stored;
 mod tail;
 
@@ -30,6 +31,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         "list" => list(context, &root, matches),
         "show" => show(context, &root, matches),
         "diff" => diff::run(context, &root, matches),
+        "report" => report::run(context, &root, matches),
         "tail" => tail::run(context, &root, matches),
         _ => prune(&root, matches),
     }

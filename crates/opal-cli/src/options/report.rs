@@ -33,7 +33,7 @@ impl ReportTo {
             Some("json") => ReportFormat::Json,
             _ => {
                 return Err(Failure::usage(
-                    format!("`--report {}`: unknown format of a report", path.display()),
+                    format!("unknown format of a report: `{}`", path.display()),
                     "expected a file that ends in .xml (JUnit), .md, .html or .json, or `github`",
                 ));
             }

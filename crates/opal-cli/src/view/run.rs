@@ -47,7 +47,7 @@ use opal_vault::witness::{Audience, Progress};
 use serde_json::Value;
 
 use crate::failure::Failure;
-pub(crate) use report::{Failed, Report, came_to, headline};
+pub(crate) use report::{Failed, Report, came_to, headline, in_counts};
 pub(crate) use screen::fitting;
 use screen::{Direct, OwnTerminal, Screen, Terminal};
 use state::State;

@@ -5,13 +5,16 @@ mod screen;
 mod tail;
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
+use opal_vault::event::Counts;
 use opal_vault::record::RunId;
 use opal_vault::record::reader::{Run, State, Step, Unreadable};
 use serde_json::{Value, json};
 
 use super::diagnostics::visible;
 use super::ink::Ink;
+use super::run::in_counts;
 use super::table::Table;
 use super::{counted, print, print_json, say};
 use crate::failure::{Exit, Failure};
@@ -198,9 +201,32 @@ fn what(step: &Step, paint: Paint) -> String {
 }
 
 pub(crate) fn show_json(run: &Run, steps: &[Step]) -> Result<Exit, Failure> {
+    print_json(&document(run, steps))
+}
+
+/// A run and its steps, as one document.
+pub(crate) fn document(run: &Run, steps: &[Step]) -> Value {
     let steps: Vec<Value> = steps.iter().map(step_json).collect();
     let folder = run.folder.display().to_string();
-    print_json(&json!({"version": 1, "run": run.document(), "steps": steps, "record": folder}))
+    json!({"version": 1, "run": run.document(), "steps": steps, "record": folder})
+}
+
+/// What a run came to, in one line.
+pub(crate) fn summary(run: &Run) -> String {
+    let State::Ended(status) = run.state else { return run.state.name().to_owned() };
+    let Some(counts) = run.get("counts") else { return run.state.name().to_owned() };
+    let count = |name: &str| counts[name].as_u64().unwrap_or_default();
+    let counts = Counts {
+        done: count("done"),
+        satisfied: count("satisfied"),
+        failed: count("failed"),
+        caught: count("caught"),
+        stopped: count("stopped"),
+        skipped: count("skipped"),
+        retries: count("retries"),
+    };
+    let took = run.get("took_ms").and_then(Value::as_f64).unwrap_or_default() / 1_000.0;
+    in_counts(status, counts, Duration::try_from_secs_f64(took).unwrap_or_default())
 }
 
 fn step_json(step: &Step) -> Value {

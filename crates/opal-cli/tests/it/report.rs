@@ -2,6 +2,7 @@
 
 mod github;
 mod nothing_run;
+mod recorded;
 mod schemas;
 
 use crate::support::{Opal, Ran};

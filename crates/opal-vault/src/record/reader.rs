@@ -6,12 +6,13 @@
 //! | what happened, line by line | [`Events`], in `events` |
 //! | what earlier runs of a contract left | [`earlier_runs`] |
 //! | how a run went | [`Run`], in `run` |
-//! | its steps | [`Step`], in `steps` |
+//! | its steps | [`Step`], in `steps`; all that happened to them [`replay`] |
 //! | what they printed | [`Outputs`], in `printed`; while it grows [`Following`], in `tail` |
 
 mod earlier_runs;
 mod events;
 mod printed;
+mod replay;
 mod run;
 mod steps;
 mod tail;
@@ -30,6 +31,7 @@ pub use crate::error::{Unread, Unreadable};
 pub use earlier_runs::earlier;
 pub use events::Events;
 pub use printed::{Outputs, Printed};
+pub use replay::replay;
 pub use run::{FailedPath, Run, State, failed_path};
 pub use steps::{Finish, Step, StepVerification, steps};
 pub use tail::Following;

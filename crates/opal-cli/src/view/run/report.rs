@@ -216,9 +216,14 @@ pub(super) fn closing(report: &Report<'_>, ink: Ink) -> String {
 
 /// `4 steps, 1 failed in 2.3s`.
 pub(crate) fn came_to(report: &Report<'_>) -> String {
-    let (steps, took) = (report.steps, words::time(report.took));
+    in_counts(report.status, report.steps, report.took)
+}
+
+/// What the steps of a run came to.
+pub(crate) fn in_counts(status: Status, steps: Counts, took: Duration) -> String {
+    let took = words::time(took);
     let Counts { done, satisfied, caught, failed, stopped, .. } = steps;
-    let mut counts = vec![match report.status {
+    let mut counts = vec![match status {
         Status::Executed | Status::Drifted => {
             counted(count(done + satisfied + caught + failed + stopped), "step")
         }

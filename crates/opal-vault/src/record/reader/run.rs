@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::event::Status;
 use opal_core::hash::Digest;
@@ -111,6 +112,12 @@ impl Run {
     #[must_use]
     pub fn started_at(&self) -> Option<&str> {
         self.text("started_at").or_else(|| self.text("at"))
+    }
+
+    /// When it started; none where the record does not say.
+    #[must_use]
+    pub fn began(&self) -> Option<SystemTime> {
+        super::replay::time(self.started_at()?)
     }
 
     /// The whole document, with its state.
