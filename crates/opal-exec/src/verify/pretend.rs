@@ -56,7 +56,12 @@ impl Stage for Pretend<'_, '_> {
         _: OnFailure,
         _: Option<BranchOutput>,
     ) -> Result<(), Halt> {
-        self.walk(&Conditions::default());
+        // Each branch has a directory of its own.
+        if !std::mem::replace(&mut self.is_walked, true) {
+            for branch in &self.step.block {
+                self.rehearsal.block(std::slice::from_ref(branch), self.here.clone());
+            }
+        }
         Ok(())
     }
 

@@ -280,3 +280,17 @@ fn a_copy_of_given_content_has_its_mode_and_overwrites_only_where_that_is_said()
     let task = Opal::machine("fun a() {\n    @file.copy(destination=\"f\")\n}\n");
     task.call(&["check"]).code(65).says("needs one of `source` and `content`");
 }
+
+/// A branch that goes elsewhere takes no other branch with it.
+#[test]
+fn a_step_that_changes_the_directory_leaves_other_branches_where_they_are() {
+    let yaml = "version: \"1\"\nsteps:\n  - {id: a, type: command, command: cd / && true, check: \"true\"}\n  \
+                - {id: b, type: command, command: \"true\", check: test -f steps.yaml}\n";
+    let opal = Opal::project(
+        "fun p() {\n    @parallel {\n        cd / && true\n        \
+         @shell(\"true\", check=\"test -f steps.yaml\")\n    }\n}\n",
+    );
+    std::fs::write(opal.path().join("steps.yaml"), yaml).unwrap();
+    opal.call(&["verify", "steps.yaml"]).code(0).says("2 resources: 2 satisfied");
+    opal.call(&["verify", "p"]).code(0).says("1 resource: 1 satisfied");
+}
