@@ -201,9 +201,6 @@ fn next(findings: &Findings<'_>, verbose: bool) -> String {
     if !verbose && has(Status::Drifted) {
         out.push_str("to see the differences: `--verbose`\n");
     }
-    if has(Status::Unknown) {
-        out.push_str("for a command of unknown status, add a `check`\n");
-    }
     if is_blocked {
         out.push_str("blocked resources stay blocked until the reason is fixed");
         out.push_str(if verbose { "\n" } else { "; `--verbose` shows how\n" });

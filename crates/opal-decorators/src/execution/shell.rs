@@ -141,7 +141,7 @@ fn not_json(fault: &json::Fault) -> Trouble {
 impl Verify for Shell {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
         let Some(check) = inputs.script("check") else {
-            return Ok(Finding::unknown("there is no `check` to verify it"));
+            return Ok(Finding::unknown("no `check` is given"));
         };
         let answer = probe.ask(&Ask {
             run: Run::Script(check),

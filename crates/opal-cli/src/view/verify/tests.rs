@@ -87,7 +87,6 @@ fn the_table_has_a_row_a_step_and_says_what_to_do() {
 2 more steps only act: they are not verified
 to apply what is not in the desired state: `opal apply a.yaml`
 to see the differences: `--verbose`
-for a command of unknown status, add a `check`
 blocked resources stay blocked until the reason is fixed; `--verbose` shows how
 ";
     assert_eq!(shown(&all(), false), expected);
