@@ -15,6 +15,9 @@ use crate::plan::planner::Planner;
 
 /// Adds an error for every step that would run such a value.
 pub(super) fn judge(planner: &mut Planner<'_>, steps: &[Step]) {
+    if !planner.demands.iter().any(|demand| demand.purpose.is_environment()) {
+        return;
+    }
     let mut judge = Judge { planner, variables: Vec::new(), errors: Vec::new() };
     judge.steps(steps);
     let errors = judge.errors;
