@@ -98,7 +98,14 @@ pub(crate) fn emit(
         out.text.push('\n');
     }
     let called = called(sheet);
-    for (index, task) in sheet.tasks.iter().enumerate() {
+    let mut group = None;
+    for (index, task) in grouped(&sheet.tasks) {
+        if group != task.group.as_deref() {
+            group = task.group.as_deref();
+            let heading = format!("# {}", group.unwrap_or_default());
+            out.text.push_str(&comment(&heading, ""));
+            out.text.push('\n');
+        }
         let name = globals.tasks.get(task.name.as_str()).cloned().unwrap_or_default();
         if name != task.name {
             out.renamed.insert(index, name.clone());
@@ -118,6 +125,21 @@ pub(crate) fn emit(
     }
     finish(&mut out);
     out
+}
+
+/// The tasks, those without a group first, then group by group: a heading is for all that follows it.
+fn grouped(tasks: &[Task]) -> Vec<(usize, &Task)> {
+    let mut groups: Vec<&str> = Vec::new();
+    for group in tasks.iter().filter_map(|it| it.group.as_deref()) {
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    let place =
+        |task: &Task| task.group.as_deref().map(|it| groups.iter().position(|group| *group == it));
+    let mut all: Vec<(usize, &Task)> = tasks.iter().enumerate().collect();
+    all.sort_by_key(|(_, task)| place(task));
+    all
 }
 
 /// The places of references are those of the marks.

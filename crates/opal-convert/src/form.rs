@@ -27,6 +27,17 @@ pub(crate) struct Sheet {
     pub(crate) repeats_dependencies: bool,
     /// In the other tool, too, a command fails if a program of a pipe does.
     pub(crate) has_pipefail: bool,
+    /// The parts of the body of [`CHECKS`], in order.
+    pub(crate) checks: Vec<StartCheck>,
+}
+
+/// Something that the other tool checks when it starts.
+#[derive(Clone, Debug)]
+pub(crate) struct StartCheck {
+    /// What is reported where it is not in the result.
+    pub(crate) leftover: Leftover,
+    /// How many steps it has.
+    pub(crate) steps: usize,
 }
 
 /// A file of variables for all tasks.
@@ -71,7 +82,7 @@ pub(crate) struct Leftover {
     pub(crate) why: String,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Variable {
     pub(crate) name: String,
     pub(crate) value: Expr,
@@ -98,6 +109,8 @@ pub(crate) struct Task {
     /// The text of the file, for the comment where it is omitted.
     pub(crate) source: String,
     pub(crate) docs: Vec<String>,
+    /// The heading that it is listed under.
+    pub(crate) group: Option<String>,
     pub(crate) params: Vec<Param>,
     pub(crate) needs: Vec<Call>,
     pub(crate) confirm: Option<Expr>,
@@ -125,7 +138,8 @@ impl Task {
         let call = Call { task: self.name.clone(), args: params.iter().map(pass).collect() };
         let docs = vec![format!("Alias of `{}`.", self.name)];
         let body = vec![Step::Call { call, may_fail: false }];
-        Self { name, line, source, docs, params, body, ..Self::default() }
+        let group = self.group.clone();
+        Self { name, line, source, docs, group, params, body, ..Self::default() }
     }
 
     /// Nothing decides whether it runs.

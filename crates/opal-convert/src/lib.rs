@@ -47,7 +47,7 @@ mod prove;
 mod quotes;
 mod taskfile;
 
-use form::CHECKS;
+use form::{CHECKS, Sheet};
 use limits::MAX_TASKS;
 use opal_core::text::MAX_SOURCE_BYTES;
 
@@ -86,10 +86,9 @@ pub fn convert(text: &str, format: Format, options: Options<'_>) -> Result<Conve
     sheet.keep_pipes();
     sheet.set_path_in_steps();
     sheet.complete(format.tool());
-    let conversion = prove::prove(&sheet, format, options);
-    match conversion.has_omitted(CHECKS) {
-        // A task must not fail because of a check that was not converted.
-        true if sheet.drop_checks() => Ok(prove::prove(&sheet, format, options)),
-        _ => Ok(conversion),
-    }
+    let prove = |sheet: &Sheet| prove::prove(sheet, format, options);
+    let conversion = prove(&sheet);
+    let drops = conversion.why_omitted(CHECKS).is_some()
+        && sheet.drop_checks(&|alone| prove(alone).why_omitted(CHECKS));
+    Ok(if drops { prove(&sheet) } else { conversion })
 }

@@ -47,8 +47,10 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    pub(crate) fn has_omitted(&self, name: &str) -> bool {
-        self.outcomes.iter().any(|it| it.name == name && it.grade == Grade::Omitted)
+    /// Why a task was omitted; none where it was not.
+    pub(crate) fn why_omitted(&self, name: &str) -> Option<String> {
+        let is_it = |it: &&Outcome| it.name == name && it.grade == Grade::Omitted;
+        self.outcomes.iter().find(is_it).map(|it| it.why.join("; "))
     }
 
     #[must_use]

@@ -18,6 +18,7 @@ mod nodes;
 mod outside;
 mod parameters;
 mod source;
+mod status;
 mod task;
 mod template;
 
@@ -49,6 +50,7 @@ pub(crate) fn read(text: &str, name: &str, files: Folder<'_>) -> Result<Sheet, U
         imports: shared.dotenv.unwrap_or_default(),
         repeats_dependencies: true,
         has_pipefail,
+        ..Sheet::default()
     };
     let of_environment: BTreeSet<String> =
         sheet.environment.iter().map(|(name, _)| name.clone()).collect();

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Argument, CHECKS, Call, Expr, HERE, Leftover, Piece, Sheet, Step, Task, Variable};
+use super::{
+    Argument, CHECKS, Call, Expr, HERE, Leftover, Piece, Sheet, StartCheck, Step, Task, Variable,
+};
 
 impl Sheet {
     /// Calls of tasks that are elsewhere stay calls of the other tool, and a name is used once.
@@ -52,16 +54,37 @@ impl Sheet {
 }
 
 impl Sheet {
-    /// Without the checks at the start; whether there were any.
-    pub(crate) fn drop_checks(&mut self) -> bool {
+    /// Omits those checks at the start that cannot be written: a task must not fail because of a check
+    /// that was not converted. `omits` says why the body of a sheet with one task cannot be written.
+    pub(crate) fn drop_checks(&mut self, omits: &dyn Fn(&Self) -> Option<String>) -> bool {
         let Some(index) = self.tasks.iter().position(|it| it.name == CHECKS) else { return false };
-        let Task { line, file, source, .. } = self.tasks.remove(index);
-        for task in &mut self.tasks {
-            task.needs.retain(|it| it.task != CHECKS);
+        let mut steps = std::mem::take(&mut self.tasks[index].body).into_iter();
+        let mut body: Vec<Step> = Vec::new();
+        for StartCheck { leftover, steps: count } in std::mem::take(&mut self.checks) {
+            let part: Vec<Step> = steps.by_ref().take(count).collect();
+            let tasks = vec![self.tasks[index].with_body(part.clone())];
+            let alone = Self { variables: self.variables.clone(), tasks, ..Self::default() };
+            match omits(&alone) {
+                Some(why) => self.leftovers.push(Leftover { why, ..leftover }),
+                None => body.extend(part),
+            }
         }
-        let (name, why) = (CHECKS.to_owned(), "a value in them has no counterpart".to_owned());
-        self.leftovers.push(Leftover { line, file, name, source, why });
+        if body.is_empty() {
+            self.tasks.remove(index);
+            for task in &mut self.tasks {
+                task.needs.retain(|it| it.task != CHECKS);
+            }
+        } else {
+            self.tasks[index].body = body;
+        }
         true
+    }
+}
+
+impl Task {
+    /// A task of the same name with other steps.
+    fn with_body(&self, body: Vec<Step>) -> Self {
+        Self { name: self.name.clone(), is_private: true, body, ..Self::default() }
     }
 }
 

@@ -208,6 +208,7 @@ impl Task {
             file: self.file.clone(),
             source: self.source.clone(),
             docs: self.docs.clone(),
+            group: self.group.clone(),
             params: params.collect(),
             needs: self.needs.iter().map(|it| it.rewritten(other)).collect(),
             confirm: self.confirm.as_ref().map(one),

@@ -24,6 +24,12 @@ pub(super) fn apply(
                 let question = format!("Run recipe `{}`?", task.name);
                 task.confirm = Some(first.unwrap_or(Expr::Text(question)));
             }
+            "group" => {
+                // A function is listed under one heading.
+                let is_title = |it: &&str| !it.trim().is_empty() && !it.contains(['\n', '\r']);
+                let title = first.as_ref().and_then(text).filter(is_title);
+                task.group = task.group.take().or_else(|| title.map(|it| it.trim().to_owned()));
+            }
             "private" => task.is_private = true,
             "no-cd" => task.directory = Some(Expr::Fact(INVOCATION)),
             "working-directory" => task.directory = first,

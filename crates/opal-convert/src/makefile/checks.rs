@@ -2,19 +2,23 @@
 
 use super::reader::Check;
 use super::rules::under;
-use crate::form::{CHECKS, Call, Expr, Step, Task};
+use crate::form::{CHECKS, Call, Expr, Leftover, StartCheck, Step, Task};
 
-pub(super) fn add(checks: &[Check], tasks: &mut Vec<Task>) {
-    let Some(first) = checks.first() else { return };
+pub(super) fn add(checks: &[Check], tasks: &mut Vec<Task>) -> Vec<StartCheck> {
+    let Some(first) = checks.first() else { return Vec::new() };
     for task in tasks.iter_mut() {
         task.needs.insert(0, Call { task: CHECKS.to_owned(), args: Vec::new() });
     }
-    let mut body = Vec::new();
+    let (mut body, mut parts) = (Vec::new(), Vec::new());
     for check in checks {
         let mut steps = steps(&check.value);
         for condition in check.conditions.iter().rev() {
             steps = under(condition, steps, Vec::new());
         }
+        let (line, file, source) = (check.line, check.file.clone(), check.source.clone());
+        let (name, why) = ("a check at the start".to_owned(), String::new());
+        let leftover = Leftover { line, file, name, source, why };
+        parts.push(StartCheck { leftover, steps: steps.len() });
         body.extend(steps);
     }
     let source: Vec<&str> = checks.iter().map(|it| it.source.as_str()).collect();
@@ -28,6 +32,7 @@ pub(super) fn add(checks: &[Check], tasks: &mut Vec<Task>) {
         body,
         ..Task::default()
     });
+    parts
 }
 
 fn steps(value: &Expr) -> Vec<Step> {

@@ -70,7 +70,10 @@ pub(super) fn call(name: &str, args: &str, context: &Context<'_>) -> Expr {
         // A comma is part of the message.
         return Expr::Fail(Box::new(value(args.trim(), context)));
     }
-    let values: Vec<Expr> = arguments(args).iter().map(|arg| value(arg.trim(), context)).collect();
+    // Make removes blanks before the first argument only: `$(subst ., ,X)` makes blanks of dots.
+    let keeps_blanks = name == "subst";
+    let argument = |arg: &String| value(if keeps_blanks { arg } else { arg.trim() }, context);
+    let values: Vec<Expr> = arguments(args).iter().map(argument).collect();
     let texts: Option<Vec<String>> = values.iter().map(|it| known(it, context)).collect();
     let texts = texts.as_ref().map(|all| all.iter().map(String::as_str).collect::<Vec<_>>());
     if let Some(found) = texts.and_then(|texts| constant(name, &texts)) {

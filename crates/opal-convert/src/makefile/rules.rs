@@ -57,9 +57,9 @@ pub(super) fn sheet(mut file: Reader<'_>, names: &Reader<'_>) -> Sheet {
     for task in &mut tasks {
         maker.finish(task);
     }
-    checks::add(&file.checks, &mut tasks);
+    let checks = checks::add(&file.checks, &mut tasks);
     let variables = variables(&file, &tasks);
-    Sheet { variables, tasks, leftovers: file.leftovers, ..Sheet::default() }
+    Sheet { variables, tasks, leftovers: file.leftovers, checks, ..Sheet::default() }
 }
 
 /// Variables, those that only the environment can define included.

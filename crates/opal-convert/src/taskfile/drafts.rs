@@ -66,7 +66,15 @@ fn included(
         draft.task.move_to(&place, &names);
         draft.task.creates_directory |= directory.is_some();
         draft.task.is_private |= include.is_internal;
+        let name = draft.task.name.strip_prefix(prefix).unwrap_or_default();
+        let names: Vec<String> = std::iter::once(name)
+            .chain(draft.aliases.iter().map(String::as_str))
+            .map(str::to_owned)
+            .collect();
         draft.aliases.iter_mut().for_each(|it| it.insert_str(0, prefix));
+        for alias in &include.aliases {
+            draft.aliases.extend(names.iter().map(|name| format!("{alias}:{name}")));
+        }
         for (name, value) in &given {
             if !draft.inherited.iter().any(|(it, _)| it == name) {
                 draft.inherited.push((name.clone(), value.clone()));

@@ -47,8 +47,9 @@ pub(super) fn decided(mut drafts: Vec<Draft>, variables: &[Variable]) -> Vec<Tas
         let task = &draft.task;
         let made =
             draft.aliases.iter().map(|it| task.alias(it.clone(), task.line, task.source.clone()));
-        let made: Vec<_> =
-            made.map(|alias| Task { is_private: task.is_private, ..alias }).collect();
+        let made: Vec<_> = made
+            .map(|alias| Task { is_private: task.is_private, file: task.file.clone(), ..alias })
+            .collect();
         tasks.push(draft.task);
         tasks.extend(made);
     }

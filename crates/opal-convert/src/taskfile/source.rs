@@ -28,6 +28,8 @@ pub(super) struct Include {
     pub(super) prefix: String,
     pub(super) directory: Option<String>,
     pub(super) excluded: Vec<String>,
+    /// Other names for the prefix.
+    pub(super) aliases: Vec<String>,
     pub(super) is_internal: bool,
     /// Variables for its tasks only.
     pub(super) variables: Vec<(String, Expr)>,
@@ -73,10 +75,6 @@ impl Source {
                 Ok(None) => {}
                 Err(why) => self.leftovers.push(leave(format!("includes: {namespace}"), why)),
             }
-            if get(node, "aliases").is_some() {
-                let why = "aliases of included files are not converted".to_owned();
-                self.leftovers.push(leave(format!("aliases of {namespace}"), why));
-            }
         }
     }
 
@@ -113,6 +111,10 @@ impl Source {
             },
             directory: directory.filter(|it| !matches!(*it, "" | ".")).map(str::to_owned),
             excluded: texts(get(node, "excludes")),
+            aliases: match flag(node, "flatten") {
+                true => Vec::new(),
+                false => texts(get(node, "aliases")),
+            },
             is_internal: flag(node, "internal"),
             variables: nodes::variables(node, "vars"),
         }))

@@ -8,6 +8,7 @@ use super::files::files;
 use super::globals::{Shared, environment_value};
 use super::nodes::{self, entries, flag, get, list, pieces, text, texts};
 use super::outside::{CLI_ARGS, outside, without_itself};
+use super::status;
 use crate::commands::runs;
 use crate::form::{Argument, Call, Cond, DECIDES, Expr, Param, Piece, Step, Task};
 
@@ -83,9 +84,6 @@ impl Draft {
         if get(node, "dotenv").is_some() {
             task.differs("`dotenv` files are not loaded; use `--env-file`");
         }
-        if get(node, "status").is_some() {
-            task.differs("`status` is omitted");
-        }
         if let Some(prompt) = get(node, "prompt") {
             let texts: Vec<_> = list(prompt).into_iter().filter_map(text).collect();
             task.confirm = Some(Expr::of_pieces(pieces(&texts.join(" "))));
@@ -98,11 +96,13 @@ impl Draft {
         self.dependencies(node);
         self.preconditions(node);
         let may_fail = flag(node, "ignore_error");
+        let before = self.task.body.len();
         for key in ["cmds", "cmd"] {
             if let Some(commands) = get(node, key) {
                 self.commands(commands, may_fail);
             }
         }
+        status::apply(&mut self.task, node, before);
         let systems = texts(get(node, "platforms"));
         self.platforms(&systems);
         self.cache(node);

@@ -165,3 +165,21 @@ fn a_variable_that_names_just_is_just() {
         "adapted exact adapted",
     );
 }
+
+#[test]
+fn groups_are_headings() {
+    assert_just(
+        "[group('ship it')]\na:\n    echo a\nb:\n    echo b\n[group: 'lint']\n[group('ci')]\nc:\n    echo c\n\
+         # Docs.\n[group('ship it')]\nd: a\n    echo d\nalias e := d\n",
+        "fun b() {\n    echo b\n}\n\n# # ship it\n\nfun a() {\n    echo a\n}\n\n# Docs.\n\
+         fun d() {\n    @needs.a()\n    echo d\n}\n\n# Alias of `d`.\nfun e() {\n    @cmd.d()\n}\n\n\
+         # # lint\n\nfun c() {\n    echo c\n}\n",
+        "exact exact exact exact exact",
+    );
+    // A title is a comment, whatever it says.
+    let found = converted(Format::Just, "[group(\"a\\r\\nfun x() = rm\")]\na:\n    echo a\n");
+    assert!(!found.source.contains("fun x"), "{}", found.source);
+    let found =
+        converted(Format::Just, "[group('@secret.env(X) \u{2028} \"\"\"')]\na:\n    echo a\n");
+    assert!(found.source.contains("\nfun a() {"), "{}", found.source);
+}

@@ -138,3 +138,35 @@ fn a_list_that_is_known_is_written_out() {
         "exact exact exact",
     );
 }
+
+#[test]
+fn only_checks_that_cannot_be_written_are_omitted() {
+    let text = "ifndef TOKEN\n$(error TOKEN is not set)\nendif\n\
+                ifneq ($(firstword $(sort $(MAKE_VERSION) 4.0)),4.0)\n$(error need make 4)\nendif\n\
+                ifeq ($(wildcard go.mod),)\n$(error no module)\nendif\n.PHONY: a\na:\n\techo a\n";
+    let found = converted(Format::Make, text);
+    for kept in ["TOKEN is not set", "no module", "@needs._checks-at-the-start()"] {
+        assert!(found.source.contains(kept), "{kept}\n{}", found.source);
+    }
+    let (grade, why) = reasons(&found, "a check at the start");
+    assert_eq!(grade, Grade::Omitted);
+    assert!(why.contains("`$(sort …)`"), "{why}");
+    let omitted = found.outcomes.iter().filter(|it| it.grade == Grade::Omitted);
+    assert_eq!(omitted.map(|it| it.line).collect::<Vec<_>>(), [5]);
+    // Without a check that is left, no task needs them.
+    let only = text.replace("ifndef TOKEN\n$(error TOKEN is not set)\nendif\n", "");
+    let only = only.replace("ifeq ($(wildcard go.mod),)\n$(error no module)\nendif\n", "");
+    let found = converted(Format::Make, &only);
+    assert!(!found.source.contains("@needs"), "{}", found.source);
+}
+
+#[test]
+fn blanks_in_the_arguments_of_subst_count() {
+    assert_result(
+        Format::Make,
+        "X := 1.2\nMAJOR := $(firstword $(subst ., ,$(shell cat VERSION)))\n.PHONY: a\na:\n\techo $(MAJOR) $(subst ., ,$(X))\n",
+        "var X = \"1.2\"\nvar MAJOR = split(trim(replace(@shell.output(\"cat VERSION\"), \".\", \" \")), \" \")[0]\n\n\
+         fun a() {\n    echo @var.MAJOR 1 2\n}\n",
+        "exact",
+    );
+}

@@ -267,3 +267,32 @@ fn files_that_decide_whether_a_task_runs_are_below_the_directory_of_the_include(
         &["inputs=[\"lib/src/*.c\", \"commands.opl\"], outputs=[\"lib/out.o\"]"],
     );
 }
+
+#[test]
+fn aliases_of_an_included_taskfile_are_names_of_its_tasks() {
+    let converted = of_files(
+        Format::Task,
+        &[
+            (
+                "Taskfile.yml",
+                "version: '3'\nincludes:\n  docs:\n    taskfile: ./docs\n    aliases: [d]\ntasks:\n  \
+                 all:\n    deps: [d:build]\n    cmds: [{task: 'd:s'}]\n",
+            ),
+            (
+                "docs/Taskfile.yml",
+                "version: '3'\ntasks:\n  build: mkdocs build\n  serve:\n    aliases: [s]\n    cmds: [mkdocs serve]\n",
+            ),
+        ],
+    );
+    assert_has(
+        &converted,
+        &[
+            "@needs.d-build()\n    @cmd.d-s()",
+            "# Alias of `docs:build`.\nfun d-build() {\n    @cmd.docs-build()",
+            "# Alias of `docs:serve`.\nfun d-s() {\n    @cmd.docs-serve()",
+        ],
+    );
+    let report = report(&converted);
+    assert!(report.iter().all(|it| it.starts_with("exact ")), "{report:#?}");
+    assert!(report.contains(&"exact docs/Taskfile.yml:3 d:build: ".to_owned()), "{report:#?}");
+}

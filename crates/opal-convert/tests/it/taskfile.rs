@@ -144,3 +144,30 @@ fn a_directory_has_one_spelling() {
         assert!(source.contains(expected), "{source}");
     }
 }
+
+#[test]
+fn commands_of_a_status_decide_whether_the_others_run() {
+    assert_task(
+        "version: '3'\ntasks:\n  a:\n    deps: [b]\n    status:\n      - test -f out\n      - test -d {{.DIR}}\n    \
+         vars: {DIR: made}\n    cmds:\n      - touch out\n      - cmd: mkdir {{.DIR}}\n        ignore_error: true\n  \
+         b: echo b\n",
+        "fun a() {\n    var DIR = \"made\"\n    @needs.b()\n    \
+         ( test -f out ) >/dev/null 2>&1 && ( test -d @var.DIR ) >/dev/null 2>&1 || (\n        \
+         ( touch out ) &&\n        ( ( mkdir @var.DIR ) || true )\n    )\n}\n\nfun b() {\n    echo b\n}\n",
+        "exact exact",
+    );
+    for task in [
+        "status: [test -f out]\n    cmds: [{task: b}]",
+        "status: [test -f out]\n    sources: [x]\n    cmds: [make]",
+        "status: [test -f out]\n    prompt: Sure?\n    cmds: [make]",
+        "status: ['test -f out # done']\n    cmds: [make]",
+        "status: ['{{.CHECK}}']\n    cmds: [make]",
+        "status: [test -f out]\n    cmds: [\"cd x\\nmake\"]",
+        "status: []\n    cmds: [make]",
+    ] {
+        let text = format!("version: '3'\ntasks:\n  a:\n    {task}\n  b: echo b\n");
+        let (grade, why) = reasons(&converted(Format::Task, &text), "a");
+        assert_eq!(grade, Grade::Adapted, "{task}");
+        assert!(why.contains("`status` is omitted, so the task always runs"), "{task}: {why}");
+    }
+}
