@@ -11,8 +11,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            the steps after it. It replaces `export`, whose effect ends with its step. Values are \
            strings; `str(8080)` converts a number.\n\nThis is also a good way to pass a secret to \
            a program, because other users of the machine can read the arguments of a process but \
-           not its environment. `@env` is not affected: it reads the environment that opal was \
-           started with.",
+           not its environment. A step that would evaluate a value in it, such as `eval \"$NAME\"`, \
+           is refused.\n\n`@env` is not affected: it reads the environment that opal was started with.",
     open_params: Some(Type::String),
     block: Block::Required,
     capabilities: &[Capability::Environment],
