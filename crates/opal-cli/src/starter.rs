@@ -24,7 +24,7 @@ struct Part {
     /// Begins the names of its tasks where there is more than one kind.
     prefix: &'static str,
     /// What it was recognized by.
-    because: &'static str,
+    because: Option<&'static str>,
     /// Whether its tasks have the usual names, which other kinds have too.
     is_shared: bool,
     tasks: Vec<Task>,
@@ -94,14 +94,14 @@ impl Found {
                 tasks.push(name);
             }
         }
-        Starter { text, tasks, because: parts.iter().map(|part| part.because).collect() }
+        Starter { text, tasks, because: parts.iter().filter_map(|part| part.because).collect() }
     }
 
     fn rust(&self) -> Option<Part> {
         self.has("Cargo.toml").then(|| Part {
             heading: "Rust",
             prefix: "rust",
-            because: "Cargo.toml",
+            because: Some("Cargo.toml"),
             is_shared: true,
             tasks: vec![
                 task("build", "Build everything; add `--release` for a release.")
@@ -143,7 +143,7 @@ impl Found {
         self.has("package.json").then(|| Part {
             heading: "Node",
             prefix: "node",
-            because: "package.json",
+            because: Some("package.json"),
             is_shared: true,
             tasks: std::iter::once(install).chain(of_scripts).collect(),
         })
@@ -158,7 +158,7 @@ impl Found {
         self.has("pyproject.toml").then(|| Part {
             heading: "Python",
             prefix: "python",
-            because: "pyproject.toml",
+            because: Some("pyproject.toml"),
             is_shared: true,
             tasks: vec![
                 task("build", "Build the package.").step(build),
@@ -173,7 +173,7 @@ impl Found {
         self.has("go.mod").then(|| Part {
             heading: "Go",
             prefix: "go",
-            because: "go.mod",
+            because: Some("go.mod"),
             is_shared: true,
             tasks: vec![
                 task("build", "Build everything.").step("go build ./..."),
@@ -189,7 +189,7 @@ impl Found {
         self.has("k8s/").then(|| Part {
             heading: "Kubernetes",
             prefix: "k8s",
-            because: "k8s/",
+            because: Some("k8s/"),
             is_shared: false,
             tasks: vec![
                 task("k8s-diff", "Show what `k8s-apply` would change; exit code 1 if anything.")
@@ -206,7 +206,7 @@ impl Found {
         is_terraform.then(|| Part {
             heading: "Infrastructure",
             prefix: "infra",
-            because: "*.tf",
+            because: Some("*.tf"),
             is_shared: false,
             tasks: vec![
                 task("infra-plan", "Show what `infra-apply` would change, and keep that plan.")
@@ -225,7 +225,7 @@ fn example() -> Part {
     Part {
         heading: "Example",
         prefix: "example",
-        because: "nothing that opal knows",
+        because: None,
         is_shared: false,
         tasks: vec![
             task("hello", "Say hello, to the world or to somebody.")

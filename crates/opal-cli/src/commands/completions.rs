@@ -52,14 +52,25 @@ pub(crate) fn script(matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 /// A command that takes a task, with the tasks as if they were commands of its own.
-fn with_targets(command: Command, tasks: &[Task], side: Behind) -> Command {
+fn with_targets(command: Command, tasks: &[Task], side: Behind, hides: bool) -> Command {
     let free = |task: &&Task| command.find_subcommand(&task.name).is_none();
     let tasks: Vec<Command> =
-        tasks.iter().filter(free).map(|task| options::behind(tasks::command(task), side)).collect();
+        tasks.iter().filter(free).map(|task| task_command(task, side, hides)).collect();
     // An argument that is changed comes last, unless it has an index.
     let command = command.mut_arg("target", |arg| arg.index(1).add(targets::sources()));
     let command = command.mut_arg("arguments", |arg| arg.index(2));
     command.subcommands(tasks)
+}
+
+/// A task with its flags and the options of opal.
+fn task_command(task: &Task, side: Behind, hides: bool) -> Command {
+    let command = options::behind(tasks::command(task), side);
+    if hides { command.mut_args(hidden) } else { command }
+}
+
+/// What is hidden is offered only where there is nothing else: values come before forty options.
+fn hidden(arg: Arg) -> Arg {
+    if arg.is_positional() { arg } else { arg.hide(true) }
 }
 
 /// The source that the words name with `-f` or `-g`, before the command or after one that takes a task;
@@ -96,14 +107,18 @@ fn tasks(words: &[OsString]) -> Vec<Task> {
 /// The whole command line, with the tasks of the project as commands.
 fn command_line(words: &[OsString]) -> Command {
     let tasks = tasks(words);
+    let hides = words.last().is_none_or(|word| !word.as_encoded_bytes().starts_with(b"-"));
     let mut opal = builtins::opal();
+    if hides {
+        opal = opal.mut_args(hidden);
+    }
     for verb in TAKE_A_TASK {
         let side = if verb == "verify" { Behind::Verify } else { Behind::Work };
-        opal = opal.mut_subcommand(verb, |command| with_targets(command, &tasks, side));
+        opal = opal.mut_subcommand(verb, |command| with_targets(command, &tasks, side, hides));
     }
     let named = tasks.iter().filter(|task| !task.is_reserved());
     // The tasks come first, before opal's own commands.
-    let command = |task| options::behind(tasks::command(task), Behind::Work).display_order(0);
+    let command = |task| task_command(task, Behind::Work, hides).display_order(0);
     let script = Arg::new("script").index(1).add(targets::sources());
     // A command that yields to a task is not offered beside it.
     let (own, new): (Vec<&Task>, Vec<&Task>) =

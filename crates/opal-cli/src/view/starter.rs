@@ -38,8 +38,11 @@ pub(crate) fn show(written: &Written<'_>, json: bool, ink: Ink) -> Result<Exit, 
     }
     let (bold, dim, reset) =
         if ink.colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
-    let mut out =
-        format!("Wrote {bold}{DEFAULT_FILE}{reset}, for {}.\n\n", made.because.join(", "));
+    let what = match made.because.as_slice() {
+        [] => "with an example: opal found no project files that it knows".to_owned(),
+        files => format!("for {}", files.join(", ")),
+    };
+    let mut out = format!("Wrote {bold}{DEFAULT_FILE}{reset}, {what}.\n\n");
     for task in &made.tasks {
         let _ = writeln!(out, "    {bold}{task}{reset}");
     }

@@ -45,6 +45,7 @@ fn what_it_wrote_says_what_to_do_next() {
     ran.says("opal convert justfile -o commands.opl --force");
     ran.says("opal convert Makefile -o commands.opl --force");
     opal.call(&["convert", "justfile", "-o", "commands.opl", "--force"]).code(0);
+    Opal::new().call(&["init"]).code(0).says("Wrote commands.opl, with an example");
 }
 
 #[test]
