@@ -35,8 +35,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     // Where one above is used so far, it no longer is.
     let above = project::find().ok().flatten().map(|chosen| chosen.path.display().to_string());
     let names = names().map_err(|error| Failure::unreadable(Path::new("."), &error))?;
-    let convertible: Vec<String> =
-        names.iter().filter(|name| Format::of_file(name).is_some()).cloned().collect();
+    let convertible: Vec<String> = convertible_of(&names).cloned().collect();
     let scripts = if names.contains("package.json") { scripts() } else { BTreeSet::new() };
     let made = Found { names, scripts }.starter();
     add(path, made.text.as_bytes()).map_err(|error| match error.kind() {
@@ -46,6 +45,15 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let (opal, above) = (context.opal(), above.as_deref());
     let written = Written { made: &made, convertible: &convertible, opal: &opal, above };
     starter::show(&written, matches.get_flag("json"), context.out())
+}
+
+/// A file here that `opal convert` can convert.
+pub(crate) fn convertible() -> Option<String> {
+    convertible_of(&names().ok()?).next().cloned()
+}
+
+fn convertible_of(names: &BTreeSet<String>) -> impl Iterator<Item = &String> {
+    names.iter().filter(|name| Format::of_file(name).is_some())
 }
 
 fn exists() -> Failure {

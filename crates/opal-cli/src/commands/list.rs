@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use opal_ops::source::Loaded;
 
-use super::of_projects;
+use super::{init, of_projects};
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::project::{Chosen, DEFAULT_FILE};
@@ -94,7 +94,7 @@ pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
         return ended(context, &file, view::list::json(&file, &tasks));
     }
     if context.chosen(None)?.is_none() {
-        return view::list::how_to_start(context.out());
+        return view::list::how_to_start(init::convertible().as_deref(), context.out());
     }
     let (file, mut tasks) = tasks(context, None)?;
     tasks.retain(|task| !task.is_private());

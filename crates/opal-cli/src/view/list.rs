@@ -11,7 +11,7 @@ use super::ink::Ink;
 use super::{counted, print, print_json, say};
 use crate::failure::{Exit, Failure};
 use crate::project::DEFAULT_FILE;
-use crate::tasks::{Task, TaskParam};
+use crate::tasks::{Task, TaskParam, path_word};
 
 pub(crate) fn human(file: &str, tasks: &[Task], ink: Ink) -> Result<Exit, Failure> {
     let file = visible(file);
@@ -142,10 +142,17 @@ pub(crate) fn broken(file: &str, errors: usize) {
     say(&format!("warning: {file} has {errors}, so tasks may be missing: see `opal check`\n"));
 }
 
-pub(crate) fn how_to_start(ink: Ink) -> Result<Exit, Failure> {
+/// `convertible` is a file here that has tasks of another tool.
+pub(crate) fn how_to_start(convertible: Option<&str>, ink: Ink) -> Result<Exit, Failure> {
     let (bold, reset) = if ink.colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    let convert = convertible.map_or(String::new(), |name| {
+        format!(
+            "{bold}opal convert {} -o {DEFAULT_FILE}{reset} converts the tasks of that file.\n",
+            visible(&path_word(name))
+        )
+    });
     print(&format!(
-        "No {bold}{DEFAULT_FILE}{reset} here or in a parent directory.\n\n\
+        "No {bold}{DEFAULT_FILE}{reset} here or in a parent directory.\n\n{convert}\
          {bold}opal init{reset} writes one, with tasks for what is in this directory. Or write it \
          yourself:\n\n    // Says hello.\n    \
          fun hello(name = \"world\") {{\n        echo \"hello, @var.name\"\n    }}\n\nthen\n\n    \

@@ -88,6 +88,9 @@ fn outside_a_project_opal_says_how_to_start() {
         .run()
         .code(66)
         .says("no `commands.opl` here or in a parent directory");
+    ran.hides("opal convert");
+    let ran = Opal::new().file("Makefile", "a:\n").run();
+    ran.code(0).says("opal convert Makefile -o commands.opl converts the tasks of that file");
 }
 
 #[test]
