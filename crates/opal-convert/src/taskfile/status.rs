@@ -11,16 +11,16 @@ pub(super) fn apply(task: &mut Task, node: &Node, before: usize) {
     if task.body.len() == before {
         return;
     }
+    let has_files = get(node, "sources").is_some() || get(node, "generates").is_some();
     // Both files and commands would have to decide, or a question would come first.
-    let is_plain = get(node, "sources").is_none()
-        && get(node, "generates").is_none()
-        && task.confirm.is_none()
-        && task.finally.is_empty();
+    let is_plain = !has_files && task.confirm.is_none() && task.finally.is_empty();
     match is_plain.then(|| unless(status, &task.body[before..])).flatten() {
         Some(step) => {
             task.body.truncate(before);
             task.body.push(step);
         }
+        // The same is said of the files.
+        None if has_files => task.differs("`status` is omitted"),
         None => task.differs("`status` is omitted, so the task always runs"),
     }
 }
