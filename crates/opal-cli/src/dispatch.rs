@@ -104,7 +104,10 @@ fn word(context: &Context<'_>, word: &str) -> Result<Exit, Failure> {
         return Ok(Exit::Source);
     }
     let tasks = project.as_deref_mut().map(|loaded| source::all_tasks(loaded, &context.registry));
-    let failure = unknown(context, word, tasks.transpose()?.as_deref());
+    let mut failure = unknown(context, word, tasks.transpose()?.as_deref());
+    if let Some(loaded) = &project {
+        failure = source::unknown_task(failure, loaded);
+    }
     Err(failure.in_json(asks_for_json(&context.typed.rest)))
 }
 

@@ -168,7 +168,11 @@ impl Failure {
     }
 
     /// For a file that is written beside its place first: until that is done, nothing changes.
-    pub(crate) fn unreplaced(what: &str, error: &io::Error) -> Self {
-        Self::unwritable(what, error).help("the existing file is unchanged")
+    pub(crate) fn unreplaced(path: &Path, error: &io::Error) -> Self {
+        let failure = Self::unwritable(&format!("`{}`", path.display()), error);
+        match path.exists() {
+            true => failure.help("the existing file is unchanged"),
+            false => failure,
+        }
     }
 }

@@ -30,7 +30,7 @@ use crate::env_file::Environment;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
-use crate::view;
+use crate::{source, view};
 
 use project::project_name;
 pub(crate) use project::{checked_out, commit, is_as_committed, is_modified, project_file};
@@ -58,7 +58,8 @@ pub(crate) fn check(subject: &Subject<'_>, context: &Context<'_>, json: bool) ->
 /// Says how many errors are in functions that the target does not reach.
 pub(crate) fn elsewhere(subject: &Subject<'_>, errors: usize) {
     if errors > 0 {
-        view::check::elsewhere(errors, subject.target());
+        let check = source::check_command(subject.loaded);
+        view::check::elsewhere(errors, subject.target(), &check);
     }
 }
 

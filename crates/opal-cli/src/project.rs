@@ -14,6 +14,9 @@ use crate::failure::{Exit, Failure};
 /// The file that is looked for when none is named.
 pub(crate) const DEFAULT_FILE: &str = "commands.opl";
 
+/// What a project is called and what it depends on, beside its source.
+const PROJECT_FILES: [&str; 2] = ["opal.mod", "opal.lock"];
+
 /// A source that could be read as bytes; whether it is text is said by `text`.
 #[derive(Debug)]
 pub(crate) struct SourceFile {
@@ -53,6 +56,7 @@ pub(crate) fn find() -> Result<Option<Chosen>, Failure> {
         return Ok(Some(Chosen::named(short)));
     }
     trusted::check(&found).map_err(|why| untrusted(&found, "in a parent directory", &why))?;
+    beside(&found)?;
     Ok(Some(Chosen { is_found: true, ..Chosen::named(found) }))
 }
 
@@ -69,7 +73,26 @@ pub(crate) fn global(home: Option<&Path>) -> Result<Chosen, Failure> {
         return Err(Failure::new(Exit::NoFile, message, help));
     }
     trusted::check(&path).map_err(|why| untrusted(&path, "the file of `-g`", &why))?;
+    beside(&path)?;
     Ok(Chosen { path, is_found: true, is_global: true })
+}
+
+/// The files of a project beside a source that nobody chose: the same holds for them.
+fn beside(source: &Path) -> Result<(), Failure> {
+    for file in PROJECT_FILES.map(|name| source.with_file_name(name)) {
+        if file.symlink_metadata().is_err() {
+            continue;
+        }
+        trusted::check(&file).map_err(|why| {
+            let message = format!("`{}` is not used: {why}", source.display());
+            let help = format!(
+                "read both, and if you want to use them, name the source: `-f {}`",
+                source.display()
+            );
+            Failure::new(Exit::NotTrusted, message, help)
+        })?;
+    }
+    Ok(())
 }
 
 fn untrusted(found: &Path, what: &str, why: &Untrusted) -> Failure {

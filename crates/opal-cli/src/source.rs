@@ -82,6 +82,24 @@ pub(crate) fn all_tasks(loaded: &mut Loaded, registry: &Registry) -> Result<Vec<
     Ok(tasks::of(loaded))
 }
 
+/// The command that shows every error of a source.
+pub(crate) fn check_command(loaded: &Loaded) -> String {
+    match loaded.selection.is_some() || project::is_default(&loaded.path) {
+        _ if loaded.is_global => "opal check -g".to_owned(),
+        true => "opal check".to_owned(),
+        false => format!("opal check {}", tasks::path_word(&loaded.name)),
+    }
+}
+
+/// Says of an unknown task that the source has syntax errors: the task may be in a part that could
+/// not be read.
+pub(crate) fn unknown_task(failure: Failure, loaded: &Loaded) -> Failure {
+    match loaded.syntax_errors() {
+        0 => failure,
+        errors => failure.help(view::list::broken(&loaded.name, errors, &check_command(loaded))),
+    }
+}
+
 impl NotLoaded {
     /// Reports a file that is not text as a fault in it, everything else as a failure.
     pub(crate) fn show(self, ink: Ink, json: bool) -> Result<Exit, Failure> {

@@ -10,7 +10,7 @@
 //! | – | what a configuration is | `config` |
 //! | document | YAML to nodes, within limits | `document`, scalars in `scalar` |
 //! | fields | keys: known, given twice, missing | `fields` |
-//! | values | nodes to values, against the parameters of the descriptors | `values`, `given` |
+//! | values | nodes to values, against the parameters of the descriptors | `values`, `given`, `braces` |
 //! | steps | steps, settings and validations | `steps`, `validations`, `arguments`, tables in `keys` |
 //! | repeats | variables, conditions and lists of steps | `repeats`, `expressions` |
 //! | dependencies | ids, unknown and disabled prerequisites, cycles | `dependencies` |
@@ -27,6 +27,7 @@
 )]
 
 mod arguments;
+mod braces;
 mod config;
 mod convert;
 pub mod dependencies;

@@ -8,6 +8,7 @@ use opal_core::types::TypeRef;
 use opal_core::{Code, Diagnostic, Duration, Span, Type, Value};
 
 use super::arguments::{self, arguments};
+use super::braces;
 use super::document::{Node, NodeKind};
 use super::fields::Fields;
 use super::given::{Given, Whole};
@@ -26,6 +27,9 @@ pub(super) fn given(
     node: &Node,
     report: &mut Report<'_>,
 ) -> Option<Given> {
+    if braces::refuses(name, param.shell, node, report) {
+        return None;
+    }
     if param.shell {
         return command(name, node, report);
     }

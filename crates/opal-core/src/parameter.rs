@@ -58,7 +58,9 @@ pub fn check(param: &Param, value: &dyn Known) -> Result<(), Mismatch> {
         return Err(Mismatch::Range { low, high });
     }
     match (param.pattern, value.as_text()) {
-        (Some(pattern), Some(text)) if !matches(pattern, text) => Err(Mismatch::Pattern(pattern)),
+        (Some(pattern), Some(text)) if !matches(pattern, text) => {
+            Err(Mismatch::Pattern { pattern, docs: param.docs })
+        }
         _ => Ok(()),
     }
 }

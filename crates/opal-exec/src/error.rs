@@ -142,7 +142,7 @@ fn absent(part: &Part, data: &Data, base: &str, names: Names) -> (String, String
         }
         (_, Data::Null) => (
             format!("FieldAccessError: `{base}` is null and has no fields"),
-            "the output of the step does not contain it".to_owned(),
+            "the command printed `null` there, not a value".to_owned(),
         ),
         (Part::Field(field), _) => (
             format!("FieldAccessError: `{base}` is {} and has no field `{field}`", kind()),
@@ -211,7 +211,7 @@ impl StepError<'_> {
             }
             Self::CpuTime(limit) => format!("a process exceeded its CPU time: `{limit}`").into(),
             Self::UnderLimits { code, limits } => {
-                format!("it ended with {code} under `{limits}`").into()
+                format!("a step failed with exit code {code} under `{limits}`").into()
             }
             Self::UnboundLet(name) => {
                 format!("UnboundLetError: `@let.{name}` is not bound here").into()

@@ -145,6 +145,10 @@ pub fn can_be_resumed(folder: &Path, resolved: &Resolved) -> bool {
     let found = id.map(|id| Found { id, folder: folder.to_owned() });
     let run = found.and_then(|found| Run::load(&found).ok());
     let failed = run.and_then(|run| failed_path(&run).ok().flatten());
+    // A step that only fails would fail again.
+    let only_fails =
+        |path: &str| resolved.plan.step(path).is_some_and(|it| it.node.name() == "@fail");
+    let failed = failed.filter(|failed| !only_fails(&failed.path));
     let path = failed.as_ref().and_then(|failed| together(&resolved.plan, &failed.path));
     path.is_some_and(|path| can_begin(&resolved.plan, &resolved.secrets, path))
 }

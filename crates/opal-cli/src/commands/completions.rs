@@ -136,8 +136,17 @@ pub(crate) fn complete(arguments: &[OsString]) -> Result<Exit, Failure> {
     let words: Vec<OsString> = words.cloned().collect();
     let complete = CompleteEnv::with_factory(|| command_line(&words)).var(COMPLETE).shells(SHELLS);
     let here = std::env::current_dir().ok();
-    match complete.try_complete(std::env::args_os(), here.as_deref()) {
+    let mut typed: Vec<OsString> = std::env::args_os().collect();
+    // Short options would be offered before the options of the task, which have none.
+    if let Some(dash) = typed.last_mut().filter(|it| *it == "-" && words.len() > 1) {
+        dash.push("-");
+    }
+    match complete.try_complete(typed, here.as_deref()) {
         Ok(_) => Ok(Exit::Done),
-        Err(error) => Err(Failure::usage(error.to_string(), "see `opal completions --help`")),
+        Err(error) => {
+            let message = error.to_string();
+            let message = message.strip_prefix("error: ").unwrap_or(&message).trim_end();
+            Err(Failure::usage(message, "see `opal completions --help`"))
+        }
     }
 }

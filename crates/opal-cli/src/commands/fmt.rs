@@ -100,8 +100,8 @@ fn unknown_block(span: Span) -> Diagnostic {
 fn write_back(formatted: &mut Formatted) {
     let Outcome::Changed { after, .. } = &formatted.outcome else { return };
     if let Err(error) = replace(&formatted.path, after) {
-        let what = format!("`{}`", formatted.name);
-        formatted.outcome = Outcome::Failed(Failure::unreplaced(&what, &error));
+        let failure = Failure::unreplaced(Path::new(&formatted.name), &error);
+        formatted.outcome = Outcome::Failed(failure);
     }
 }
 

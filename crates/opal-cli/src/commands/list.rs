@@ -118,7 +118,7 @@ fn of_file(context: &Context<'_>, chosen: &Chosen) -> Result<(Loaded, Vec<Task>)
     let tasks = source::all_tasks(&mut loaded, &context.registry)?;
     let errors = loaded.syntax_errors();
     if errors > 0 {
-        view::list::broken(&loaded.name, errors);
+        view::list::warn_broken(&loaded.name, errors, &source::check_command(&loaded));
     }
     Ok((loaded, tasks))
 }

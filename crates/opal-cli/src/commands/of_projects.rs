@@ -54,7 +54,7 @@ pub(crate) fn run(
             let near = opal_core::suggest::nearest(task, names);
             let help = near.map_or_else(list, |near| format!("did you mean `{near}`?"));
             let message = format!("unknown task `{task}` in `{}`", path.display());
-            Err(Failure::usage(message, help))
+            Err(source::unknown_task(Failure::usage(message, help), &loaded))
         }
     }
 }

@@ -335,7 +335,8 @@ fn resolve_target(
                         .into()
                 }
             };
-            Err(Failure::usage(format!("unknown task `{target}`"), help))
+            let failure = Failure::usage(format!("unknown task `{target}`"), help);
+            Err(source::unknown_task(failure, &loaded))
         }
     }
 }

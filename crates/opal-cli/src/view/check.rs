@@ -4,7 +4,7 @@ use opal_core::{Diagnostic, Severity};
 use opal_ops::source::Loaded;
 use opal_ops::source::files::FileFindings;
 
-use super::diagnostics::{self, Report, Source};
+use super::diagnostics::{self, Report, Source, visible};
 use super::ink::{Ink, Inks};
 use super::{counted, error_json, failure_text, print, print_json, say};
 use crate::checked_file::CheckedFile;
@@ -39,9 +39,9 @@ pub(crate) fn show(files: &[CheckedFile], format: &str, inks: Inks) -> Result<Ex
 }
 
 /// Errors that do not concern what is planned.
-pub(crate) fn elsewhere(count: usize, target: &str) {
-    let errors = counted(count, "error");
-    say(&format!("warning: {errors} in parts that `{target}` does not reach; see `opal check`\n"));
+pub(crate) fn elsewhere(count: usize, target: &str, check: &str) {
+    let (errors, check) = (counted(count, "error"), visible(check));
+    say(&format!("warning: {errors} in parts that `{target}` does not reach; see `{check}`\n"));
 }
 
 /// A setting of a configuration that its source in the language has no words for.

@@ -136,10 +136,14 @@ fn param_json(param: &TaskParam) -> serde_json::Value {
 }
 
 /// What is listed may not be all.
-pub(crate) fn broken(file: &str, errors: usize) {
-    let errors = counted(errors, "syntax error");
-    let file = visible(file);
-    say(&format!("warning: {file} has {errors}, so tasks may be missing: see `opal check`\n"));
+pub(crate) fn warn_broken(file: &str, errors: usize, check: &str) {
+    say(&format!("warning: {}\n", broken(file, errors, check)));
+}
+
+/// `check` is the command that shows the errors.
+pub(crate) fn broken(file: &str, errors: usize, check: &str) -> String {
+    let (file, errors) = (visible(file), counted(errors, "syntax error"));
+    format!("{file} has {errors}, so tasks may be missing: see `{}`", visible(check))
 }
 
 /// `convertible` is a file here that has tasks of another tool.

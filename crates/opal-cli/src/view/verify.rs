@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use opal_core::resource::Status;
 use opal_exec::verify::Report;
 use opal_vault::Shown;
-use opal_vault::verification::{ShownDetails, Verification};
+use opal_vault::verification::{Blocked, ShownDetails, Verification};
 
 use super::diagnostics::visible;
 use super::ink::Ink;
@@ -131,7 +131,9 @@ fn has_diff(found: &Verification) -> bool {
 
 /// What there is to say about a step in several lines.
 fn details(found: &Verification, paint: Paint, out: &mut String) {
-    let blocked = found.blocked.as_ref().filter(|blocked| !blocked.by_prerequisite);
+    // Of one that a prerequisite blocks, only what its own verification reports.
+    let has_more = |it: &&Blocked| !it.by_prerequisite || it.help.len() > 1;
+    let blocked = found.blocked.as_ref().filter(has_more);
     if found.details.is_none() && blocked.is_none() {
         return;
     }

@@ -109,3 +109,14 @@ fn the_line_of_a_step_shows_a_captured_value_that_is_public() {
     // A plan has no value of it, and is the same whatever the command prints.
     opal.call(&["plan", "main"]).code(0).says("true 🔒 opal:h:");
 }
+
+#[test]
+fn a_hidden_value_has_the_same_placeholder_in_the_step_line_the_output_and_the_plan() {
+    let source = "fun a() {\n    echo @env.PIN(secret=true)\n    printenv PIN\n}\n";
+    let opal = Opal::machine(source).env("PIN", "canary-4711");
+    let ran = opal.call(&["a"]);
+    ran.code(0).hides("canary");
+    let shown = ran.stderr.lines().next().unwrap().strip_prefix("▸ echo ").unwrap();
+    assert_eq!(ran.stdout, format!("{shown}\n{shown}\n"));
+    opal.call(&["a", "--dry-run"]).code(0).says(shown);
+}

@@ -228,3 +228,20 @@ fn functions_of_other_languages_are_named() {
         opal.call(&["check"]).code(65).says("write `fun deploy(PARAMETERS) { … }`");
     }
 }
+
+#[test]
+fn an_unknown_task_of_a_source_with_syntax_errors_says_that_tasks_may_be_missing() {
+    let opal = Opal::machine("fun a() {\n    cat <<EOF\n}\nfun b() { echo b }\n");
+    let other = opal.path().join("other.opl");
+    std::fs::copy(opal.path().join("commands.opl"), &other).unwrap();
+    for (args, check) in [
+        (&["lost"][..], "see `opal check`"),
+        (&["run", "lost"], "see `opal check`"),
+        (&["plan", "lost"], "see `opal check`"),
+        (&["-f", "other.opl", "lost"], "see `opal check other.opl`"),
+    ] {
+        let ran = opal.call(args);
+        ran.code(2).says("unknown task").says("so tasks may be missing").says(check);
+    }
+    opal.call(&["check", "other.opl"]).code(65);
+}

@@ -92,9 +92,11 @@ fn a_tasks_own_things_are_offered_first() {
     assert_eq!(offered(project, &["opal", "deploy", ""]), ["dev", "prod"]);
     let words = offered(project, &["opal", "build", ""]);
     assert!(words.contains(&"--dry-run".into()), "{words:?}");
-    let words = offered(project, &["opal", "deploy", "dev", "--"]);
-    assert_eq!(words[..4], ["--env", "--replicas", "--wait", "--no-wait"], "{words:?}");
-    assert!(words.contains(&"--dry-run".into()), "{words:?}");
+    for begun in ["-", "--"] {
+        let words = offered(project, &["opal", "deploy", "dev", begun]);
+        assert_eq!(words[..4], ["--env", "--replicas", "--wait", "--no-wait"], "{words:?}");
+        assert!(words.contains(&"--dry-run".into()), "{words:?}");
+    }
     assert_eq!(offered(project, &["opal", "deploy", "--env", ""]), ["dev", "prod"]);
 }
 

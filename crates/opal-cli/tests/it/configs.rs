@@ -86,3 +86,35 @@ fn a_configuration_has_no_tasks_and_traces_its_own_stages() {
     opal.call(&["plan", "a.yaml", "--debug", "paths"]).code(0).says("debug: config: a.yaml: ");
     opal.call(&["plan", "a.yaml", "--telemetry", "timing"]).code(0).says("steps");
 }
+
+#[test]
+fn a_variable_in_braces_is_an_error_that_shows_how_to_write_it() {
+    let of = |step: &str| {
+        let text = format!("version: 1\nname: x\nvars: {{port: 80}}\nsteps:\n  - {step}\n");
+        Opal::machine("").file("a.yaml", text)
+    };
+    for (step, says) in [
+        ("{id: a, type: copy, content: 'p={{ port }}', destination: f}", "write `@var.port`"),
+        ("{id: a, type: directory, path: 'd/{{item}}', for_each: [x]}", "write `@var.item`"),
+        ("{id: a, type: command, command: 'echo {{ port }}'}", "write `$PORT`"),
+        ("{id: a, type: template, source: t, destination: f, vars: {p: '{{port}}'}}", "@var.port"),
+    ] {
+        for args in [["check", "a.yaml"], ["verify", "a.yaml"]] {
+            let ran = of(step).call(&args);
+            ran.says("E1005").says("is not replaced").says(says);
+            assert_ne!(ran.code, 0, "{step}");
+        }
+    }
+    let other = "{id: a, type: command, command: \"docker ps --format '{{.ID}} {{ name }}'\"}";
+    of(other).call(&["check", "a.yaml"]).code(0);
+}
+
+#[test]
+fn the_check_of_a_command_is_read_by_the_shells_parser() {
+    for command in ["command: 'echo (', check: 'true'", "command: 'true', check: 'test ( x'"] {
+        let text =
+            format!("version: 1\nname: x\nsteps:\n  - {{id: a, type: command, {command}}}\n");
+        let opal = Opal::machine("").file("a.yaml", text);
+        opal.call(&["check", "a.yaml"]).code(65).says("E0901");
+    }
+}

@@ -246,6 +246,19 @@ fn a_reader_that_has_enough_ends_the_run_quietly() {
 }
 
 #[test]
+fn a_reader_that_has_enough_ends_parallel_branches_quietly_too() {
+    let source =
+        "fun big() {\n    @parallel {\n        seq 1 1000000\n        seq 2 1000000\n    }\n}\n";
+    for output in ["grouped", "prefixed"] {
+        let opal = Opal::machine(source);
+        let mut run = opal.command().args(["big", "--output", output]).spawn().unwrap();
+        drop(run.stdout.take());
+        let ended = Ran::from(run.wait_with_output().unwrap());
+        ended.code(141).hides("error").hides("failed").hides("record").hides(" ended");
+    }
+}
+
+#[test]
 fn a_when_without_a_match_warns_on_every_run_and_names_the_value_and_the_arms() {
     let source = |subject: &str, end: &str| {
         format!(
@@ -315,4 +328,11 @@ fn the_line_of_a_step_is_cut_as_its_command_is() {
     let line = ran.code(0).stderr.lines().next().unwrap();
     assert!(line.starts_with("▸ true xxx") && line.ends_with('…'), "{line}");
     assert!(line.chars().count() < 2_100, "{}", line.chars().count());
+}
+
+#[test]
+fn a_step_that_only_fails_is_not_offered_to_continue_from() {
+    let opal = Opal::machine("fun a() {\n    @fail(\"no\")\n}\nfun b() {\n    false\n}\n");
+    opal.call(&["a"]).code(1).says("error: no").hides("--resume");
+    opal.call(&["b"]).code(1).says("`opal b --resume`");
 }

@@ -33,6 +33,22 @@ fn help_of_opal_names_every_built_in_with_an_example() {
 }
 
 #[test]
+fn help_of_opal_names_every_built_in_that_yields_to_a_task() {
+    let help = Opal::new().args(["--help"]).run().stdout.clone();
+    let (_, commands) = help.split_once("Built-in commands:\n").unwrap();
+    let (_, rule) = help.rsplit_once("Only").unwrap();
+    let names = commands.lines().map_while(|line| line.strip_prefix("  ")?.split(' ').next());
+    let mut yielding = 0;
+    for name in names {
+        let opal = Opal::machine(&format!("fun {name}() = echo ran\n"));
+        let yields = opal.args([name]).run().stdout == "ran\n";
+        assert_eq!(rule.contains(&format!("`{name}`")), yields, "{name}: {rule}");
+        yielding += usize::from(yields);
+    }
+    assert!(yielding > 3);
+}
+
+#[test]
 fn every_built_in_has_help_with_an_example() {
     for command in
         ["check", "fmt", "list", "explain", "run", "completions", "verify", "apply", "convert"]

@@ -19,8 +19,11 @@ pub enum Mismatch {
         low: i64,
         high: i64,
     },
-    /// All of it must match.
-    Pattern(&'static str),
+    /// All of it must match; what the parameter is, in the words of its documentation.
+    Pattern {
+        pattern: &'static str,
+        docs: &'static str,
+    },
 }
 
 /// How a value came to its parameter, which decides what a message may show of it.
@@ -41,7 +44,7 @@ impl Mismatch {
             Self::Type { .. } => Code::WrongType,
             Self::Choice(_) => Code::NotAChoice,
             Self::Range { .. } => Code::OutOfRange,
-            Self::Pattern(_) => Code::PatternMismatch,
+            Self::Pattern { .. } => Code::PatternMismatch,
         }
     }
 
@@ -61,7 +64,7 @@ impl Mismatch {
                 };
                 format!("`{name}` expects {wanted}, got {given}{shown}")
             }
-            Self::Choice(_) | Self::Pattern(_) => format!("{value} is not a valid `{name}`"),
+            Self::Choice(_) | Self::Pattern { .. } => format!("{value} is not a valid `{name}`"),
             Self::Range { .. } => format!("{value} is out of the range of `{name}`"),
         }
     }
@@ -88,7 +91,11 @@ impl Mismatch {
                 near.into_iter().chain([all]).collect()
             }
             Self::Range { low, high } => vec![format!("it must be between {low} and {high}")],
-            Self::Pattern(pattern) => vec![format!("it must match `{pattern}`")],
+            Self::Pattern { pattern, docs } => {
+                let rule = format!("it must match `{pattern}`");
+                let docs = Some(format!("expects {docs}")).filter(|_| !docs.is_empty());
+                docs.into_iter().chain([rule]).collect()
+            }
         }
     }
 

@@ -100,7 +100,7 @@ fn a_hidden_value_is_not_in_the_message() {
         Mismatch::Type { wanted: Type::Int, given: Type::String },
         Mismatch::Choice(Choices::Static(&["canary-a"])),
         Mismatch::Range { low: 1, high: 2 },
-        Mismatch::Pattern("a"),
+        Mismatch::Pattern { pattern: "a", docs: "" },
     ] {
         let literal = mismatch.message("x", Origin::Literal("canary"));
         let hidden = mismatch.message("x", Origin::Hidden);

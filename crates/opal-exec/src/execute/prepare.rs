@@ -31,7 +31,9 @@ pub struct Question {
 /// `"deploying to " + env.API_KEY` the reader may see the first words.
 pub fn register(vault: &Vault, showing: &Showing) {
     let is_text = |key: &Key| showing.visible.contains_key(key);
-    let all = showing.hidden.iter();
+    // A value is in it as the plan has it, `env.A(secret=true)`, and as it was read, `env.A`. The
+    // first one gives it its placeholder: that of the plan, so that a reader can tell what it is.
+    let all = showing.hidden.iter().rev();
     let (texts, secrets): (Vec<_>, Vec<_>) = all.partition(|(key, _)| is_text(key));
     for (_, hidden) in secrets {
         vault.register(&hidden.data, &hidden.label);

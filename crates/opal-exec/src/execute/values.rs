@@ -243,7 +243,7 @@ fn in_text(data: &Data, handle: &Handle) -> Result<(), Trouble> {
     let (message, help) = match data {
         Data::Null => (
             format!("FieldAccessError: `{}` is null, which has no text", name()),
-            "the output of the step does not contain it",
+            "the command printed `null` there, not a value",
         ),
         Data::Array(_) | Data::Map(_) => {
             let kind = data.type_of().with_article();

@@ -115,12 +115,13 @@ impl ProbeStep {
     }
 
     fn file(&self, path: &str, probe: &dyn Probe) -> Result<(), Trouble> {
-        let help = "use an absolute path in the probe";
         if !path.starts_with('/') && !path.starts_with("~/") {
+            let help = "use an absolute path in the probe";
             return Err(Trouble::new(TroubleKind::Invalid, "the path is not absolute", help));
         }
         let place = probe.place(path)?;
         if probe.stat(&place)?.is_none() {
+            let help = format!("check the path in the probe: `ls -ld {path}`");
             return Err(Trouble::new(TroubleKind::Missing, "the file does not exist", help));
         }
         if self.contains.is_none() {

@@ -85,7 +85,8 @@ impl Checker<'_> {
     /// `{{name}}` and `$(NAME)`.
     fn foreign_variables(&mut self, text: &str, span: Span) {
         if let Some(name) = between(text, "{{", "}}").map(str::trim).filter(|it| is_name(it)) {
-            let message = format!("`{{{{{name}}}}}` is just syntax: the shell gets it as text");
+            let message =
+                format!("`{{{{{name}}}}}` is the syntax of just: the shell gets it as text");
             self.note(span, message, format!("write `@var.{name}`"));
         }
         let upper = |name: &&str| is_name(name) && !name.bytes().any(|b| b.is_ascii_lowercase());

@@ -4,7 +4,7 @@ use opal_core::resolver::ScriptPart;
 use opal_core::{Registry, Value};
 
 use super::CommandText;
-use crate::unit::{Block, Call, ExprKind, StatementKind, Unit, Work};
+use crate::unit::{Block, Call, Expr, ExprKind, StatementKind, Unit, Work};
 
 /// Every constant command of a unit, for the shell's parser. Text for another interpreter is not
 /// among them.
@@ -40,12 +40,23 @@ fn call(call: &Call, registry: &Registry, into: &mut Vec<CommandText>) {
         let is_shell = |param: &&opal_core::decorator::Param| {
             param.shell && is_named(arg.name.as_ref(), param.name)
         };
-        if let ExprKind::Literal(Value::String(text)) = &arg.value.kind
+        if let Some(text) = constant(&arg.value)
             && descriptor.params.iter().any(|param| is_shell(&param))
         {
             let parts = vec![ScriptPart::Text(text.to_string())];
             into.push(CommandText { span: arg.value.span, parts });
         }
+    }
+}
+
+/// The text of a command: as it is, or pasted with `@raw`.
+fn constant(value: &Expr) -> Option<&str> {
+    match &value.kind {
+        ExprKind::Literal(Value::String(text)) => Some(text),
+        ExprKind::Reference(reference) if reference.path.text == "raw" => {
+            reference.args.first().and_then(|arg| constant(&arg.value))
+        }
+        _ => None,
     }
 }
 

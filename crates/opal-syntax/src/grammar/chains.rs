@@ -194,7 +194,10 @@ fn text_after_call(p: &mut Parser<'_>, span: Span, shown: &str) {
     let clause = matches!(first, "else" | "catch" | "finally" | "elif");
     let (code, help) = match path.as_str() {
         "}" if clause => (Code::StrayClause, "handle failures with `try { … } catch { … }`".into()),
-        "}" => (Code::TextAfterStatement, "put the next step on its own line".into()),
+        // Only after an error: what comes before is then not a call.
+        path if path != ")" && !path.starts_with('@') => {
+            (Code::TextAfterStatement, "put the next step on its own line".into())
+        }
         ")" => (
             Code::MisplacedDecorator,
             "put the command that a decorator runs in its block: `@NAME(…) { command }`".into(),

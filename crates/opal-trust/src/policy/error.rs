@@ -141,6 +141,10 @@ impl PolicyError {
 
 impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // It names the file.
+        if let PolicyFault::Unusable(error) = &self.why {
+            return error.fmt(f);
+        }
         write!(f, "{}", self.file.display())?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;

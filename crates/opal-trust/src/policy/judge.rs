@@ -133,7 +133,7 @@ impl fmt::Display for Refusal {
             }
             Self::BadSignature => f.write_str("the signature does not match the contract"),
             Self::NotTrusted { signer: Some(signer), .. } => {
-                write!(f, "the contract is signed by `{signer}` that is not trusted")
+                write!(f, "the contract is signed by a key that is not trusted: `{signer}`")
             }
             Self::NotTrusted { signer: None, .. } => {
                 f.write_str("the contract is signed by a key that is not trusted")

@@ -89,10 +89,9 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         let written = file.and_then(|mut file| file.write_all(bytes));
         return written.map_err(|error| Failure::unwritable(&shown, &error));
     }
-    let failed = |error: std::io::Error| Failure::unreplaced(&shown, &error);
     // A link stays one: what it names is replaced.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    put(&path, bytes).map_err(failed)
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    put(&place, bytes).map_err(|error| Failure::unreplaced(path, &error))
 }
 
 fn put(path: &Path, bytes: &[u8]) -> std::io::Result<()> {

@@ -143,14 +143,25 @@ fn snippet<'a>(places: &Places<'_>, cluster: &[Mark<'a>]) -> Element<'a> {
 fn words(diagnostic: &Diagnostic, fix_is_shown: bool) -> Vec<Element<'static>> {
     let hidden = diagnostic.secondary.len().saturating_sub(MOST_SECONDARY);
     let hidden = (hidden > 0).then(|| format!("{hidden} more places are not shown here"));
-    let told = diagnostic.fix.as_ref().filter(|_| !fix_is_shown).map(told);
+    let told =
+        diagnostic.fix.as_ref().filter(|_| !fix_is_shown).filter(|fix| !says(diagnostic, fix));
+    let told = told.map(told_fix);
     let notes = hidden.into_iter().map(|text| Level::NOTE.message(text).into());
     let help = diagnostic.help.iter().map(|help| visible::paragraphs(help)).chain(told);
     notes.chain(help.map(|text| Level::HELP.message(text).into())).collect()
 }
 
+/// Whether a help already has the text of a fix, as in "did you mean `X`?".
+fn says(diagnostic: &Diagnostic, fix: &Fix) -> bool {
+    let quoted = match fix.edits.as_slice() {
+        [edit] if !edit.text.trim().is_empty() => format!("`{}`", edit.text.trim()),
+        _ => return false,
+    };
+    diagnostic.help.iter().any(|help| help.contains(&quoted))
+}
+
 /// A fix in words, for when the changed text is too much to show.
-fn told(fix: &Fix) -> String {
+fn told_fix(fix: &Fix) -> String {
     let title = visible::words(&fix.title);
     match fix.edits.as_slice() {
         [edit] if !edit.text.trim().is_empty() && !title.contains(edit.text.trim()) => {

@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 use opal_ops::preview::Effect;
 
+use super::words;
+
 /// By the paths of the steps; of a step with several attempts the last.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
@@ -115,7 +117,8 @@ impl Ends {
             entry["details"] = details.as_str().into();
         }
         if ended.code.is_some_and(|code| code != 0) {
-            entry["error"] = said.map_or_else(|| "it failed".to_owned(), Clone::clone).into();
+            let ending = || ended.code.map_or_else(|| "failed".to_owned(), words::ending);
+            entry["error"] = ended.message.clone().unwrap_or_else(ending).into();
         }
         entry
     }

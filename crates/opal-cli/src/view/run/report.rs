@@ -153,7 +153,10 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
         };
         row("help", &format!("to continue from there, run `{resume}`{hidden}"));
     }
-    if let Some(record) = report.record {
+    // Nothing has failed but the record itself, which has its own error.
+    let is_own =
+        report.status == Status::Failed && report.failed.is_none() && report.late.is_empty();
+    if let Some(record) = report.record.filter(|_| !is_own) {
         row("record", &record.display().to_string());
     }
     (!lines.is_empty()).then(|| lines.join("\n"))

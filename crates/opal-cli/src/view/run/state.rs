@@ -61,8 +61,8 @@ pub(super) struct State {
     pub(super) task: Option<String>,
     /// Branches are shown side by side.
     is_prefixed: bool,
-    /// The step whose standard output nobody read to its end.
-    unread: Option<u64>,
+    /// The steps whose standard output nobody read to its end.
+    unread: BTreeSet<u64>,
     waits: Waits,
     drawn_at: Option<Instant>,
     /// There is a thread that draws.
@@ -108,7 +108,7 @@ impl State {
             prefixes: BTreeMap::new(),
             task: None,
             is_prefixed: false,
-            unread: None,
+            unread: BTreeSet::new(),
             waits: Waits::default(),
             drawn_at: None,
             is_drawing: false,
@@ -219,7 +219,7 @@ impl State {
             }
         };
         if written.is_err() && self.screen.is_unread() {
-            self.unread = Some(number);
+            self.unread.insert(number);
         }
         written
     }
@@ -227,7 +227,10 @@ impl State {
     pub(super) fn progress(&mut self, progress: &Progress<'_>) {
         let news = self.waits.progress(progress);
         // Side by side, one sees how far they are.
-        let is_told = self.style.counts_branches && !self.screen.is_terminal() && !self.is_prefixed;
+        let is_told = self.style.counts_branches
+            && !self.screen.is_terminal()
+            && !self.is_prefixed
+            && !self.screen.is_unread();
         if let Some(news) = news.filter(|_| is_told) {
             self.usual(|_| visible::line(&news));
         }
@@ -272,7 +275,8 @@ impl State {
         // A step that passes on the failure of another has nothing to add; of one that timed out, the
         // step or the run whose limit it was says so.
         let is_own = step.end == End::Failed && !step.passes_on;
-        if is_own && !step.is_block || step.message.is_some() {
+        let is_unread = self.unread.contains(&step.number);
+        if !is_unread && (is_own && !step.is_block || step.message.is_some()) {
             self.release();
             self.held = Some(Held::new(step, place, prefix.clone()));
         }
@@ -308,7 +312,7 @@ impl State {
             self.release();
         }
         // Who closed the output knows why it ended.
-        if number.is_some() && self.unread == number {
+        if number.is_some_and(|number| self.unread.contains(&number)) {
             return;
         }
         if self.group.take().is_some() {

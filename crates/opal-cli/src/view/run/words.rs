@@ -24,7 +24,7 @@ pub(super) fn short_ending(code: i32) -> String {
         124 => ": timed out",
         126 => ": the command was found, but cannot be executed",
         127 => ": command not found",
-        141 => ": broken pipe: the reader closed its output (SIGPIPE)",
+        141 => ": broken pipe: the reader closed the pipe (SIGPIPE)",
         _ => "",
     };
     format!("exit code {code}{meaning}")

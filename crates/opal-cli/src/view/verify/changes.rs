@@ -71,9 +71,17 @@ pub(super) fn human(preview: &Preview<'_>, ink: Ink) -> String {
 
 fn details(found: &Verification, effect: Effect, paint: Paint, out: &mut String) {
     let id = paint.code("1", &name_of(found));
-    if let Some(details) = &found.details {
-        let _ = writeln!(out, "\n{id}: {}", found.status.name());
-        out.push_str(&whole(details, paint.0));
+    match &found.details {
+        Some(details) => {
+            let _ = writeln!(out, "\n{id}: {}", found.status.name());
+            out.push_str(&whole(details, paint.0));
+        }
+        // Of a command there is no difference to show, but what it runs.
+        None if matches!(effect, Effect::Create | Effect::Correct | Effect::Run) => {
+            let (status, key) = (found.status.name(), visible(&found.key.text()));
+            let _ = writeln!(out, "\n{id}: {status}, {key}");
+        }
+        None => {}
     }
     let blocked =
         found.blocked.as_ref().filter(|it| effect == Effect::Blocked && !it.by_prerequisite);

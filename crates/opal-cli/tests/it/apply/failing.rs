@@ -150,3 +150,17 @@ fn whatever_a_step_ends_with_the_apply_ends_with_1() {
     assert_eq!((&summary["code"], &summary["failed"]["code"]), (&1.into(), &2.into()));
     assert!(opal.path().join("made").exists());
 }
+
+#[test]
+fn every_failure_has_its_reason_in_json() {
+    let text = "version: 1\nsettings: {continue_on_error: true}\nsteps:\n\
+                \x20 - {id: bad, type: copy, source: gone, destination: bad}\n\
+                \x20 - {id: exits, type: command, command: exit 3}\n\
+                \x20 - {id: last, type: command, command: echo last}\n";
+    let opal = Opal::machine("").file("a.yaml", text);
+    let document = opal.call(&["apply", "a.yaml", "--json"]).code(1).json();
+    let error = |at: usize| document["steps"][at]["error"].as_str().unwrap_or_default().to_owned();
+    assert!(error(0).ends_with("gone` does not exist"), "{document}");
+    assert_eq!(error(1), "failed with exit code 3");
+    assert_eq!(error(2), "");
+}

@@ -71,6 +71,24 @@ fn what_belongs_to_another_user_is_not_used() {
 }
 
 #[test]
+fn a_source_is_not_used_where_others_could_write_the_files_of_its_project() {
+    for name in ["opal.mod", "opal.lock"] {
+        let opal = project().file(name, "");
+        below(&opal, &["up"]).code(0).stdout("ran\n");
+        let file = opal.path().join(name);
+        mode(&file, 0o666);
+        for args in [&["up"][..], &["list"], &["check"], &["plan", "up"]] {
+            let refused = below(&opal, args);
+            refused.code(77).says(name).says("is writable by other users").says("-f ");
+            assert!(!refused.stdout.contains("ran\n"), "{args:?}");
+        }
+        let named = opal.path().join("commands.opl");
+        below(&opal, &["-f", named.to_str().unwrap(), "up"]).code(0).stdout("ran\n");
+        opal.call(&["up"]).code(0).stdout("ran\n");
+    }
+}
+
+#[test]
 fn the_users_private_group_counts_as_the_user_and_no_other() {
     if !needs::root() {
         return;

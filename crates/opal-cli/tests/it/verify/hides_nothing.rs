@@ -294,3 +294,28 @@ fn a_step_that_changes_the_directory_leaves_other_branches_where_they_are() {
     opal.call(&["verify", "steps.yaml"]).code(0).says("2 resources: 2 satisfied");
     opal.call(&["verify", "p"]).code(0).says("1 resource: 1 satisfied");
 }
+
+#[test]
+fn a_prerequisite_does_not_hide_why_a_step_cannot_be_verified() {
+    let opal = yaml(
+        "steps:\n  - {id: dir, type: directory, path: d}\n\
+         \x20 - {id: page, type: template, source: t, destination: d/p, depends_on: [dir]}\n",
+    )
+    .file("t", "{{ prot }}");
+    let ran = opal.call(&["verify", "a.yaml", "--verbose"]);
+    ran.code(1).says("dependencies not satisfied: dir (missing)");
+    ran.says("page: blocked").says("line 1: `prot` has no value");
+}
+
+#[test]
+fn a_dry_run_shows_the_commands_that_an_apply_would_run() {
+    let opal = yaml(
+        "steps:\n  - {id: one, type: command, command: touch first}\n\
+         \x20 - {id: two, type: command, command: touch second, check: test -e second}\n",
+    );
+    let ran = opal.call(&["apply", "a.yaml", "--dry-run"]);
+    ran.code(0).says("one: unknown, command:touch first").says("two: missing, command:");
+    ran.says("touch second");
+    opal.call(&["apply", "a.yaml"]).code(0);
+    opal.call(&["apply", "a.yaml", "--dry-run"]).code(0).hides("two: ").says("one: ");
+}

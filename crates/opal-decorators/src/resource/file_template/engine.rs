@@ -216,13 +216,40 @@ fn said(error: &Error, detail: &str) -> String {
         }
         ErrorKind::OutOfFuel => "rendering takes too many steps".to_owned(),
         ErrorKind::WriteFailure => format!("the result is larger than {} MiB", MAX_OUTPUT >> 20),
-        // The detail of any other may hold values.
-        kind => match excerpt(error) {
-            Some(place) => format!("{kind} in `{place}`"),
-            None => kind.to_string(),
-        },
+        kind => {
+            let place = excerpt(error).map_or_else(String::new, |place| format!(" in `{place}`"));
+            let why = constant(detail).map_or_else(String::new, |why| format!(": {why}"));
+            format!("{kind}{place}{why}")
+        }
     }
 }
+
+/// A detail of which it is known that it holds no value, as that of any other may.
+fn constant(detail: &str) -> Option<&str> {
+    const DETAILS: [&str; 7] = [
+        "cannot create range with step of 0",
+        "cannot slice by step size of 0",
+        "range has too many elements",
+        "recursion limit exceeded",
+        "repeated sequence is too large",
+        "repeated string is too large",
+        "strings can only be multiplied with integers",
+    ];
+    /// Followed by the names of two types of the engine.
+    const TYPES: &str = " operator on unsupported types ";
+    const OPERATORS: [&str; 8] = ["+", "-", "*", "/", "//", "%", "**", "~"];
+    let types = |detail: &str| {
+        let (operator, types) = detail.strip_prefix("tried to use ")?.split_once(TYPES)?;
+        let (left, right) = types.split_once(" and ")?;
+        let are_known = KINDS.contains(&left) && KINDS.contains(&right);
+        (OPERATORS.contains(&operator) && are_known).then_some(())
+    };
+    (DETAILS.contains(&detail) || types(detail).is_some()).then_some(detail)
+}
+
+/// The names of the types of the engine.
+const KINDS: [&str; 8] =
+    ["undefined", "none", "bool", "number", "string", "sequence", "map", "iterator"];
 
 /// The name without a value that an error is about. The engine has it only in its words; those of any
 /// other error than this one may hold values, and what is in them is a name only where the template

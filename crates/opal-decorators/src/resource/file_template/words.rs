@@ -63,11 +63,11 @@ fn missing(name: &str, text: &str, inputs: &Inputs) -> Vec<String> {
     let own = || nearest(name, names::set_in(text)).map(str::to_owned);
     let near = similar(name, inputs).or_else(own);
     let values = if inputs.is_true("env") {
-        "give it a value in `vars`, or set it in the environment, which `env=true` reads; \
-         `allow_missing=true` renders undefined names as an empty text"
+        "give it a value in the `vars` of this step, or set it in the environment, which `env=true` \
+         reads; `allow_missing=true` renders undefined names as an empty text"
     } else {
-        "give it a value in `vars`, or read the environment with `env=true`; `allow_missing=true` \
-         renders undefined names as an empty text"
+        "give it a value in the `vars` of this step, or read the environment with `env=true`; \
+         `allow_missing=true` renders undefined names as an empty text"
     };
     let near = near.map(|near| format!("did you mean `{near}`?"));
     near.into_iter().chain([values.to_owned()]).collect()

@@ -155,12 +155,12 @@ fn what_is_not_there_is_named_with_what_is() {
         (
             "a @let.it.pods[0].owner",
             "FieldAccessError: `let.it.pods[0].owner` is null, which has no text",
-            "the output of the step does not contain it",
+            "the command printed `null` there, not a value",
         ),
         (
             "a @let.it.pods[0].owner.name",
             "FieldAccessError: `let.it.pods[0].owner` is null and has no fields",
-            "the output of the step does not contain it",
+            "the command printed `null` there, not a value",
         ),
     ] {
         let session = LoggedSession::new();

@@ -137,7 +137,23 @@ fn names_may_be_missing_where_that_is_allowed() {
 #[test]
 fn what_is_wrong_is_said_without_values() {
     for (source, line, message) in [
-        ("{{ name + port }}", 1, "invalid operation in `name + port`"),
+        (
+            "{{ name + port }}",
+            1,
+            "invalid operation in `name + port`: tried to use + operator on unsupported types \
+             string and number",
+        ),
+        (
+            "{{ range(100000000) }}",
+            1,
+            "invalid operation in `range(100000000)`: range has too many elements",
+        ),
+        (
+            "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+            1,
+            "invalid operation in `m()`: recursion limit exceeded",
+        ),
+        ("{{ name|int }}", 1, "invalid operation in `int`"),
         ("{{ name|nope }}", 1, "unknown filter `nope`"),
         ("{% include 'x' %}", 1, "a template cannot include another one"),
         ("\n{% import 'template' as x %}{{ x }}", 2, "a template cannot include another one"),
