@@ -188,7 +188,7 @@ impl SessionError {
 fn unusable(why: ErrorKind) -> (TroubleKind, &'static str) {
     match why {
         ErrorKind::NotFound => {
-            (TroubleKind::Missing, "create it first, for example with `mkdir -p`")
+            (TroubleKind::Missing, "create the directory first, for example with `mkdir -p`")
         }
         ErrorKind::NotADirectory => (TroubleKind::Missing, "a part of the path is a file"),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
