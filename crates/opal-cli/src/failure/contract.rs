@@ -40,7 +40,14 @@ impl Refused<'_> {
             Refusal::ForgedSignature(_) => {
                 of_file(Exit::NotTrusted, "get the file again from its signer".to_owned())
             }
-            Refusal::Policy(all) => forbidden(all),
+            Refusal::Policy(all) => {
+                let failure = forbidden(all);
+                match (self.again)().filter(|_| all.iter().any(policy::Refusal::needs_new_contract))
+                {
+                    Some(again) => failure.help(format!("it was made with `{again}`")),
+                    None => failure,
+                }
+            }
             Refusal::Expired { .. } | Refusal::Used => {
                 of_file(Exit::Refused, new((self.again)().as_deref().unwrap_or(USUAL)))
             }

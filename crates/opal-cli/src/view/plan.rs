@@ -226,8 +226,9 @@ pub(crate) fn differences(comparison: &Comparison<'_>, colour: bool) -> String {
     for one in comparison.beside {
         let given = |side: &Option<String>| side.clone().unwrap_or_else(|| "not given".to_owned());
         let (before, after) = (given(&one.before), given(&one.after));
-        let line = format!("{}: {before} ({then}), {after} ({now})", one.name);
-        out.push_str(&format!("option {}\n", opal_core::view::visible::line(&line)));
+        let what = if one.name.starts_with('-') { "option " } else { "" };
+        let line = format!("{what}{}: {before} ({then}), {after} ({now})", one.name);
+        out.push_str(&format!("{}\n", opal_core::view::visible::line(&line)));
     }
     if !comparison.changed_files.is_empty() {
         let names = comparison.changed_files.iter().map(|name| visible::line(name));

@@ -188,7 +188,7 @@ fn diff_names_options_and_arguments_that_no_hash_has() {
     compared.code(1).says("the plans are the same").says("option --once: not given (first)");
     compared.says("option --expires: not given (first), 1h (second)");
     compared.says("option --env-file: not given (first)").says("e.env (second)");
-    compared.says("option argument unused: not given (first), b (second)");
+    compared.says("\nargument unused: not given (first), b (second)");
     let document = opal.call(&["plan", "diff", "a.plan", "b.plan", "--json"]).json();
     assert_eq!(document["same"], true);
     assert_eq!(document["options"].as_array().unwrap().len(), 4);

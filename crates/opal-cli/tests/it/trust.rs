@@ -89,6 +89,7 @@ fn an_unsigned_contract_is_refused_where_a_signature_is_required() {
     let release = key(&opal, "release");
     accepted(&opal, &[]);
     refused(&opal, &["--require-signature"], 77).says("not signed").says("--sign");
+    refused(&opal, &["--require-signature"], 77).says("it was made with `opal plan -o");
     refused(&opal, &[&format!("--require-signature={release}")], 77).says("not signed");
     refused(&opal, &["--require-signature=nobody"], 66).says("nobody");
     refused(&opal, &["--require-signature=ed25519:AAAA"], 78);

@@ -190,7 +190,10 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
     if !wanted.overwrite && facts.differences.iter().any(takes_away) {
         return Err(Trouble::new(
             TroubleKind::Invalid,
-            format!("`{destination}` differs from `{source}`: {}", summary(&facts.differences)),
+            format!(
+                "`{destination}` differs from `{source}`: {}; `overwrite` is not set",
+                summary(&facts.differences)
+            ),
             "set `overwrite=true` to replace it, or move it away",
         ));
     }

@@ -105,6 +105,12 @@ impl Signature<'_> {
 }
 
 impl Refusal {
+    /// Whether a new contract, made in another way, is the way forward.
+    #[must_use]
+    pub const fn needs_new_contract(&self) -> bool {
+        matches!(self, Self::NotSigned | Self::TooOld { .. } | Self::NoExpiry)
+    }
+
     /// The way forward.
     #[must_use]
     pub const fn help(&self) -> &'static str {

@@ -44,7 +44,7 @@ fn decide(wanted: &Wanted, found: Option<&Found>, inputs: &Inputs) -> Result<Fin
     let finding = written::decide(wanted, found, "has the content");
     if finding.status == Status::Drifted && !inputs.is_true("overwrite") {
         let help = "set `overwrite=true` to replace it, or move it away";
-        let message = finding.message.expose().to_owned();
+        let message = format!("{}; `overwrite` is not set", finding.message.expose());
         return Err(Trouble::new(TroubleKind::Invalid, message, help));
     }
     Ok(finding)

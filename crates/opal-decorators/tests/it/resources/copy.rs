@@ -46,7 +46,12 @@ fn what_differs_is_somebodys_work() {
     site.file("s", "ours");
     site.file("d", "theirs!");
     let said = site.blocked("@file.copy(\"s\", \"d\")");
-    assert!(said.contains("content (7 bytes, expected 4); set `overwrite=true`"), "{said}");
+    assert!(
+        said.contains(
+            "content (7 bytes, expected 4); `overwrite` is not set; set `overwrite=true`"
+        ),
+        "{said}"
+    );
 }
 
 #[test]
