@@ -188,6 +188,38 @@ fn a_program_that_a_pipe_stops_does_not_fail() {
 }
 
 #[test]
+fn commands_of_a_status_decide_whether_a_task_runs() {
+    let main = "version: '3'\nincludes: {docs: {taskfile: ./docs, aliases: [d]}}\ntasks:\n  \
+                a:\n    status: ['echo asked | tee -a asked', test -e made]\n    vars: {NAME: made}\n    \
+                cmds: ['echo making {{.NAME}} >> log', {cmd: 'false', ignore_error: true}, 'cd docs && touch ../{{.NAME}}']\n  \
+                b: {deps: [a], status: [test -e made, 'exit 1'], cmds: ['echo b >> log', 'pwd >> log']}\n  \
+                c: {dir: docs, status: [test -e Taskfile.yml], cmds: ['echo never >> ../log']}\n  \
+                d: {cmds: [{task: 'd:s'}]}\n";
+    let docs = "version: '3'\ntasks: {serve: {aliases: [s], cmds: ['echo served >> log']}}\n";
+    let files = [("Taskfile.yml", main), ("docs/Taskfile.yml", docs)];
+    for (call, log) in [(["b"], "making made\nb\nHERE\n"), (["c"], ""), (["d"], "served\n")] {
+        assert_fresh("task", &files, &call, log);
+    }
+}
+
+/// The same, in a directory of its own for each tool.
+#[track_caller]
+fn assert_fresh(tool: &str, files: &[(&str, &str)], call: &[&str], expected: &str) {
+    let opal = assert_same(tool, files, &[]);
+    opal.write("log", "");
+    let log = |opal: &Opal| {
+        opal.read("log").replace(opal.path().canonicalize().unwrap().to_str().unwrap(), "HERE")
+    };
+    opal.call(&[&["-q", "run"], call].concat()).code(0);
+    assert_eq!(log(&opal), expected, "{call:?}\n{}", opal.read("commands.opl"));
+    let other = assert_same(tool, files, &[]);
+    other.write("log", "");
+    if other_tool(tool, &other, call, &[]) {
+        assert_eq!(log(&other), expected, "{tool} {call:?}");
+    }
+}
+
+#[test]
 fn a_task_runs_where_no_source_matches() {
     let main = "version: '3'\ntasks:\n  a: {sources: ['src/*.go'], generates: [out], cmds: ['touch out; echo a >> log']}\n";
     assert_same("task", &[("Taskfile.yml", main)], &[run(&["a"], "a\n")]);
