@@ -5,10 +5,11 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::{Duration, SystemTime};
 
 use opal_files::atomic::Unfinished;
 use opal_files::outgoing::is_special;
-use opal_html::{Report, junit, markdown, page};
+use opal_html::{Case, Report, junit, markdown, page};
 use serde_json::Value;
 
 use crate::commands::plan::file::write_file;
@@ -110,6 +111,55 @@ fn reason(exit: Exit) -> String {
         Exit::NoValue => "a value cannot be read".to_owned(),
         exit => format!("ended with exit code {} before the first step", exit.code()),
     }
+}
+
+/// The cases of a run that is part of a larger one, which began earlier.
+pub(crate) fn moved(cases: Vec<Case>, name: &str, later: Duration) -> impl Iterator<Item = Case> {
+    cases.into_iter().map(move |mut case| {
+        case.path = format!("{name}.{}", case.path).into();
+        case.spans.iter_mut().for_each(|span| span.start += later);
+        case
+    })
+}
+
+/// Writes the reports that were gathered as one.
+pub(crate) fn join(
+    context: &Context<'_>,
+    asked: &[ReportTo],
+    name: &str,
+    began: SystemTime,
+    json: &dyn Fn(Vec<Value>) -> Value,
+) -> Result<Option<Exit>, Failure> {
+    let parts = context.reported.gather();
+    context.reported.write_again();
+    // Nothing has run: an earlier report is not touched from here.
+    let Some(last) = parts.last() else { return Ok(None) };
+    let Some(reports) = Reports::ready(context, asked)? else { return Ok(None) };
+    let (status, host) = (last.report.status.clone(), last.report.host.clone());
+    let took = crate::clock::now().duration_since(began).unwrap_or_default();
+    let (name, is_good, at) = (name.to_owned(), true, began);
+    let (summary, trouble, facts, cases, plan) = Default::default();
+    let mut whole =
+        Report { name, status, is_good, summary, trouble, at, took, host, facts, cases, plan };
+    let mut runs = Vec::new();
+    for Gathered { report, json } in parts {
+        let separator = if whole.summary.is_empty() { "" } else { "; " };
+        whole.summary.push_str(&format!("{separator}{}: {}", report.name, report.summary));
+        whole.is_good &= report.is_good;
+        whole.trouble = whole.trouble.or(report.trouble);
+        let of_part = |(key, text): (&'static str, String)| match key {
+            "run" => Some((key, format!("{}: {text}", report.name))),
+            _ => None,
+        };
+        whole.facts.extend(report.facts.into_iter().filter_map(of_part));
+        let later = report.at.duration_since(began).unwrap_or_default();
+        whole.cases.extend(moved(report.cases, &report.name, later));
+        let plan = whole.plan.get_or_insert_default();
+        plan.push_str(&report.plan.unwrap_or_default());
+        runs.extend(json);
+    }
+    whole.facts.push(("opal", env!("CARGO_PKG_VERSION").to_owned()));
+    Ok(reports.write(&whole, &|| json(runs.clone())))
 }
 
 impl Reports {

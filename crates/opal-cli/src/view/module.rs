@@ -311,12 +311,22 @@ pub(crate) fn made(
 pub(crate) fn with_deps(
     module: &ModuleRef,
     command: Command,
-    mut runs: Vec<Value>,
+    runs: Vec<Value>,
     exit: Exit,
 ) -> Result<Exit, Failure> {
     if runs.is_empty() {
         return Ok(Exit::Done);
     }
+    print_json(&with_deps_json(module, command, runs, exit))
+}
+
+/// A run of a module and those of what it builds on, as one document.
+pub(crate) fn with_deps_json(
+    module: &ModuleRef,
+    command: Command,
+    mut runs: Vec<Value>,
+    exit: Exit,
+) -> Value {
     let mut document = match runs.pop_if(|run| run["module_ref"] == module.as_str()) {
         Some(own) => own,
         None => json!({
@@ -329,7 +339,7 @@ pub(crate) fn with_deps(
         }),
     };
     document["dependencies"] = runs.into();
-    print_json(&document)
+    document
 }
 
 /// That something has failed which a module builds on: the last that has run.

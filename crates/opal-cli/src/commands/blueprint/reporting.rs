@@ -9,7 +9,7 @@ use opal_ops::blueprint::Done;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
-use crate::reports::{Gathered, Reports};
+use crate::reports::{Gathered, Reports, moved};
 use crate::view::blueprint as view;
 use crate::view::counted;
 
@@ -61,11 +61,7 @@ impl<'r> Reporting<'r> {
         self.facts.extend(runs.map(|(name, text)| (name, format!("{}: {text}", step.id))));
         self.plans.extend(report.plan);
         let later = report.at.duration_since(self.began).unwrap_or_default();
-        self.cases.extend(report.cases.into_iter().map(|mut case| {
-            case.path = format!("{}.{}", step.id, case.path).into();
-            case.spans.iter_mut().for_each(|span| span.start += later);
-            case
-        }));
+        self.cases.extend(moved(report.cases, &step.id, later));
     }
 
     /// Writes them; gives the exit code of a blueprint that did not fail where that was not possible.

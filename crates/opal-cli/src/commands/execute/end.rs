@@ -104,8 +104,9 @@ impl End<'_> {
         } else if asked.plan.is_json() && last.is_ok() {
             view::print_json(&document())?;
         }
+        let json = || word.map_or_else(document, |last| last.document.clone());
         let unreported =
-            self.reporting.and_then(|it| it.write(self, context, &report, &document, vault));
+            self.reporting.and_then(|it| it.write(self, context, &report, &json, vault));
         context.stages.end("run");
         let loaded = self.errand.subject.loaded;
         view::trace::telemetry(&context.stages, loaded, &self.errand.resolved.plan, &asked.plan);

@@ -58,7 +58,9 @@ pub(crate) struct RunEnd {
 #[derive(Debug)]
 pub(crate) struct Last {
     pub(crate) end: RunEnd,
-    /// For programs; none where somebody has taken it.
+    /// For programs.
+    pub(crate) document: Value,
+    /// The same, to be printed; none where somebody has taken it.
     pub(crate) json: Option<Value>,
     /// For people.
     pub(crate) text: String,

@@ -152,7 +152,8 @@ impl<'k> Keeping<'k> {
         });
         // Whatever came from a tool has been through the scrubber when it is seen.
         let told = ["/outputs/*", "/warnings", "/error/message"];
-        let mut json = Some(self.run.vault.document(&json, &told));
+        let document = self.run.vault.document(&json, &told);
+        let mut json = Some(document.clone());
         if let Some(gathered) = self.gathered {
             gathered.borrow_mut().extend(json.take());
         }
@@ -160,7 +161,7 @@ impl<'k> Keeping<'k> {
         let text = is_told.then(|| view::ended(self.run, result, self.keeping.folder(), self.ink));
         let text = text.unwrap_or_default();
         let text = self.run.vault.scrub(&text).text().into_owned();
-        Last { end: RunEnd { status, code }, json, text }
+        Last { end: RunEnd { status, code }, document, json, text }
     }
 }
 

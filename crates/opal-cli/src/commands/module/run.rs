@@ -77,11 +77,18 @@ fn of_command(
     }
     settings.gathered = asked.plan.is_json().then(RefCell::default);
     let module = job.module.clone();
-    let exit = with_deps(context, asked, &settings, job, &watched)?;
+    let began = crate::clock::now();
+    context.reported.gather();
+    let ran = with_deps(context, asked, &settings, job, &watched);
+    let exit = ran.as_ref().copied().unwrap_or(Exit::Source);
+    let unreported = reports::join(context, &asked.run.reports, module.as_str(), began, &|runs| {
+        view::with_deps_json(&module, command, runs, exit)
+    })?;
+    let exit = ran?;
     if let Some(runs) = settings.gathered {
         view::with_deps(&module, command, runs.into_inner(), exit)?;
     }
-    Ok(exit)
+    Ok(if exit.code() == 0 { unreported.unwrap_or(exit) } else { exit })
 }
 
 /// Who hears of Ctrl+C and of the end of the time, for all runs of one command; where nothing runs, Ctrl+C

@@ -67,6 +67,7 @@ fn a_report_of_a_blueprint_has_the_cases_of_all_its_runs() {
     let document: serde_json::Value = serde_json::from_str(&opal.read("r.json")).unwrap();
     assert_eq!(document["status"], "error");
     assert_eq!(document["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(document["runs"][1]["module_ref"], "core/host");
     // What is already applied is a case too.
     opal.call(&[&["blueprint", "apply", "demo/site@v1"][..], &REPORTS].concat()).code(8);
     assert!(opal.read("r.xml").contains("already applied"));

@@ -180,3 +180,36 @@ fn only_what_changes_something_can_bring_its_dependencies_along() {
     let ran = release.run(&["apply", "core/app", "--with-deps"]);
     ran.code(66).says("unknown module `core/host`");
 }
+
+#[test]
+fn a_report_with_dependencies_has_the_cases_of_all_runs() {
+    let release = release(ON_NET);
+    let report = ["--report=r.md", "--report=r.xml", "--report=r.json"];
+    let apply = [&["apply", "core/host", "--with-deps"][..], &report].concat();
+    let read = |name: &str| fs::read_to_string(release.path(name)).unwrap();
+    release.run(&apply).code(0);
+    let cases = |text: &str| text.matches("<testcase").count();
+    assert_eq!(cases(&read("r.xml")), 2, "{}", read("r.xml"));
+    assert!(read("r.md").starts_with("### ✅"), "{}", read("r.md"));
+    let document = release::json(&release.path("r.json"));
+    assert_eq!(document["module_ref"], "core/host");
+    assert_eq!(document["dependencies"][0]["module_ref"], "core/net");
+    // One that is applied does not run again.
+    release.run(&apply).code(0);
+    assert_eq!(cases(&read("r.xml")), 1, "{}", read("r.xml"));
+    // A dependency that fails is the failure.
+    let failing = Release::new("echo broken; exit 9\n").module(
+        "core/host",
+        &[("execution:", ON_NET)],
+        "true\n",
+    );
+    failing.run(&apply).code(9);
+    let text = fs::read_to_string(failing.path("r.xml")).unwrap();
+    assert!(text.contains("failures=\"1\"") && text.contains("broken"), "{text}");
+    let document = release::json(&failing.path("r.json"));
+    assert_eq!(document["dependencies"][0]["module_ref"], "core/net", "{document:#}");
+    fs::write(failing.path("r.md"), "an earlier run").unwrap();
+    // A dry run writes none.
+    failing.run(&[&apply[..], &["--dry-run"]].concat()).code(69);
+    assert_eq!(fs::read_to_string(failing.path("r.md")).unwrap(), "an earlier run");
+}
