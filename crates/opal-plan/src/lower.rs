@@ -7,6 +7,7 @@ mod comments;
 mod expressions;
 mod functions;
 mod literals;
+mod proofs;
 mod statements;
 mod steps;
 
@@ -81,6 +82,7 @@ pub(crate) struct Lower<'p> {
     has_bodies: bool,
     /// The heading of the group that functions are in; read only for an outline.
     group: Option<String>,
+    proofs: proofs::Proofs,
 }
 
 impl<'p> Lower<'p> {
@@ -93,6 +95,7 @@ impl<'p> Lower<'p> {
             end: 0,
             has_bodies: false,
             group: None,
+            proofs: proofs::Proofs::new(),
         }
     }
 

@@ -232,13 +232,18 @@ impl Called {
     }
 
     pub(super) fn cases(self) -> impl Iterator<Item = &'static Case> {
-        self.rows.into_iter().zip([0, 64, 128, 192]).flat_map(|(rows, first)| {
-            let mut left = rows;
-            std::iter::from_fn(move || {
-                let row = (left != 0).then(|| left.trailing_zeros() as usize)?;
-                left &= left - 1;
-                CASES.get(first + row)
-            })
+        // Every word of a command asks several times, so this is a plain loop.
+        let (mut rows, mut at) = (self.rows, 0);
+        std::iter::from_fn(move || {
+            while at < rows.len() {
+                let left = rows[at];
+                if left != 0 {
+                    rows[at] = left & (left - 1);
+                    return CASES.get(at * 64 + left.trailing_zeros() as usize);
+                }
+                at += 1;
+            }
+            None
         })
     }
 

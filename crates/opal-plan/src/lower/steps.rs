@@ -18,7 +18,7 @@ impl Lower<'_> {
         match kind {
             ShellStep => {
                 let mut text = self.shell_text();
-                text.prove();
+                self.prove(&mut text);
                 Some(single(Work::Shell(text)))
             }
             SyntaxKind::Call => Some(single(Work::Call(self.call(&mut Vec::new())))),
@@ -60,7 +60,7 @@ impl Lower<'_> {
         }
         for (_, operand) in &mut operands {
             if let Work::Shell(text) = &mut operand.work {
-                text.prove();
+                self.prove(text);
             }
         }
         let mut operands = operands.into_iter();
@@ -90,7 +90,7 @@ impl Lower<'_> {
             }
         }
         text.span = self.since(start);
-        text.prove();
+        self.prove(&mut text);
         let target = target.unwrap_or(Target::Text(text));
         Some(Redirect { operator, target, span: self.since(start) })
     }
@@ -146,7 +146,7 @@ impl Lower<'_> {
             }
         }
         let mut text = ShellText { pieces, span: self.since(0) };
-        text.prove();
+        self.prove(&mut text);
         text
     }
 

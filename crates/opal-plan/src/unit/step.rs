@@ -2,7 +2,7 @@
 
 use opal_core::Span;
 use opal_core::plan::{ChainOperator, RedirectOperator};
-use opal_core::script::{Part, prove};
+use opal_core::script::Part;
 use opal_syntax::context::Context;
 
 use super::{Argument, Block, Name, Reference};
@@ -78,24 +78,6 @@ impl Piece {
 }
 
 impl ShellText {
-    /// Reads the whole text once more, and makes the places of its references as strict as that
-    /// reading asks for.
-    pub(crate) fn prove(&mut self) {
-        if !self.pieces.iter().any(|piece| matches!(piece, Piece::Reference(..))) {
-            return;
-        }
-        let parts: Vec<Part<'_>> = self.pieces.iter().map(Piece::part).collect();
-        let mut places = prove(&parts).into_iter();
-        for piece in &mut self.pieces {
-            if let Piece::Reference(reference, context) = piece
-                && reference.path.text != "raw"
-                && let Some(place) = places.next()
-            {
-                *context = place;
-            }
-        }
-    }
-
     /// The text up to the first reference.
     #[must_use]
     pub fn leading(&self) -> &str {

@@ -1,0 +1,96 @@
+//! The strict reading of the texts of steps. A file repeats many of them, so each is read once.
+
+use std::collections::BTreeMap;
+
+use opal_core::script::{Part, prove};
+use opal_syntax::context::Context;
+
+use super::Lower;
+use crate::unit::{Piece, ShellText};
+
+/// The places of the references in texts that were read before, by [`key`].
+pub(super) type Proofs = BTreeMap<Vec<u8>, Vec<Context>>;
+
+impl Lower<'_> {
+    /// Reads the whole text once more, and makes the places of its references as strict as that
+    /// reading asks for.
+    pub(super) fn prove(&mut self, text: &mut ShellText) {
+        if !text.pieces.iter().any(|piece| matches!(piece, Piece::Reference(..))) {
+            return;
+        }
+        let parts: Vec<Part<'_>> = text.pieces.iter().map(Piece::part).collect();
+        let places = self.proofs.entry(key(&parts)).or_insert_with(|| prove(&parts));
+        let mut places = places.iter();
+        for piece in &mut text.pieces {
+            if let Piece::Reference(reference, context) = piece
+                && reference.path.text != RAW
+                && let Some(place) = places.next()
+            {
+                *context = *place;
+            }
+        }
+    }
+}
+
+const RAW: &str = "raw";
+
+/// All that the reading depends on. Each part begins with its kind and its length, so no two lists of
+/// parts have the same key.
+fn key(parts: &[Part<'_>]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(96);
+    for part in parts {
+        let place;
+        let (kind, bytes) = match part {
+            Part::Text(text) => (0, text.as_bytes()),
+            Part::AtWord(text) => (1, text.as_bytes()),
+            Part::Value(context) => {
+                place = context.bits().to_le_bytes();
+                (2, place.as_slice())
+            }
+            Part::Pasted => (3, [].as_slice()),
+        };
+        key.push(kind);
+        key.extend_from_slice(&bytes.len().to_le_bytes());
+        key.extend_from_slice(bytes);
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use opal_syntax::context::Place;
+
+    use super::*;
+    use crate::words::Words;
+
+    #[test]
+    fn a_text_that_a_file_repeats_is_read_once() {
+        let text = "var T = \"v1\"\n\
+            fun a() {\n    docker push app:@var.T\n    echo hello\n}\n\
+            fun b() {\n    docker push app:@var.T\n    docker push old:@var.T\n}\n";
+        let parse = opal_syntax::parse(text, &Words(&opal_decorators::registry()));
+        let mut lower = Lower::new(&parse, text);
+        lower.has_bodies = true;
+        lower.files();
+        assert_eq!(lower.proofs.len(), 2);
+    }
+
+    #[test]
+    fn only_the_same_parts_have_the_same_key() {
+        let value = Part::Value(Context::new(Place::Word));
+        let quoted = Part::Value(Context::new(Place::Quoted));
+        let lists: [&[Part<'_>]; 8] = [
+            &[Part::Text("echo "), value],
+            &[Part::Text("echo "), quoted],
+            &[Part::Text("echo"), Part::Text(" "), value],
+            &[Part::AtWord("echo "), value],
+            &[Part::Text("echo "), Part::Pasted],
+            &[value, Part::Text("echo ")],
+            &[Part::Text("echo "), value, value],
+            &[Part::Text("echo \u{2}"), value],
+        ];
+        let keys: std::collections::BTreeSet<Vec<u8>> = lists.iter().map(|it| key(it)).collect();
+        assert_eq!(keys.len(), lists.len());
+        assert_eq!(key(lists[0]), key(&[Part::Text("echo "), value]));
+    }
+}
