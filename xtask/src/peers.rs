@@ -4,6 +4,7 @@
 //! took turns says something. Peers come from their packages.
 
 mod cached;
+mod listing;
 mod running;
 mod tools;
 mod verify;
@@ -38,6 +39,7 @@ pub(crate) fn compare(root: &Path, bars: bool, quick: bool) -> Result<(), String
     let opal = installed(root)?;
     let tools = tools::Tools::find(root)?;
     let mut missed = planning(root, &opal, &tools)?;
+    missed.extend(listing::compare(root, &opal, &tools)?);
     missed.extend(running::compare(root, &opal, &tools)?);
     missed.extend(verify::compare(root, &opal, &tools, quick)?);
     missed.extend(cached::compare(root, &opal)?);

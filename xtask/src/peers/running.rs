@@ -34,7 +34,7 @@ const CASES: [Case; 5] = [
         name: "one step of `true`",
         rounds: 301,
         steps: Steps::InOrder { count: 1, command: "true" },
-        bar: 1.0,
+        bar: 1.1,
     },
     Case {
         name: "1,000 steps of `true`",
