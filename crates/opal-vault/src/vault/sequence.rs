@@ -63,9 +63,30 @@ const BEGINS: [bool; 256] = {
     begins
 };
 
-/// The first byte that may not be printed.
+/// The first byte that may not be printed. All output is searched, so eight bytes are one question.
 pub(super) fn next(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|byte| BEGINS[usize::from(*byte)])
+    let first = |bytes: &[u8]| bytes.iter().position(|byte| BEGINS[usize::from(*byte)]);
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (at, word) in words.iter().enumerate() {
+        if may_begin(u64::from_ne_bytes(*word))
+            && let Some(found) = first(word)
+        {
+            return Some(at * 8 + found);
+        }
+    }
+    first(rest).map(|found| words.len() * 8 + found)
+}
+
+/// Whether one of eight bytes is in [`BEGINS`], or is a tab or a line feed.
+const fn may_begin(word: u64) -> bool {
+    // The upper bit of each byte that is less than `limit`, and perhaps of those above one.
+    const fn less(word: u64, limit: u8) -> u64 {
+        word.wrapping_sub(each(limit)) & !word & each(0x80)
+    }
+    const fn each(byte: u8) -> u64 {
+        u64::from_ne_bytes([byte; 8])
+    }
+    less(word, 0x20) | less(word ^ each(0x7f), 1) | less(word ^ each(HIGH), 1) != 0
 }
 
 impl Sequence {
@@ -158,5 +179,26 @@ pub(super) const fn closing(open: Open) -> &'static [u8] {
     match open {
         Open::Control => &[CAN],
         Open::String => &[ESC, b'\\'],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_that_may_not_be_printed_is_found_wherever_it_is() {
+        for byte in 0..=u8::MAX {
+            for length in 1..40 {
+                for at in 0..length {
+                    for around in [b'a', b'\n', 0xff, 0x80] {
+                        let mut bytes = vec![around; length];
+                        bytes[at] = byte;
+                        let expected = BEGINS[usize::from(byte)].then_some(at);
+                        assert_eq!(next(&bytes), expected, "{byte:#x} at {at} of {length}");
+                    }
+                }
+            }
+        }
     }
 }
