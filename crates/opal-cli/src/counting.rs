@@ -5,7 +5,7 @@
 //! passes what it knows to the watch in a file that only this user can read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -95,38 +95,44 @@ impl Counting {
     }
 }
 
-/// The file in which a round says what counts. Dropping it removes it.
+/// The file in which a round says what counts. It is there only until the watch has read it.
 #[derive(Debug)]
 pub(crate) struct Letter(PathBuf);
 
 impl Letter {
-    pub(crate) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> Self {
         let name = u32::from_le_bytes(opal_trust::keys::name());
         let name = format!("opal-watch-{}-{name:08x}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        Ok(Self(path))
+        Self(std::env::temp_dir().join(name))
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Removes what an earlier round has said.
-    pub(crate) fn clear(&self) -> io::Result<()> {
-        File::options().write(true).truncate(true).open(&self.0).map(drop)
+    /// Makes the file, for one round. Nobody else can have made it.
+    pub(crate) fn open(&self) -> io::Result<()> {
+        self.remove();
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.0).map(drop)
     }
 
     /// What the round has said; none where it has not yet.
     pub(crate) fn read(&self) -> Option<Counting> {
         let bytes = std::fs::read(&self.0).ok()?;
-        Counting::from_json(&serde_json::from_slice(&bytes).ok()?)
+        let said = Counting::from_json(&serde_json::from_slice(&bytes).ok()?)?;
+        self.remove();
+        Some(said)
+    }
+
+    /// The round says nothing more.
+    pub(crate) fn remove(&self) {
+        let _ = std::fs::remove_file(&self.0);
     }
 }
 
 impl Drop for Letter {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        self.remove();
     }
 }
 
@@ -175,12 +181,16 @@ mod tests {
         let places = Places::from([("/a".into(), Depth::Content), ("/b".into(), Depth::Kind)]);
         let inputs = BTreeSet::from(["src/**".to_owned()]);
         let said = Counting { places, inputs, has_cached: true, ..Counting::default() };
-        let letter = Letter::new().unwrap();
+        let letter = Letter::new();
+        // Only a file that the watch has made is written to.
+        say(&said, letter.path());
+        assert!(!letter.path().exists());
+        letter.open().unwrap();
         assert_eq!(letter.read(), None);
         say(&said, letter.path());
         assert_eq!(letter.read(), Some(said));
-        letter.clear().unwrap();
-        assert_eq!(letter.read(), None);
+        assert!(!letter.path().exists());
+        letter.open().unwrap();
         let path = letter.path().to_owned();
         drop(letter);
         assert!(!path.exists());

@@ -71,9 +71,7 @@ pub(crate) fn watch(
     area.may_run(asked)?;
     let watched = Watched::begin()?;
     watched.stop().attend();
-    let letter = Letter::new().map_err(|error| {
-        Failure::unwritable("a file in the directory for temporary files", &error)
-    })?;
+    let letter = Letter::new();
     let mut session = Session {
         words: Words::of(context, subject, letter.path()),
         letter,
@@ -151,8 +149,8 @@ impl Session<'_> {
     }
 
     fn begin(&self) -> Result<Round, Failure> {
-        // Where that is not possible, the round says the same in other words, or nothing.
-        let _ = self.letter.clear();
+        // Where that is not possible, the quick plan alone says which files count.
+        let _ = self.letter.open();
         Round::begin(&self.words)
     }
 
@@ -197,6 +195,7 @@ impl Session<'_> {
                 }
             }
         };
+        self.letter.remove();
         self.own.ran(began, watching::now());
         // Who presses Ctrl+C means all of it, and only the round may have heard of it.
         if ended == round::INTERRUPTED && changes.is_empty() {

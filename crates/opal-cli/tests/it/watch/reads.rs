@@ -81,6 +81,11 @@ fun show() {
     watching.until("changed: `two`").until("has fourth").until("watching: ");
     assert_eq!(watching.count("other.txt"), 0, "{:#?}", watching.seen);
     assert_eq!(watching.count("changed: "), 4, "{:#?}", watching.seen);
+    // Nothing is left of what the rounds have said, even if the watch is killed.
+    let prefix = format!("opal-watch-{}-", watching.child.id());
+    let left = fs::read_dir(std::env::temp_dir()).unwrap().filter_map(Result::ok);
+    let mut left = left.filter(|it| it.file_name().to_string_lossy().starts_with(&prefix));
+    assert!(left.next().is_none());
 }
 
 #[test]
