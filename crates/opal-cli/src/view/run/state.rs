@@ -308,6 +308,11 @@ impl State {
             let all = report.failed.iter().chain(&report.beside);
             all.map(|failed| failed.number).any(|number| number == Some(held.number))
         };
+        let is_good = matches!(report.status, Status::Executed | Status::Drifted);
+        if is_good && report.steps.failed == 0 {
+            // The tool of a module has found a difference: that is its exit code, and no failure.
+            self.held = None;
+        }
         if self.held.as_ref().is_some_and(|held| !is_told(held)) {
             self.release();
         }
@@ -323,7 +328,6 @@ impl State {
             self.in_sight = None;
             self.say(&table);
         }
-        let is_good = matches!(report.status, Status::Executed | Status::Drifted);
         if !is_good {
             let tail = match self.failed.iter().find(|(failed, _)| Some(*failed) == number) {
                 Some((_, tail)) if self.in_sight != number => tail.lines(),
