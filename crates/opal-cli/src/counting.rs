@@ -2,12 +2,14 @@
 //! declares.
 //!
 //! The watch makes quick plans, in which expensive values are deferred. A round plans everything, and
-//! passes what it knows to the watch in a file that only this user can read.
+//! passes what it knows to the watch through a named pipe that only this user can open: paths can hold
+//! values, so they are never in a file.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use opal_core::inventory::CACHED;
@@ -95,38 +97,70 @@ impl Counting {
     }
 }
 
-/// The file in which a round says what counts. It is there only until the watch has read it.
+/// The pipe through which a round says what counts. It is there only until the watch has read it.
 #[derive(Debug)]
-pub(crate) struct Letter(PathBuf);
+pub(crate) struct Letter {
+    path: PathBuf,
+    received: RefCell<Option<Received>>,
+}
+
+/// The watch's end of the pipe, and what came out of it so far.
+#[derive(Debug)]
+struct Received {
+    pipe: File,
+    bytes: Vec<u8>,
+}
+
+/// A round does not wait for the watch: what does not fit is not said.
+const MAX_BYTES: usize = 1024 * 1024;
 
 impl Letter {
     pub(crate) fn new() -> Self {
         let name = u32::from_le_bytes(opal_trust::keys::name());
         let name = format!("opal-watch-{}-{name:08x}", std::process::id());
-        Self(std::env::temp_dir().join(name))
+        Self { path: std::env::temp_dir().join(name), received: RefCell::new(None) }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
-    /// Makes the file, for one round. Nobody else can have made it.
+    /// Makes the pipe, for one round. Nobody else can have made it.
     pub(crate) fn open(&self) -> io::Result<()> {
         self.remove();
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.0).map(drop)
+        make_pipe(&self.path)?;
+        let pipe = OpenOptions::new().read(true).custom_flags(flags()).open(&self.path)?;
+        #[cfg(target_os = "linux")]
+        let _ = rustix::pipe::fcntl_setpipe_size(&pipe, MAX_BYTES);
+        *self.received.borrow_mut() = Some(Received { pipe, bytes: Vec::new() });
+        Ok(())
     }
 
     /// What the round has said; none where it has not yet.
     pub(crate) fn read(&self) -> Option<Counting> {
-        let bytes = std::fs::read(&self.0).ok()?;
-        let said = Counting::from_json(&serde_json::from_slice(&bytes).ok()?)?;
+        let said = self.received.borrow_mut().as_mut().and_then(Received::read)?;
         self.remove();
         Some(said)
     }
 
     /// The round says nothing more.
     pub(crate) fn remove(&self) {
-        let _ = std::fs::remove_file(&self.0);
+        if self.received.take().is_some() {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+impl Received {
+    fn read(&mut self) -> Option<Counting> {
+        let mut buffer = [0; 8192];
+        while self.bytes.len() <= MAX_BYTES {
+            match self.pipe.read(&mut buffer) {
+                Ok(count) if count > 0 => self.bytes.extend_from_slice(&buffer[..count]),
+                _ => break,
+            }
+        }
+        Counting::from_json(&serde_json::from_slice(&self.bytes).ok()?)
     }
 }
 
@@ -136,12 +170,29 @@ impl Drop for Letter {
     }
 }
 
-/// Says what counts, in the file of the watch. Without it, the watch uses its quick plan alone.
+#[cfg(target_os = "linux")]
+fn make_pipe(path: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, Mode, mkfifoat};
+    Ok(mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn make_pipe(_: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+fn flags() -> i32 {
+    (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
+}
+
+/// Says what counts, in the pipe of the watch. Without it, the watch uses its quick plan alone.
 pub(crate) fn say(counting: &Counting, letter: &Path) {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = OpenOptions::new().write(true).custom_flags(flags).open(letter);
-    let bytes = counting.to_json().to_string();
-    let _ = file.and_then(|mut file| file.write_all(bytes.as_bytes()));
+    let Ok(mut pipe) = OpenOptions::new().write(true).custom_flags(flags()).open(letter) else {
+        return;
+    };
+    if pipe.metadata().is_ok_and(|it| it.file_type().is_fifo()) {
+        let _ = pipe.write_all(counting.to_json().to_string().as_bytes());
+    }
 }
 
 /// The files that a glob has found: the plan has their names, and its steps read them.
@@ -182,9 +233,13 @@ mod tests {
         let inputs = BTreeSet::from(["src/**".to_owned()]);
         let said = Counting { places, inputs, has_cached: true, ..Counting::default() };
         let letter = Letter::new();
-        // Only a file that the watch has made is written to.
+        // Only a pipe that the watch has made is written to.
         say(&said, letter.path());
         assert!(!letter.path().exists());
+        std::fs::write(letter.path(), "").unwrap();
+        say(&said, letter.path());
+        assert_eq!(std::fs::read(letter.path()).unwrap(), b"");
+        std::fs::remove_file(letter.path()).unwrap();
         letter.open().unwrap();
         assert_eq!(letter.read(), None);
         say(&said, letter.path());
