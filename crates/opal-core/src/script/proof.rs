@@ -51,7 +51,7 @@ pub use construct::Construct;
 use construct::{PASTED, VALUE};
 pub use environment::prove_environment;
 use found::Found;
-use outline::{names_runner, reads_last};
+use outline::{names_runner, prints_variables, reads_last};
 use scan::Reader;
 use tree::Values;
 
@@ -112,6 +112,8 @@ struct Proof {
     gap: Option<Gap>,
     /// A word of the text names a program that runs text.
     runs: bool,
+    /// A program of the text prints variables as they are.
+    prints_variables: bool,
 }
 
 /// Where the reader was lost.
@@ -151,7 +153,7 @@ impl Proof {
             None => (Found::new(), Some(nothing)),
         };
         let runs = found.setting.is_some() && names_runner(src);
-        Self { found, gap, runs }
+        Self { found, gap, runs, prints_variables: prints_variables(src) }
     }
 
     fn place(&self, index: usize, context: Context) -> Context {
@@ -179,7 +181,8 @@ impl Proof {
             place = place.starts_word(true).read_by(reader).before_dashes();
         }
         if let Some(construct) = self.found.soft(index) {
-            let is_hidden = self.found.hidden.has(index);
+            let is_printed = self.prints_variables && construct == Construct::Output;
+            let is_hidden = self.found.hidden.has(index) || is_printed;
             place = if is_hidden { place.hidden(construct) } else { place.followed(construct) };
         }
         if let Some(construct) = self.found.setting {

@@ -76,10 +76,13 @@ mod tests {
             "trap \"$X\" EXIT",
             "ls >& \"$X\"",
             "f() { eval \"$X\"; }; f",
+            "eval \"$(printenv X)\"",
+            "eval \"$(env | sed -n s/^X=//p)\"",
+            "source <(env)",
         ] {
             assert_eq!(class(text), 'R', "{text}");
         }
-        for text in ["eval \"$(printenv X)\"", "eval \"$(env)\"", "$X --version"] {
+        for text in ["eval \"$(./settings \"$X\")\"", "$X --version"] {
             assert_eq!(class(text), 'H', "{text}");
         }
         for text in [

@@ -46,6 +46,12 @@ pub(super) fn reads_last(src: &[u8]) -> bool {
     src.windows(2).any(|it| it == b"$_") || src.windows(3).any(|it| it == b"${_")
 }
 
+/// Whether a program that prints variables of the environment as they are is named.
+pub(super) fn prints_variables(src: &[u8]) -> bool {
+    let is_end = |byte: &u8| !is_name_byte(*byte);
+    src.split(is_end).any(|word| matches!(word, b"env" | b"printenv"))
+}
+
 /// Whether a word, whatever quotes are in it, names a program that runs text.
 pub(super) fn names_runner(src: &[u8]) -> bool {
     let mut bare = Vec::with_capacity(src.len());

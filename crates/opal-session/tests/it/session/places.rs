@@ -339,6 +339,10 @@ const REFUSED: &[&str] = &[
     "systemd-nspawn -D /m <<< @var.x", "machinectl shell m <<< @var.x", "lxc-attach -n c <<< @var.x", "toolbox enter <<< @var.x",
     "distrobox enter box <<< @var.x", "guix shell hello <<< @var.x", "poetry shell <<< @var.x", "nix shell a <<< @var.x",
     "bsub -q short \"rm @var.x\"", "bsub <<< @var.x", "qsub <<< @var.x", "fab -H host -- \"rm @var.x\"",
+    // A program prints the variable as it is.
+    "X=@var.x; export X; bash -c \"$(printenv X)\"",
+    "export X=@var.x; bash -c 'eval \"$(printenv X)\"'",
+    "X=@var.x; export X; bash -c 'eval \"$(printenv X)\"'",
 ];
 
 /// Places that are data, whatever is in them. Each works in both shells, except those with `# bash`.
@@ -586,7 +590,6 @@ const NOT_FOLLOWED: &[&str] = &[
     "e=$(cd @var.x 2>&1); eval \"echo $e\"",
     "e=$(cd @var.x 2> /dev/stdout); bash -c \"echo $e\"",
     "e=$(cat < @var.x 2>&1); bash -c \"$e\"",
-    "X=@var.x; export X; bash -c \"$(printenv X)\"",
     "x=@var.x; eval \"n=\\$x\"; bash -c \"$n\"",
     "X=@var.x; a[$X]=1",
     "X=@var.x; echo ${a[$X]}",

@@ -33,8 +33,6 @@ const EVALUATING: &[&str] = &[
     "bash -c 'eval \"`cat`\"' <<< @var.x",
     "zsh -c '${=1}' _ @var.x",
     "zsh -c 'print ${(e)1}' _ @var.x",
-    "export X=@var.x; bash -c 'eval \"$(printenv X)\"'",
-    "X=@var.x; export X; bash -c 'eval \"$(printenv X)\"'",
     "pre='set -e;'; bash -c \"$pre eval \\\"\\$1\\\"\" _ \"@var.x\"",
     "SUDO='sudo sh -c'; bash -c \"$SUDO \\\"\\$1\\\"\" _ \"@var.x\"",
     "CMD=eval; bash -c \"$CMD \\\"\\$1\\\"\" _ \"@var.x\"",
