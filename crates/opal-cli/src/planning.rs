@@ -12,6 +12,7 @@ use opal_core::keys::Keys;
 use opal_core::resolver::Probe;
 use opal_core::view::{Facts, PlanView};
 use opal_core::{Code, Diagnostic};
+use opal_http::Http;
 use opal_ops::planning::{Aim, Program, Subject};
 use opal_ops::resources::Place;
 use opal_ops::source::top_around;
@@ -167,6 +168,7 @@ pub(crate) fn world(
         home: context.ambient.home.clone(),
         declared,
         entries: None,
+        pages: Some(Arc::new(Http::new())),
     }))
 }
 
@@ -190,6 +192,7 @@ pub(crate) fn place<'p>(
             marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
             terminal: None,
             entries: entries.clone(),
+            pages: Some(Arc::new(Http::new())),
         }))
     };
     Ok(Place { session: Box::new(session), start, base, clock: crate::clock::now })

@@ -53,6 +53,7 @@ pub mod hash;
 pub mod inventory;
 pub mod keys;
 pub mod message;
+pub mod pages;
 pub mod parameter;
 pub mod placeholder;
 pub mod plan;

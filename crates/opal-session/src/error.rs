@@ -4,7 +4,7 @@
 //! | what failed | where |
 //! |---|---|
 //! | checking a path, or reading a file | [`PathError`] |
-//! | a page of the web, a port | [`PageError`], [`PortError`] |
+//! | a port, a page of the web | [`PortError`], [`NoPages`] |
 //! | a command that only looks | [`CommandError`] |
 //! | changing a file | [`ChangeError`] |
 //! | comparing files | [`InventoryError`] |
@@ -25,7 +25,7 @@ use opal_core::resolver::{Trouble, TroubleKind};
 pub(crate) use change::{ChangeError, Obstacle, WayOut, refused};
 pub(crate) use command::{CommandEnd, CommandError, CommandName};
 pub(crate) use inventory::InventoryError;
-pub(crate) use network::{PageError, PortError, Server, ServerError};
+pub(crate) use network::{NoPages, PortError};
 pub(crate) use path::PathError;
 
 /// What can be said about an error.
@@ -212,4 +212,4 @@ macro_rules! into_trouble {
     };
 }
 
-into_trouble!(SessionError, PathError, PageError, PortError, CommandError, ChangeError);
+into_trouble!(SessionError, PathError, NoPages, PortError, CommandError, ChangeError);

@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -14,6 +14,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("opal-trust", &["opal-core", "opal-vault"]),
     ("opal-decorators", &["opal-core"]),
     ("opal-session", &["opal-core", "opal-files"]),
+    ("opal-http", &["opal-core"]),
     ("opal-exec", &["opal-core", "opal-session", "opal-vault"]),
     ("opal-config", &["opal-core", "opal-syntax", "opal-plan"]),
     ("opal-convert", &["opal-config", "opal-core", "opal-syntax", "opal-plan"]),
@@ -57,6 +58,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
             "opal-exec",
             "opal-files",
             "opal-html",
+            "opal-http",
             "opal-modules",
             "opal-ops",
             "opal-plan",

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use opal_core::inventory::EntryStore;
+use opal_core::pages::Pages;
 use opal_core::resolver::Trouble;
 
 use super::terminal::Terminal;
@@ -27,6 +28,8 @@ pub struct Setup {
     pub terminal: Option<Terminal>,
     /// What is remembered of earlier runs.
     pub entries: Option<Arc<dyn EntryStore>>,
+    /// Who reads pages of the web; none on a machine that is not opal's own.
+    pub pages: Option<Arc<dyn Pages>>,
 }
 
 pub(super) const NO_PIPES: &str = "cannot create the pipes of a command";

@@ -44,6 +44,7 @@ fn world(setup: &Setup) -> OsWorld {
         start: setup.start.clone(),
         home: setup.home.clone(),
         entries: setup.entries.clone(),
+        pages: setup.pages.clone(),
         ..Surroundings::default()
     })
 }

@@ -4,7 +4,6 @@ mod children;
 mod descendants;
 mod entries;
 mod files;
-mod http;
 mod inventory;
 mod ports;
 mod shells;
@@ -21,6 +20,7 @@ use std::time::{Duration, SystemTime};
 use opal_core::Secret;
 use opal_core::files::Entry;
 use opal_core::inventory::{Entries, EntryStore, Inventory, Wanted};
+use opal_core::pages::Pages;
 use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
 
 use shells::Interpreter;
@@ -47,6 +47,8 @@ pub struct Surroundings {
     pub declared: Vec<String>,
     /// What is remembered of earlier runs.
     pub entries: Option<Arc<dyn EntryStore>>,
+    /// Who reads pages of the web; none on a machine that is not opal's own.
+    pub pages: Option<Arc<dyn Pages>>,
 }
 
 /// How long looking may take.
@@ -54,8 +56,6 @@ pub struct Surroundings {
 pub struct Limits {
     /// For one command, after which it and its descendants are ended.
     pub command: Duration,
-    /// For one connection, as part of the time of its request.
-    pub connect: Duration,
 }
 
 /// The operating system. Nothing is loaded or started before it is asked for.
@@ -64,13 +64,12 @@ pub struct OsWorld {
     limits: Limits,
     stop: Stop,
     shell: OnceLock<Option<Interpreter>>,
-    agent: OnceLock<ureq::Agent>,
     noted: Option<Arc<Noted>>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { command: Duration::from_mins(5), connect: Duration::from_secs(10) }
+        Self { command: Duration::from_mins(5) }
     }
 }
 
@@ -82,8 +81,7 @@ impl OsWorld {
 
     #[must_use]
     pub fn with_limits(surroundings: Surroundings, limits: Limits) -> Self {
-        let (stop, shell, agent) = (Stop::new(), OnceLock::new(), OnceLock::new());
-        Self { surroundings, limits, stop, shell, agent, noted: None }
+        Self { surroundings, limits, stop: Stop::new(), shell: OnceLock::new(), noted: None }
     }
 
     /// Notes the paths that are read from now on.

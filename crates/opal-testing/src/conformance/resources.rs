@@ -187,6 +187,7 @@ impl Trial<'_> {
             marker: format!("conformance-{}", self.folder.display()),
             terminal: None,
             entries: None,
+            pages: None,
         })
     }
 

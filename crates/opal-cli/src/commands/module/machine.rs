@@ -1,8 +1,10 @@
 //! This machine, whose tools are asked for their versions before a run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use opal_http::Http;
 use opal_session::world::{Limits, OsWorld, Surroundings};
 
 use crate::context::Context;
@@ -17,8 +19,9 @@ pub(super) fn machine(context: &Context<'_>, env_files: &[PathBuf]) -> Result<Os
         environment: context.environment(env_files)?.clone(),
         start: here()?,
         home: context.ambient.home.clone(),
+        pages: Some(Arc::new(Http::new())),
         ..Surroundings::default()
     };
-    let limits = Limits { command: LIMIT, ..Limits::default() };
+    let limits = Limits { command: LIMIT };
     Ok(OsWorld::with_limits(surroundings, limits))
 }

@@ -39,6 +39,7 @@ impl Site {
             home: Some(folder.path().join("home")),
             terminal: None,
             entries: None,
+            pages: None,
             marker: format!("run-test-{}", folder.path().display()),
         });
         Self { folder, session: Arc::new(session) }

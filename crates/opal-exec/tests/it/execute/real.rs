@@ -17,6 +17,7 @@ fn session(start: &Path) -> LocalSession {
         home: None,
         terminal: None,
         entries: None,
+        pages: None,
         marker: format!("run-test-{}", start.display()),
     })
 }

@@ -44,6 +44,7 @@ fn run(source: &str, folder: &Path, evidence: &Evidence<'_>, vault: &Vault) -> O
         home: None,
         terminal: None,
         entries: None,
+        pages: None,
         marker: format!("run-test-{}", folder.display()),
     });
     let stop = Stop::new();

@@ -14,8 +14,8 @@ use opal_core::files::Entry;
 use opal_core::inventory::{Entries, Inventory, Wanted};
 use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
 
-use super::{OsWorld, entries, files, http, inventory, ports, shells};
-use crate::error::SessionError;
+use super::{OsWorld, entries, files, inventory, ports, shells};
+use crate::error::{NoPages, SessionError};
 use crate::noted::Depth;
 use crate::stop::{Order, Stop};
 
@@ -100,7 +100,8 @@ impl Probe for View<'_> {
     }
 
     fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble> {
-        http::get(self, request)
+        let pages = self.world.surroundings.pages.as_ref().ok_or(NoPages)?;
+        pages.get(request, &|name| self.variable(name)?.to_str())
     }
 
     fn connect(&self, port: &Port<'_>) -> Result<(), Trouble> {
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_has_the_time_of_who_asks_and_what_is_read_that_of_the_world() {
-        let limits = Limits { command: Duration::from_millis(50), ..Limits::default() };
+        let limits = Limits { command: Duration::from_millis(50) };
         let world = OsWorld::with_limits(Surroundings::default(), limits);
         let (root, environment, stop) = (Path::new("/"), BTreeMap::new(), Stop::new());
         let (base, directory, environment, stop) = (root, root, &environment, &stop);

@@ -75,6 +75,7 @@ impl Place {
             marker: format!("test-{}-{number}", std::process::id()),
             terminal,
             entries: None,
+            pages: None,
         });
         Self { session, directory, _programs: programs }
     }

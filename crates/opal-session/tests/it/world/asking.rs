@@ -124,6 +124,7 @@ fn session(at: &Path) -> LocalSession {
         marker: format!("run-test-{}", at.display()),
         terminal: None,
         entries: None,
+        pages: None,
     })
 }
 

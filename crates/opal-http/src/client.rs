@@ -4,10 +4,13 @@
 //! them: never from `https` to `http`, no header to another server, one time limit for all.
 
 use std::io;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use opal_core::Secret;
+use opal_core::pages::{Pages, Variables};
 use opal_core::resolver::{MAX_VALUE_BYTES, Request, Trouble};
+use opal_core::wiped;
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::http::uri::Scheme;
@@ -15,13 +18,42 @@ use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Body, Error, Proxy};
 
-use super::{OsWorld, View};
 use crate::error::{PageError, Server, ServerError};
-use opal_core::wiped;
 
 const MAX_REDIRECTS: usize = 10;
 
-pub(super) fn get(view: &View<'_>, request: &Request<'_>) -> Result<Secret, Trouble> {
+/// For one connection, as part of the time of its request.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// A client of web servers. Connections are kept for the next page.
+#[derive(Debug, Default)]
+pub struct Http {
+    agent: OnceLock<Agent>,
+}
+
+impl Http {
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Pages for Http {
+    fn get(&self, request: &Request<'_>, variables: &Variables<'_>) -> Result<Secret, Trouble> {
+        let asking = Asking { agent: self.agent.get_or_init(agent), request, variables };
+        Ok(get(&asking)?)
+    }
+}
+
+/// A page that is asked for.
+struct Asking<'a, 'v> {
+    agent: &'a Agent,
+    request: &'a Request<'a>,
+    variables: &'a Variables<'v>,
+}
+
+fn get(asking: &Asking<'_, '_>) -> Result<Secret, PageError> {
+    let request = asking.request;
     let deadline = Instant::now() + request.timeout;
     let first = parse(request.url)?;
     let mut uri = first.clone();
@@ -29,24 +61,23 @@ pub(super) fn get(view: &View<'_>, request: &Request<'_>) -> Result<Secret, Trou
         let left = deadline.saturating_duration_since(Instant::now());
         let to_first = same_server(&first, &uri);
         let server = Server { has_redirected: !to_first, ..server(&first) };
-        let mut response = fetch(view, request, &uri, to_first, left)
+        let mut response = fetch(asking, &uri, to_first, left)
             .map_err(|error| trouble(&server, &error, request.timeout))?;
         let status = response.status();
         if status.is_success() {
-            return Ok(text(&server, response.body_mut(), request.timeout)?);
+            return text(&server, response.body_mut(), request.timeout);
         }
         let location = response.headers().get("location").filter(|_| status.is_redirection());
         let Some(location) = location.and_then(|it| it.to_str().ok()) else {
-            return Err(failed(&server, ServerError::Status(status.as_u16())).into());
+            return Err(failed(&server, ServerError::Status(status.as_u16())));
         };
         uri = follow(&uri, location, &server)?;
     }
-    Err(failed(&server(&first), ServerError::TooManyRedirects(MAX_REDIRECTS)).into())
+    Err(failed(&server(&first), ServerError::TooManyRedirects(MAX_REDIRECTS)))
 }
 
 fn fetch(
-    view: &View<'_>,
-    request: &Request<'_>,
+    asking: &Asking<'_, '_>,
     uri: &Uri,
     with_headers: bool,
     left: Duration,
@@ -54,34 +85,32 @@ fn fetch(
     if left.is_zero() {
         return Err(Error::Timeout(ureq::Timeout::Global));
     }
-    let agent = view.world.agent.get_or_init(|| agent(view.world));
-    let mut builder = agent.get(uri.clone());
+    let mut builder = asking.agent.get(uri.clone());
     if with_headers {
-        for (name, value) in request.headers {
+        for (name, value) in asking.request.headers {
             builder = builder.header(name, value.as_text().unwrap_or_default());
         }
     }
     let config = builder.config().timeout_global(Some(left));
-    config.proxy(proxy(view, uri)?).build().call()
+    config.proxy(proxy(asking.variables, uri)?).build().call()
 }
 
-fn agent(world: &OsWorld) -> Agent {
+fn agent() -> Agent {
     let config = Agent::config_builder()
         .proxy(None)
         .max_redirects(0)
         .max_redirects_will_error(false)
         .http_status_as_error(false)
-        .timeout_connect(Some(world.limits.connect))
+        .timeout_connect(Some(CONNECT))
         .user_agent(concat!("opal/", env!("CARGO_PKG_VERSION")))
         .build();
     Agent::with_parts(config, DefaultConnector::default(), Names(DefaultResolver::default()))
 }
 
 /// As `curl` reads them; `HTTP_PROXY` in capitals can be set by strangers in CGI programs.
-fn proxy(view: &View<'_>, uri: &Uri) -> Result<Option<Proxy>, Error> {
-    let variable = |names: &[&str]| {
-        names.iter().find_map(|name| view.variable(name)?.to_str().filter(|it| !it.is_empty()))
-    };
+fn proxy(variables: &Variables<'_>, uri: &Uri) -> Result<Option<Proxy>, Error> {
+    let variable =
+        |names: &[&str]| names.iter().find_map(|name| variables(name).filter(|it| !it.is_empty()));
     let names: &[&str] = if uri.scheme() == Some(&Scheme::HTTPS) {
         &["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
     } else {

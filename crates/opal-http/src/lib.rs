@@ -1,0 +1,14 @@
+//! Pages of the web.
+//!
+//! | what | where |
+//! |---|---|
+//! | asking a server, redirections, proxies | `client` |
+//! | why a page cannot be had | `error` |
+//!
+//! Deliberately not in `opal-session`: a client with TLS is large, and sessions are sent to other
+//! machines, which never read a page (docs/decisions/0015-opal-http.md).
+
+mod client;
+mod error;
+
+pub use client::Http;
