@@ -98,6 +98,25 @@ impl Message {
         self.given.push(start..self.text.len());
     }
 
+    /// Where the given parts are, in order.
+    #[must_use]
+    pub fn given(&self) -> &[Range<usize>] {
+        &self.given
+    }
+
+    /// A message that was taken apart; none where these are not parts of the text, in order.
+    #[must_use]
+    pub fn with_given(text: String, given: Vec<Range<usize>>) -> Option<Self> {
+        let mut at = 0;
+        for part in &given {
+            if part.start < at || text.get(part.clone()).is_none() {
+                return None;
+            }
+            at = part.end;
+        }
+        Some(Self { text, given })
+    }
+
     /// Whether nobody can say which of its parts were given.
     #[must_use]
     pub fn is_given_as_a_whole(&self) -> bool {

@@ -370,6 +370,8 @@ pub enum TroubleKind {
     NotText,
     /// What it was asked for makes no sense.
     Invalid,
+    /// The connection to the machine is gone: nobody knows what became of it.
+    Lost,
 }
 
 impl Trouble {

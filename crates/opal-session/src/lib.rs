@@ -9,6 +9,7 @@
 //! | the time | [`clock`] |
 //! | telling work to stop | [`stop`] |
 //! | the outside world: this machine | [`world`] |
+//! | serving all of this to opal on another machine | [`wire`] |
 //! | which of its paths planning reads | [`noted`] |
 //! | why this machine did not do something: all messages of this crate | `error` |
 
@@ -18,6 +19,7 @@ mod local;
 pub mod noted;
 pub mod stop;
 pub mod watching;
+pub mod wire;
 pub mod world;
 
 use std::collections::BTreeMap;
@@ -36,7 +38,7 @@ use opal_core::stream::{Closed, Stream};
 use crate::stop::Stop;
 use opal_core::shell::syntax::Fault;
 
-pub use local::{LocalSession, Setup, Terminal, lead};
+pub use local::{Ends, LocalSession, Setup, Starting, Terminal, Transport, lead};
 
 pub trait Session: Sync + fmt::Debug {
     /// Reads the texts of commands with the shell's parser and runs nothing: the texts that it

@@ -18,6 +18,7 @@
 //! | what a command prints and how it ends | `lane`, `flow`, `ending` |
 //! | what its processes may use | `limits` |
 //! | texts that programs read from a file | `text_file` |
+//! | programs that lead to another session | `transport` |
 //! | whose process is whose | `processes`, `orphans` |
 //!
 //! Deliberately not here: signals of the process and what is printed; both are the command line's.
@@ -42,6 +43,7 @@ mod site;
 mod slots;
 mod terminal;
 mod text_file;
+mod transport;
 mod waiting;
 
 use std::collections::BTreeMap;
@@ -77,7 +79,9 @@ use waiting::{Interpreter, Waiting};
 
 pub use leader::lead;
 pub use setup::Setup;
+pub(crate) use site::{FILES, LocalFiles};
 pub use terminal::Terminal;
+pub use transport::{Ends, Starting, Transport};
 
 /// Shells and programs on this machine.
 pub struct LocalSession {

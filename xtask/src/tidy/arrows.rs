@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -14,6 +14,8 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("opal-trust", &["opal-core", "opal-vault"]),
     ("opal-decorators", &["opal-core"]),
     ("opal-session", &["opal-core", "opal-files"]),
+    ("opal-target", &["opal-session"]),
+    ("opal-remote", &["opal-core", "opal-session"]),
     ("opal-http", &["opal-core"]),
     ("opal-exec", &["opal-core", "opal-session", "opal-vault"]),
     ("opal-config", &["opal-core", "opal-syntax", "opal-plan"]),

@@ -56,10 +56,17 @@ pub(super) fn probe<'s>(world: &'s OsWorld, place: &Place<'s>) -> View<'s> {
 
 /// Files of this machine, from where their ways begin.
 #[derive(Debug)]
-pub(super) struct LocalFiles(Beginning);
+pub(crate) struct LocalFiles(Beginning);
 
 /// All of them.
-pub(super) static FILES: LocalFiles = LocalFiles(Beginning::Root);
+pub(crate) static FILES: LocalFiles = LocalFiles(Beginning::Root);
+
+impl LocalFiles {
+    /// Those in a directory, which is held from here on.
+    pub(crate) fn held(&self, directory: &Path) -> Result<Self, Trouble> {
+        Ok(Self(self.0.within(directory)?))
+    }
+}
 
 impl Files for LocalFiles {
     fn write(
@@ -88,6 +95,6 @@ impl Files for LocalFiles {
     }
 
     fn within<'f>(&'f self, directory: &Path) -> Result<Box<dyn Files + 'f>, Trouble> {
-        Ok(Box::new(Self(self.0.within(directory)?)))
+        Ok(Box::new(self.held(directory)?))
     }
 }

@@ -1,3 +1,4 @@
 mod script;
+mod served;
 mod session;
 mod world;

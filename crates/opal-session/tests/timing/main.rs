@@ -4,5 +4,7 @@
 //! own: `cargo test` leaves it out, and `cargo xtask test` runs it once, one test at a time.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+#[path = "../it/served.rs"]
+mod served;
 mod session;
 mod stopped_anywhere;

@@ -11,8 +11,10 @@ use opal_core::action::Limits;
 use opal_core::resolver::{ScriptPart, Trouble};
 use opal_core::stream::{Closed, Stream};
 use opal_session::stop::Stop;
-use opal_session::{Ended, Input, LocalSession, Output, Session, Setup, Taker, Terminal, Work};
+use opal_session::{Ended, Input, Output, Session, Setup, Taker, Terminal, Work};
 use tempfile::TempDir;
+
+use crate::served::{Served, serve};
 
 /// Which shell a session finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub(crate) enum Only {
 pub(crate) const SHELLS: [Only; 2] = [Only::Bash, Only::Dash];
 
 pub(crate) struct Place {
-    pub(crate) session: LocalSession,
+    pub(crate) session: Served,
     pub(crate) directory: TempDir,
     /// Where the programs are that the session finds; it goes with the rest.
     _programs: TempDir,
@@ -68,7 +70,7 @@ impl Place {
             more.iter().map(|(name, value)| (name.into(), value.into())).collect();
         environment.entry("PATH".into()).or_insert_with(|| programs.path().into());
         let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
-        let session = LocalSession::new(Setup {
+        let session = serve(Setup {
             environment,
             start: directory.path().canonicalize().unwrap(),
             home: Some(directory.path().join("home")),

@@ -1,0 +1,220 @@
+//! Files of a target, to change.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use opal_core::action::{Pending, TextFile};
+use opal_core::files::{Attributes, Existing, Files};
+use opal_core::resolver::Trouble;
+use opal_session::stop::Stop;
+use opal_session::wire::effect::{Effect, Handle};
+use opal_session::wire::frame::{Channel, StreamId};
+use opal_session::wire::reply::Reply;
+
+use crate::connection::Acting;
+use crate::error::RemoteError;
+use crate::link::{Sent, Shape};
+
+/// Sent at once.
+const CHUNK_BYTES: usize = 128 * 1024;
+
+/// All files of a target, or those in a directory that is held.
+#[derive(Debug)]
+pub(crate) struct RemoteFiles {
+    acting: Acting,
+    within: Handle,
+}
+
+impl RemoteFiles {
+    pub(crate) fn root(acting: Acting) -> Self {
+        Self { acting, within: 0 }
+    }
+}
+
+impl Files for RemoteFiles {
+    fn write(
+        &self,
+        path: &Path,
+        attributes: &Attributes,
+        existing: Existing,
+    ) -> Result<Box<dyn Pending>, Trouble> {
+        let (within, path, attributes) = (self.within, path.to_owned(), *attributes);
+        pending(&self.acting, &Effect::Write { within, path, attributes, existing })
+    }
+
+    fn make_directory(&self, path: &Path, attributes: &Attributes) -> Result<(), Trouble> {
+        let (within, path, attributes) = (self.within, path.to_owned(), *attributes);
+        self.acting.have(&Effect::MakeDirectory { within, path, attributes })
+    }
+
+    fn make_link(&self, path: &Path, to: &Path, replace: bool) -> Result<(), Trouble> {
+        let (within, path, to) = (self.within, path.to_owned(), to.to_owned());
+        self.acting.have(&Effect::MakeLink { within, path, to, replace })
+    }
+
+    fn set(&self, path: &Path, attributes: &Attributes) -> Result<(), Trouble> {
+        let (within, path, attributes) = (self.within, path.to_owned(), *attributes);
+        self.acting.have(&Effect::Set { within, path, attributes })
+    }
+
+    fn remove(&self, path: &Path, recursive: bool) -> Result<(), Trouble> {
+        let (within, path) = (self.within, path.to_owned());
+        self.acting.have(&Effect::Remove { within, path, recursive })
+    }
+
+    fn within<'f>(&'f self, directory: &Path) -> Result<Box<dyn Files + 'f>, Trouble> {
+        let (within, path, stop) = (self.within, directory.to_owned(), Stop::new());
+        let effect = Effect::Within { within, path };
+        let mut sent = self.acting.begin(&effect, Shape::default(), &stop)?;
+        match sent.reply(&stop)? {
+            Reply::Done => Ok(Box::new(Self { acting: self.acting.clone(), within: sent.number })),
+            _ => Err(sent.nonsense()),
+        }
+    }
+}
+
+/// A directory that was held is let go of.
+impl Drop for RemoteFiles {
+    fn drop(&mut self) {
+        if self.within != 0 {
+            let _ = self.acting.have(&Effect::Release { handle: self.within });
+        }
+    }
+}
+
+/// A text in a file of the target.
+pub(crate) struct HeldText {
+    acting: Acting,
+    handle: Handle,
+    path: String,
+}
+
+impl HeldText {
+    pub(crate) fn make(acting: &Acting, effect: &Effect) -> Result<Box<dyn TextFile>, Trouble> {
+        let stop = Stop::new();
+        let mut sent = acting.begin(effect, Shape::default(), &stop)?;
+        let path = match sent.reply(&stop)? {
+            Reply::Path { path } => path.into_os_string().into_string().ok(),
+            _ => None,
+        };
+        let path = path.ok_or_else(|| sent.nonsense())?;
+        Ok(Box::new(Self { acting: acting.clone(), handle: sent.number, path }))
+    }
+}
+
+impl TextFile for HeldText {
+    fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+impl Drop for HeldText {
+    fn drop(&mut self) {
+        let _ = self.acting.have(&Effect::Release { handle: self.handle });
+    }
+}
+
+/// A file that is being written on the target.
+struct Upload {
+    acting: Acting,
+    sent: Sent,
+    count: u64,
+    is_settled: bool,
+}
+
+/// Begins to write a file.
+pub(crate) fn pending(acting: &Acting, effect: &Effect) -> Result<Box<dyn Pending>, Trouble> {
+    let (stop, shape) = (Stop::new(), Shape { has_input: true, is_held: true, ..Shape::default() });
+    let mut sent = acting.begin(effect, shape, &stop)?;
+    match sent.reply(&stop)? {
+        Reply::Done => {}
+        _ => return Err(sent.nonsense()),
+    }
+    Ok(Box::new(Upload { acting: acting.clone(), sent, count: 0, is_settled: false }))
+}
+
+impl Write for Upload {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        // As long as there is a connection: when it is lost, nobody waits any more.
+        let most = self.sent.mailbox.outlet.wait(bytes.len().min(CHUNK_BYTES), || true)?;
+        let stream = StreamId::new(self.sent.number, Channel::Input);
+        self.sent.link.inner.sender.data(stream, &bytes[..most])?;
+        self.count += most as u64;
+        Ok(most)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Upload {
+    fn settle(&mut self, effect: &Effect) -> Result<(), Trouble> {
+        self.is_settled = true;
+        let settled = self.acting.have(effect);
+        self.sent.mailbox.let_go();
+        settled
+    }
+}
+
+impl Pending for Upload {
+    fn resemble(&mut self, path: &Path) -> Result<(), Trouble> {
+        self.acting.have(&Effect::Resemble { file: self.sent.number, path: path.to_owned() })
+    }
+
+    fn keep(mut self: Box<Self>) -> Result<(), Trouble> {
+        let stream = StreamId::new(self.sent.number, Channel::Input);
+        let inner = &self.sent.link.inner;
+        inner.sender.end(stream, self.count).map_err(|_| inner.trouble())?;
+        let file = self.sent.number;
+        self.settle(&Effect::Keep { file })
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            let handle = self.sent.number;
+            let _ = self.settle(&Effect::Release { handle });
+        }
+    }
+}
+
+/// The files of a target in a session that only reads: none can be changed.
+#[derive(Debug)]
+pub(crate) struct NoFiles(pub(crate) String);
+
+impl NoFiles {
+    fn refused<T>(&self) -> Result<T, Trouble> {
+        Err(RemoteError::OnlyReads { target: &self.0 }.into())
+    }
+}
+
+impl Files for NoFiles {
+    fn write(&self, _: &Path, _: &Attributes, _: Existing) -> Result<Box<dyn Pending>, Trouble> {
+        self.refused()
+    }
+
+    fn make_directory(&self, _: &Path, _: &Attributes) -> Result<(), Trouble> {
+        self.refused()
+    }
+
+    fn make_link(&self, _: &Path, _: &Path, _: bool) -> Result<(), Trouble> {
+        self.refused()
+    }
+
+    fn set(&self, _: &Path, _: &Attributes) -> Result<(), Trouble> {
+        self.refused()
+    }
+
+    fn remove(&self, _: &Path, _: bool) -> Result<(), Trouble> {
+        self.refused()
+    }
+
+    fn within<'f>(&'f self, _: &Path) -> Result<Box<dyn Files + 'f>, Trouble> {
+        self.refused()
+    }
+}

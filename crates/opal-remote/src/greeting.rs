@@ -1,0 +1,109 @@
+//! The first words of a target, before anything is sent to it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use opal_core::Secret;
+use opal_core::resolver::Trouble;
+use opal_session::wire::codec::{Malformed, decoded};
+use opal_session::wire::frame::{Kind, Loss, Receiver, StreamId};
+use opal_session::wire::hello::{Begin, Hello};
+use opal_session::wire::link::Sender;
+use opal_session::wire::{Timing, VERSION};
+use opal_session::{Ends, Transport};
+
+use crate::connection::{Acting, Looking};
+use crate::error::RemoteError;
+use crate::link::Link;
+
+/// A helper that has said hello, and knows nothing of us yet.
+#[derive(Debug)]
+pub struct Greeting {
+    target: String,
+    hello: Hello,
+    sender: Sender,
+    receiver: Receiver,
+    timing: Timing,
+    transport: Option<Transport>,
+}
+
+/// What a session begins with.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// Tells the processes of this run from all others.
+    pub marker: String,
+    /// Where steps start; the helper's own directory where it is not said.
+    pub start: Option<PathBuf>,
+    /// On top of the environment there.
+    pub environment: BTreeMap<String, Secret>,
+}
+
+impl Greeting {
+    /// Waits for the hello of the helper at the other end of two pipes. `noise` is what was read
+    /// already.
+    pub fn hear(
+        target: &str,
+        ends: Ends,
+        noise: &[u8],
+        transport: Option<Transport>,
+        timing: Timing,
+    ) -> Result<Self, Trouble> {
+        let failed = |loss| RemoteError::NoHelper { target, loss };
+        let system = |error: std::io::Error| failed(Loss::System(error.kind()));
+        let Ends { output, input } = ends;
+        rustix::io::ioctl_fionbio(&input, true).map_err(|error| system(error.into()))?;
+        let mut receiver = Receiver::new(output, timing.lost);
+        receiver.begin_with(noise);
+        let hello = hello(&mut receiver).map_err(failed)?;
+        let (target, sender) = (target.to_owned(), Sender::new(input));
+        Ok(Self { target, hello, sender, receiver, timing, transport })
+    }
+
+    /// Who is there. Nothing of it is proven.
+    #[must_use]
+    pub fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// A connection that can only read.
+    pub fn look(self, terms: Terms) -> Result<Looking, Trouble> {
+        self.begin(terms).map(Looking::new)
+    }
+
+    /// A connection that can also act.
+    pub fn act(self, terms: Terms) -> Result<Acting, Trouble> {
+        match self.hello.is_read_only {
+            true => Err(RemoteError::OnlyReads { target: &self.target }.into()),
+            false => self.begin(terms).map(Acting::new),
+        }
+    }
+
+    fn begin(self, terms: Terms) -> Result<std::sync::Arc<Link>, Trouble> {
+        let Terms { marker, start, environment } = terms;
+        let begin = Begin { version: VERSION, marker, start, environment };
+        let target = self.target.clone();
+        let sent = self.sender.message(Kind::Begin, StreamId::LINK, &begin);
+        let Self { target: name, hello, sender, receiver, timing, transport } = self;
+        sent.and_then(|()| Link::new(name, hello, sender, receiver, timing, transport)).map_err(
+            |error| {
+                let loss = Loss::System(error.kind());
+                RemoteError::NoHelper { target: &target, loss }.into()
+            },
+        )
+    }
+}
+
+fn hello(receiver: &mut Receiver) -> Result<Hello, Loss> {
+    loop {
+        let frame = receiver.frame()?;
+        match frame.kind {
+            Kind::Ping => {}
+            Kind::Hello => {
+                let hello: Hello = decoded(&frame.payload)?;
+                hello.check()?;
+                return Ok(hello);
+            }
+            _ => return Err(Malformed("the first frame is not a hello").into()),
+        }
+    }
+}

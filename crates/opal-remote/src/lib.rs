@@ -1,0 +1,39 @@
+//! Sessions on other machines: the client of the target helper.
+//!
+//! ```text
+//! transport: ssh, or the helper itself ──▶ pipes ──▶ greeting: who is there?
+//! accepted ──▶ link: numbered requests, one thread that reads ──▶ connection
+//!                                        ├─ Looking: can only read  ──▶ RemoteProbe
+//!                                        └─ Acting: reads and acts  ──▶ RemoteSession, RemoteFiles
+//! ```
+//!
+//! What a target sends is raw, as what a local session gives; the executor scrubs it. Nothing that it
+//! says is trusted: every frame is checked against what was asked, and one that cannot be ends the
+//! connection.
+//!
+//! | what | where |
+//! |---|---|
+//! | the first words, and who answers | [`greeting`] |
+//! | requests and what becomes of them | `link`, `request` |
+//! | what can be asked: two types | [`connection`] |
+//! | reading a target | [`probe`], the content of files in `content` |
+//! | acting on it | [`session`], commands in `run`, files in `files` |
+//! | the helper on this machine | [`local`] |
+//! | why there is no connection any more | `error` |
+//!
+//! The frames and both kinds of requests are in `opal_session::wire`, which the helper shares.
+
+pub mod connection;
+mod content;
+mod error;
+mod files;
+pub mod greeting;
+mod link;
+pub mod local;
+pub mod probe;
+mod request;
+mod run;
+pub mod session;
+
+pub use greeting::{Greeting, Terms};
+pub use session::{ReadOnlySession, RemoteSession};

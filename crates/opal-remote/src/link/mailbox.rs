@@ -1,0 +1,198 @@
+//! What has come for one request, and whether it may.
+
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use opal_session::wire::codec::{Malformed, decoded};
+use opal_session::wire::credit::{Account, Outlet};
+use opal_session::wire::frame::{Channel, Frame, Kind};
+use opal_session::wire::reply::Reply;
+
+use super::bell::Bell;
+
+/// What a request expects besides its reply.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shape {
+    /// The windows of what comes on the two channels for output.
+    pub(crate) output: Option<u32>,
+    pub(crate) error: Option<u32>,
+    /// Whether something is sent.
+    pub(crate) has_input: bool,
+    /// Whether it goes on after its reply, until it is let go of.
+    pub(crate) is_held: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Event {
+    Reply(Reply),
+    Data(Channel, Vec<u8>),
+    End,
+    Fail(ErrorKind),
+}
+
+pub(crate) struct Mailbox {
+    state: Mutex<State>,
+    pub(super) bell: Arc<Bell>,
+    /// Of what is sent.
+    pub(crate) outlet: Outlet,
+    has_input: bool,
+}
+
+struct State {
+    events: VecDeque<Event>,
+    /// Of standard output and standard error; none where nothing may come.
+    accounts: [Option<Account>; 2],
+    has_reply: bool,
+    is_held: bool,
+    /// Nobody wants what comes.
+    is_discarded: bool,
+    is_lost: bool,
+}
+
+impl State {
+    /// Whether nothing may come any more.
+    fn is_done(&self) -> bool {
+        self.is_lost || self.has_reply && !self.is_held && self.accounts.iter().all(Option::is_none)
+    }
+
+    fn add(&mut self, event: Event) {
+        if !self.is_discarded {
+            self.events.push_back(event);
+        }
+    }
+}
+
+impl Mailbox {
+    pub(super) fn new(shape: Shape, bell: Arc<Bell>) -> Self {
+        let accounts = [shape.output, shape.error].map(|window| window.map(Account::new));
+        let state = State {
+            events: VecDeque::new(),
+            accounts,
+            has_reply: false,
+            is_held: shape.is_held,
+            is_discarded: false,
+            is_lost: false,
+        };
+        let (outlet, has_input) = (Outlet::default(), shape.has_input);
+        Self { state: Mutex::new(state), bell, outlet, has_input }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Rings when something has come.
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.bell.fd()
+    }
+
+    /// The next thing that has come; none where nothing has. What is said after that rings again.
+    pub(crate) fn take(&self) -> Option<Event> {
+        let event = self.lock().events.pop_front();
+        if event.is_some() {
+            return event;
+        }
+        self.bell.silence();
+        self.lock().events.pop_front()
+    }
+
+    /// So many bytes are out of the way: what to grant.
+    pub(crate) fn taken(&self, channel: Channel, bytes: usize) -> Option<u32> {
+        self.lock().accounts[index(channel)].as_mut()?.take(bytes)
+    }
+
+    /// Whether something may still come on a channel.
+    pub(crate) fn is_open(&self, channel: Channel) -> bool {
+        self.lock().accounts[index(channel)].is_some()
+    }
+
+    pub(super) fn lose(&self) {
+        self.lock().is_lost = true;
+        self.outlet.close(ErrorKind::ConnectionReset);
+        self.bell.ring();
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lock().is_lost
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.lock().is_done()
+    }
+
+    /// Nobody wants what still comes. It comes all the same, and is checked.
+    pub(super) fn discard(&self) {
+        let mut state = self.lock();
+        state.is_discarded = true;
+        state.events.clear();
+    }
+
+    /// What was held has been let go of.
+    pub(crate) fn let_go(&self) {
+        self.lock().is_held = false;
+    }
+
+    /// Something has come: whether it was the last thing.
+    pub(super) fn deliver(&self, frame: &Frame) -> Result<bool, Malformed> {
+        let mut state = self.lock();
+        match (frame.kind, frame.stream.channel) {
+            (Kind::Reply, Channel::Talk) => self.reply(&mut state, decoded(&frame.payload)?)?,
+            (Kind::Data, channel @ (Channel::Output | Channel::Error)) => {
+                let account = state.accounts[index(channel)].as_mut();
+                account.ok_or(NOT_OPEN)?.receive(frame.payload.len())?;
+                state.add(Event::Data(channel, frame.payload.to_vec()));
+            }
+            (Kind::End, channel @ (Channel::Output | Channel::Error)) => {
+                let account = state.accounts[index(channel)].take();
+                account.ok_or(NOT_OPEN)?.end(decoded(&frame.payload)?)?;
+                state.add(Event::End);
+            }
+            (Kind::Fail, Channel::Output) => {
+                let why = decoded(&frame.payload)?;
+                state.accounts[0].take().ok_or(NOT_OPEN)?;
+                state.add(Event::Fail(why));
+            }
+            (Kind::Fail, Channel::Input) if self.has_input => {
+                self.outlet.close(decoded(&frame.payload)?);
+            }
+            (Kind::Close, Channel::Input) if self.has_input => {
+                self.outlet.close(ErrorKind::BrokenPipe);
+            }
+            (Kind::Window, Channel::Input) if self.has_input => {
+                self.outlet.grant(decoded(&frame.payload)?)?;
+            }
+            _ => return Err(Malformed("a frame on a stream where it has no meaning")),
+        }
+        let is_done = state.is_done();
+        drop(state);
+        self.bell.ring();
+        Ok(is_done)
+    }
+
+    fn reply(&self, state: &mut State, reply: Reply) -> Result<(), Malformed> {
+        if std::mem::replace(&mut state.has_reply, true) {
+            return Err(Malformed("a second answer to a request"));
+        }
+        match reply {
+            Reply::Trouble { .. } => {
+                state.accounts = [None, None];
+                state.is_held = false;
+                self.outlet.close(ErrorKind::BrokenPipe);
+            }
+            Reply::Ended { .. } if state.accounts.iter().any(Option::is_some) => {
+                return Err(Malformed("the output of a command has no end"));
+            }
+            _ => {}
+        }
+        state.add(Event::Reply(reply));
+        Ok(())
+    }
+}
+
+const NOT_OPEN: Malformed = Malformed("data for a stream that is not open");
+
+fn index(channel: Channel) -> usize {
+    usize::from(channel == Channel::Error)
+}

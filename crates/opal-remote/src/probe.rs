@@ -1,0 +1,186 @@
+//! A target as resources and values see it. It owns a connection that cannot express an effect.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use opal_core::Secret;
+use opal_core::files::Entry;
+use opal_core::pages::Pages;
+use opal_core::resolver::{
+    Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble, TroubleKind,
+};
+use opal_session::stop::Stop;
+use opal_session::wire::facts::Follow;
+use opal_session::wire::look::{Asked, Command, Look};
+use opal_session::wire::reply::Reply;
+
+use crate::connection::Looking;
+use crate::content::Content;
+use crate::link::Shape;
+
+/// A target, seen from one place.
+#[derive(Clone, Debug)]
+pub struct RemoteProbe<'a> {
+    pub(crate) looking: Looking,
+    /// Reads pages, on opal's machine.
+    pub(crate) pages: Option<Arc<dyn Pages>>,
+    /// Where relative paths begin, there.
+    pub(crate) base: PathBuf,
+    /// Where commands run, there.
+    pub(crate) directory: PathBuf,
+    /// On top of the environment there.
+    pub(crate) environment: &'a BTreeMap<String, Secret>,
+    pub(crate) stop: &'a Stop,
+}
+
+impl RemoteProbe<'_> {
+    fn look(&self, look: &Look) -> Result<Reply, Trouble> {
+        self.looking.ask(look, self.stop)
+    }
+
+    fn content(&self, look: impl FnOnce(u32) -> Look) -> Result<Box<dyn Read>, Trouble> {
+        let window = self.looking.inner().budget.take();
+        let shape = Shape { output: Some(window), ..Shape::default() };
+        let sent = self.looking.begin(&look(window), shape, self.stop)?;
+        Ok(Box::new(Content::new(sent, window, self.stop)?))
+    }
+
+    fn asked(&self, run: &Run<'_>) -> Asked {
+        let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        let command = match run {
+            Run::Script(parts) => Command::Script { parts: parts.to_vec() },
+            Run::Program(words) => Command::Program { words: owned(words), without: Vec::new() },
+            Run::ProgramWithout { words, variables } => {
+                Command::Program { words: owned(words), without: owned(variables) }
+            }
+        };
+        Asked {
+            command,
+            interpreter: None,
+            base: self.base.clone(),
+            directory: self.directory.clone(),
+            inner: None,
+            around: self.environment.clone(),
+            environment: BTreeMap::new(),
+            drops_excess: false,
+        }
+    }
+
+    fn path(&self, look: &Look) -> Result<PathBuf, Trouble> {
+        match self.look(look)? {
+            Reply::Path { path } => Ok(path),
+            _ => Err(self.looking.nonsense()),
+        }
+    }
+}
+
+impl Probe for RemoteProbe<'_> {
+    fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
+        if let Some(value) = self.environment.get(name) {
+            return Ok(Some(value.clone()));
+        }
+        match self.look(&Look::Env { name: name.to_owned() })? {
+            Reply::Text { text } => Ok(text),
+            _ => Err(self.looking.nonsense()),
+        }
+    }
+
+    fn open(&self, path: &str) -> Result<Box<dyn Read>, Trouble> {
+        let (base, path) = (self.base.clone(), path.to_owned());
+        self.content(|window| Look::Open { base, path, window })
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Secret, Trouble> {
+        match self.look(&Look::Value { asked: self.asked(run) })? {
+            Reply::Text { text: Some(text) } => Ok(text),
+            _ => Err(self.looking.nonsense()),
+        }
+    }
+
+    fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble> {
+        let pages = self.pages.as_ref().ok_or_else(|| {
+            Trouble::new(
+                TroubleKind::Failed,
+                "this process does not read pages of the web",
+                "read the page outside of the target",
+            )
+        })?;
+        pages.get(request, &|_| None)
+    }
+
+    fn connect(&self, port: &Port<'_>) -> Result<(), Trouble> {
+        let Port { host, port, timeout } = *port;
+        match self.look(&Look::Connect { host: host.to_owned(), port, timeout })? {
+            Reply::Done => Ok(()),
+            _ => Err(self.looking.nonsense()),
+        }
+    }
+
+    fn now(&self) -> SystemTime {
+        opal_session::clock::now()
+    }
+
+    fn host(&self) -> Host {
+        let hello = self.looking.hello();
+        let (os, arch) = (hello.os.clone(), hello.arch.clone());
+        Host { os, arch, name: hello.name.clone() }
+    }
+
+    fn caller(&self) -> PathBuf {
+        self.looking.hello().start.clone()
+    }
+
+    fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
+        self.path(&Look::Place { base: self.base.clone(), path: path.to_owned() })
+    }
+
+    fn stat(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+        match self.look(&Look::Stat { path: path.to_owned() })? {
+            Reply::Entry { entry } => Ok(entry),
+            _ => Err(self.looking.nonsense()),
+        }
+    }
+
+    fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {
+        let links = match links {
+            Links::Followed => Follow::All,
+            Links::FollowedTo(top) => Follow::To { top: top.to_owned() },
+        };
+        let path = path.to_owned();
+        self.content(|window| Look::Read { path, links, window })
+    }
+
+    fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble> {
+        self.path(&Look::ReadLink { path: path.to_owned() })
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
+        match self.look(&Look::List { path: path.to_owned() })? {
+            Reply::Names { names } => Ok(names.0.into_iter().map(|name| name.0).collect()),
+            _ => Err(self.looking.nonsense()),
+        }
+    }
+
+    fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
+        let asked = Asked {
+            interpreter: ask.interpreter.map(str::to_owned),
+            inner: ask.directory.map(str::to_owned),
+            environment: ask.environment.clone(),
+            drops_excess: ask.drops_excess,
+            ..self.asked(&ask.run)
+        };
+        match self.look(&Look::Ask { asked })? {
+            Reply::Answer { answer } => Ok(answer),
+            _ => Err(self.looking.nonsense()),
+        }
+    }
+
+    fn within(&self, directory: &str) -> Box<dyn Probe + '_> {
+        let base = self.base.join(directory);
+        Box::new(Self { directory: base.clone(), base, ..self.clone() })
+    }
+}

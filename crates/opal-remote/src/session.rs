@@ -1,0 +1,230 @@
+//! Sessions on a target.
+
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use opal_core::Secret;
+use opal_core::action::{Pending, Replace, TextFile};
+use opal_core::files::Files;
+use opal_core::pages::Pages;
+use opal_core::resolver::{Probe, ScriptPart, Trouble};
+use opal_core::shell::Shell;
+use opal_core::shell::syntax::Fault;
+use opal_session::stop::Stop;
+use opal_session::wire::effect::Effect;
+use opal_session::wire::look::Look;
+use opal_session::wire::reply::Reply;
+use opal_session::{Ended, Place, Session, Taker, Work};
+
+use crate::connection::{Acting, Looking};
+use crate::content::Content;
+use crate::error::RemoteError;
+use crate::files::{self, HeldText, RemoteFiles};
+use crate::link::Shape;
+use crate::probe::RemoteProbe;
+use crate::run;
+
+/// Steps on a target.
+pub struct RemoteSession {
+    acting: Acting,
+    files: RemoteFiles,
+    pages: Option<Arc<dyn Pages>>,
+}
+
+/// A target that is only read: its connection cannot express an effect.
+pub struct ReadOnlySession {
+    looking: Looking,
+    files: files::NoFiles,
+    pages: Option<Arc<dyn Pages>>,
+}
+
+impl RemoteSession {
+    /// `pages` reads pages of the web, on opal's machine.
+    #[must_use]
+    pub fn new(acting: Acting, pages: Option<Arc<dyn Pages>>) -> Self {
+        let files = RemoteFiles::root(acting.clone());
+        Self { acting, files, pages }
+    }
+
+    /// Ends what the commands have left running, as in a local session. A helper that is lost does
+    /// it by itself.
+    pub fn end_all(&self, grace: Duration, stop: &Stop) {
+        let _ = self.acting.ask(&Effect::EndAll { grace }, stop);
+    }
+
+    /// The shell that steps get; none where there is none, or the target is lost.
+    #[must_use]
+    pub fn shell(&self) -> Option<Shell> {
+        match self.looking().ask(&Look::Shell, &Stop::new()) {
+            Ok(Reply::Shell { shell }) => shell,
+            _ => None,
+        }
+    }
+
+    /// The connection, for who wants to know what has become of it.
+    #[must_use]
+    pub fn looking(&self) -> &Looking {
+        self.acting.looking()
+    }
+}
+
+impl ReadOnlySession {
+    #[must_use]
+    pub fn new(looking: Looking, pages: Option<Arc<dyn Pages>>) -> Self {
+        let files = files::NoFiles(looking.inner().target.clone());
+        Self { looking, files, pages }
+    }
+
+    fn refused(&self) -> Trouble {
+        RemoteError::OnlyReads { target: &self.looking.inner().target }.into()
+    }
+}
+
+fn check(looking: &Looking, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
+    let scripts = scripts.iter().map(|parts| parts.to_vec()).collect();
+    match looking.ask(&Look::Check { scripts }, &Stop::new())? {
+        Reply::Faults { faults } => Ok(faults),
+        _ => Err(looking.nonsense()),
+    }
+}
+
+/// Where the target is lost there is nothing; the first step says so.
+fn finds(looking: &Looking, program: &str) -> bool {
+    let look = Look::Finds { program: program.to_owned() };
+    matches!(looking.ask(&look, &Stop::new()), Ok(Reply::Flag { flag: true }))
+}
+
+fn directory(looking: &Looking, from: &Path, path: &str) -> Result<PathBuf, Trouble> {
+    let look = Look::Directory { from: from.to_owned(), path: path.to_owned() };
+    match looking.ask(&look, &Stop::new())? {
+        Reply::Path { path } => Ok(path),
+        _ => Err(looking.nonsense()),
+    }
+}
+
+fn probe<'s>(
+    looking: &Looking,
+    pages: Option<&Arc<dyn Pages>>,
+    place: &Place<'s>,
+) -> Box<dyn Probe + 's> {
+    Box::new(RemoteProbe {
+        looking: looking.clone(),
+        pages: pages.cloned(),
+        base: place.base.to_owned(),
+        directory: place.directory.to_owned(),
+        environment: place.environment,
+        stop: place.stop,
+    })
+}
+
+impl Session for RemoteSession {
+    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
+        check(self.looking(), scripts)
+    }
+
+    fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
+        run::run(&self.acting, work, stop, taker)
+    }
+
+    fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
+        if !create {
+            return directory(self.looking(), from, path);
+        }
+        let effect = Effect::Directory { from: from.to_owned(), path: path.to_owned() };
+        match self.acting.ask(&effect, &Stop::new())? {
+            Reply::Path { path } => Ok(path),
+            _ => Err(self.looking().nonsense()),
+        }
+    }
+
+    fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
+        let &Replace { path, mode, append } = replace;
+        let (from, path) = (from.to_owned(), path.to_owned());
+        files::pending(&self.acting, &Effect::Replace { from, path, mode, append })
+    }
+
+    fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble> {
+        let (text, extension) = (Secret::new(text), extension.to_owned());
+        HeldText::make(&self.acting, &Effect::TextFile { text, extension })
+    }
+
+    fn finds(&self, program: &str) -> bool {
+        finds(self.looking(), program)
+    }
+
+    fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {
+        let inner = self.looking().inner();
+        let window = inner.budget.take();
+        let shape = Shape { output: Some(window), ..Shape::default() };
+        let effect = Effect::Open { from: from.to_owned(), path: path.to_owned(), window };
+        let stop = Stop::new();
+        let content = Content::new(self.acting.begin(&effect, shape, &stop)?, window, &stop)?;
+        content.into_pipe().map_err(|error| {
+            RemoteError::NotStarted { target: &inner.target, why: error.kind() }.into()
+        })
+    }
+
+    fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's> {
+        probe(self.looking(), self.pages.as_ref(), place)
+    }
+
+    fn files(&self) -> &dyn Files {
+        &self.files
+    }
+}
+
+impl Session for ReadOnlySession {
+    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
+        check(&self.looking, scripts)
+    }
+
+    fn run(&self, _: Work<'_>, _: &Stop, _: &mut dyn Taker) -> Result<Ended, Trouble> {
+        Err(self.refused())
+    }
+
+    fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
+        match create {
+            true => Err(self.refused()),
+            false => directory(&self.looking, from, path),
+        }
+    }
+
+    fn replace(&self, _: &Path, _: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
+        Err(self.refused())
+    }
+
+    fn text_file(&self, _: &str, _: &str) -> Result<Box<dyn TextFile>, Trouble> {
+        Err(self.refused())
+    }
+
+    fn finds(&self, program: &str) -> bool {
+        finds(&self.looking, program)
+    }
+
+    fn open(&self, _: &Path, _: &str) -> Result<OwnedFd, Trouble> {
+        Err(self.refused())
+    }
+
+    fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's> {
+        probe(&self.looking, self.pages.as_ref(), place)
+    }
+
+    fn files(&self) -> &dyn Files {
+        &self.files
+    }
+}
+
+impl fmt::Debug for RemoteSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RemoteSession").field(&self.acting).finish()
+    }
+}
+
+impl fmt::Debug for ReadOnlySession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ReadOnlySession").field(&self.looking).finish()
+    }
+}

@@ -1,0 +1,149 @@
+//! Requests that change something. A helper that only reads cannot decode one.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use opal_core::Secret;
+use opal_core::action::Limits;
+use opal_core::files::{Attributes, Existing};
+use opal_core::resolver::ScriptPart;
+
+use super::codec::{choice, record};
+
+/// A file that is being written, a text in a file, or a directory that is held: the number of the
+/// request that began it. 0 is the root directory.
+pub type Handle = u32;
+
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// A command of a step. Its output is two streams; its input, if any, is one.
+    Run {
+        work: Running,
+    },
+    /// A directory, created where it is missing.
+    Directory {
+        from: PathBuf,
+        path: String,
+    },
+    /// A file that a step writes in one move. What is written is a stream.
+    Replace {
+        from: PathBuf,
+        path: String,
+        mode: Option<u32>,
+        append: bool,
+    },
+    /// A file that a step reads: its content is a stream.
+    Open {
+        from: PathBuf,
+        path: String,
+        window: u32,
+    },
+    /// A file with a text that only this user can read.
+    TextFile {
+        text: Secret,
+        extension: String,
+    },
+    /// A file of a resource. What is written is a stream.
+    Write {
+        within: Handle,
+        path: PathBuf,
+        attributes: Attributes,
+        existing: Existing,
+    },
+    /// What is being written shall have what another file has besides mode and owner.
+    Resemble {
+        file: Handle,
+        path: PathBuf,
+    },
+    /// What is being written takes its place.
+    Keep {
+        file: Handle,
+    },
+    /// What is held is let go of; what was not kept is gone.
+    Release {
+        handle: Handle,
+    },
+    MakeDirectory {
+        within: Handle,
+        path: PathBuf,
+        attributes: Attributes,
+    },
+    MakeLink {
+        within: Handle,
+        path: PathBuf,
+        to: PathBuf,
+        replace: bool,
+    },
+    Set {
+        within: Handle,
+        path: PathBuf,
+        attributes: Attributes,
+    },
+    Remove {
+        within: Handle,
+        path: PathBuf,
+        recursive: bool,
+    },
+    /// Holds a directory.
+    Within {
+        within: Handle,
+        path: PathBuf,
+    },
+    /// Ends what commands have left running.
+    EndAll {
+        grace: Duration,
+    },
+}
+
+choice!(Effect, "effect" {
+    0 => Run { work },
+    1 => Directory { from, path },
+    2 => Replace { from, path, mode, append },
+    3 => Open { from, path, window },
+    4 => TextFile { text, extension },
+    5 => Write { within, path, attributes, existing },
+    6 => Resemble { file, path },
+    7 => Keep { file },
+    8 => Release { handle },
+    9 => MakeDirectory { within, path, attributes },
+    10 => MakeLink { within, path, to, replace },
+    11 => Set { within, path, attributes },
+    12 => Remove { within, path, recursive },
+    13 => Within { within, path },
+    14 => EndAll { grace },
+});
+
+/// A command of a step, see [`crate::Work`].
+#[derive(Clone, Debug)]
+pub struct Running {
+    pub script: Vec<ScriptPart>,
+    pub interpreter: Option<String>,
+    pub directory: PathBuf,
+    pub previous: Option<PathBuf>,
+    pub environment: BTreeMap<String, Secret>,
+    pub limits: Limits,
+    /// Whether there is a stream that it reads.
+    pub has_input: bool,
+    /// Of standard output and standard error.
+    pub windows: Windows,
+}
+
+record!(Running {
+    script,
+    interpreter,
+    directory,
+    previous,
+    environment,
+    limits,
+    has_input,
+    windows,
+});
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    pub output: u32,
+    pub error: u32,
+}
+
+record!(Windows { output, error });

@@ -1,0 +1,159 @@
+//! Requests that change something.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use opal_core::action::Replace;
+use opal_core::files::Files;
+use opal_core::resolver::{Trouble, TroubleKind};
+
+use super::inlet::Wish;
+use super::looking::{Source, content};
+use super::requests::{Held, Helper, Open, Thing};
+use super::{running, writing};
+use crate::Session;
+use crate::local::{FILES, LocalFiles};
+use crate::wire::codec::Malformed;
+use crate::wire::effect::{Effect, Handle};
+use crate::wire::reply::Reply;
+
+/// What a request of the reader's own thread does at once, and what it leaves to another one.
+pub(super) fn begin(
+    helper: &Arc<Helper>,
+    held: &Held,
+    number: u32,
+    effect: Effect,
+) -> Result<(), Malformed> {
+    let open = helper.enter(number)?;
+    match effect {
+        // In the order in which they come: after all that was sent to be written.
+        Effect::Resemble { file, path } => {
+            return wish(held, file, number, Wish::Resemble(path));
+        }
+        Effect::Keep { file } => return wish(held, file, number, Wish::Keep),
+        Effect::Release { handle } => {
+            let let_go = match held.lock().remove(&handle) {
+                Some(Thing::File(file)) => {
+                    file.inlet.wish(number, Wish::Release);
+                    return Ok(());
+                }
+                thing => thing.ok_or(NOTHING_HELD)?,
+            };
+            // Removing may take a moment.
+            let inner = Arc::clone(helper);
+            helper.pool.run(move || {
+                drop(let_go);
+                inner.reply(number, &Reply::Done);
+            });
+            return Ok(());
+        }
+        _ => {}
+    }
+    let inner = Arc::clone(helper);
+    helper.pool.run(move || {
+        let Some(held) = &inner.held else { return };
+        match act(&inner, held, number, &open, effect) {
+            Ok(Some(reply)) => inner.reply(number, &reply),
+            Ok(None) => inner.leave(number),
+            Err(trouble) => inner.reply(number, &Reply::Trouble { trouble }),
+        }
+    });
+    Ok(())
+}
+
+const NOTHING_HELD: Malformed = Malformed("a number that nothing is held by");
+
+fn wish(held: &Held, file: Handle, number: u32, wish: Wish) -> Result<(), Malformed> {
+    let mut things = held.lock();
+    let Some(Thing::File(open)) = things.get(&file) else { return Err(NOTHING_HELD) };
+    open.inlet.wish(number, wish);
+    // What is kept cannot be wished for again.
+    if !open.inlet.takes_wishes() {
+        things.remove(&file);
+    }
+    Ok(())
+}
+
+/// The reply; none where it was sent already.
+fn act(
+    helper: &Arc<Helper>,
+    held: &Held,
+    number: u32,
+    open: &Arc<Open>,
+    effect: Effect,
+) -> Result<Option<Reply>, Trouble> {
+    let session = &helper.session;
+    let files = |within| Within::of(held, within);
+    match effect {
+        Effect::Run { work } => return Ok(Some(running::run(helper, number, open, &work))),
+        Effect::Directory { from, path } => {
+            return Ok(Some(Reply::Path { path: session.directory(&from, &path, true)? }));
+        }
+        Effect::Replace { from, path, mode, append } => {
+            let pending = session.replace(&from, &Replace { path: &path, mode, append })?;
+            return Ok(writing::write(helper, held, number, open, pending));
+        }
+        Effect::Write { within, path, attributes, existing } => {
+            let pending = files(within)?.files().write(&path, &attributes, existing)?;
+            return Ok(writing::write(helper, held, number, open, pending));
+        }
+        Effect::Open { from, path, window } => {
+            let file = File::from(session.open(&from, &path)?);
+            return content(helper, number, open, window, Source::Any(file));
+        }
+        Effect::TextFile { text, extension } => {
+            let file = session.text_file(text.expose(), &extension)?;
+            let path = file.path().into();
+            held.lock().insert(number, Thing::Text(file));
+            return Ok(Some(Reply::Path { path }));
+        }
+        Effect::Within { within, path } => {
+            let directory = files(within)?.files().held(&path)?;
+            held.lock().insert(number, Thing::Directory(Arc::new(directory)));
+        }
+        Effect::MakeDirectory { within, path, attributes } => {
+            files(within)?.files().make_directory(&path, &attributes)?;
+        }
+        Effect::MakeLink { within, path, to, replace } => {
+            files(within)?.files().make_link(&path, &to, replace)?;
+        }
+        Effect::Set { within, path, attributes } => {
+            files(within)?.files().set(&path, &attributes)?;
+        }
+        Effect::Remove { within, path, recursive } => {
+            files(within)?.files().remove(&path, recursive)?;
+        }
+        Effect::EndAll { grace } => session.end_all(grace, &open.stop),
+        Effect::Resemble { .. } | Effect::Keep { .. } | Effect::Release { .. } => {}
+    }
+    Ok(Some(Reply::Done))
+}
+
+/// The files that a request may change: all, or those in a directory that is held.
+enum Within {
+    Root,
+    Directory(Arc<LocalFiles>),
+}
+
+impl Within {
+    fn of(held: &Held, handle: Handle) -> Result<Self, Trouble> {
+        if handle == 0 {
+            return Ok(Self::Root);
+        }
+        match held.lock().get(&handle) {
+            Some(Thing::Directory(files)) => Ok(Self::Directory(Arc::clone(files))),
+            _ => Err(Trouble::new(
+                TroubleKind::Invalid,
+                "the directory is not held any more",
+                "this is a mistake in opal: report it",
+            )),
+        }
+    }
+
+    fn files(&self) -> &LocalFiles {
+        match self {
+            Self::Root => &FILES,
+            Self::Directory(files) => files,
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The session that the tests of this binary are about: a helper at the other end of two pipes.
+
+use std::path::Path;
+
+use opal_remote::local::{self, Helper};
+use opal_remote::{RemoteSession, Terms};
+use opal_session::Setup;
+use opal_session::wire::Timing;
+
+pub(crate) type Served = RemoteSession;
+
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_opal-target");
+
+pub(crate) fn serve(setup: Setup) -> Served {
+    serve_in(setup, Timing::default())
+}
+
+pub(crate) fn serve_in(setup: Setup, timing: Timing) -> Served {
+    let mut environment = setup.environment;
+    let home = setup.home.iter().map(|home| ("HOME".into(), home.into()));
+    environment.extend(home);
+    let helper = Helper {
+        program: Path::new(PROGRAM),
+        arguments: &[],
+        environment: &environment,
+        directory: &setup.start,
+        is_read_only: false,
+        timing,
+    };
+    let greeting = local::start("test", &helper).unwrap();
+    let terms = Terms { marker: setup.marker, ..Terms::default() };
+    RemoteSession::new(greeting.act(terms).unwrap(), None)
+}
