@@ -14,7 +14,7 @@ use clap::{Arg, Command, ValueHint};
 
 use crate::options;
 
-pub(crate) use names::{NAMES, is_builtin, is_reserved, is_reserved_by_plan};
+pub(crate) use names::{NAMES, RESERVED, is_builtin, is_reserved, is_reserved_by_plan};
 use shared::{arguments, file, flag, global, json, root, source};
 pub(crate) use words::{marked, target};
 

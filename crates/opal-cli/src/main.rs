@@ -33,6 +33,7 @@ mod failure;
 mod git;
 #[cfg(debug_assertions)]
 mod held_still;
+mod helpers;
 mod inner;
 mod mistake;
 mod module_roots;
@@ -105,5 +106,5 @@ fn opal() -> ExitCode {
 
 fn finish(outcome: Result<Exit, Failure>, ambient: &Ambient, typed: &Typed) -> ExitCode {
     let ink = Ink::new(ambient.stderr_colour(typed.colour));
-    view::finish(outcome, ink, typed.wants_json())
+    view::finish(helpers::or_unusable(outcome), ink, typed.wants_json())
 }

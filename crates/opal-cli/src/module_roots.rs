@@ -10,6 +10,7 @@ use opal_modules::{Hints, Places, Spec};
 use crate::ambient::Ambient;
 use crate::failure::Failure;
 use crate::failure::module::unseen;
+use crate::helpers;
 
 /// What the environment says about where modules are.
 #[derive(Debug)]
@@ -30,6 +31,7 @@ impl RootVariables {
 
     pub(crate) fn hints<'s>(&'s self, module_root: Option<&'s Path>) -> Hints<'s> {
         Hints {
+            schemas: helpers::schemas(),
             module_root,
             modules_variable: self.modules.as_deref(),
             packs_variable: self.packs.as_deref(),
@@ -67,7 +69,7 @@ pub(crate) fn listed(places: &Places) -> Result<Vec<(String, Option<Spec>)>, Fai
 
 /// What is in these directories, checked.
 pub(crate) fn lint<'f>(folders: impl IntoIterator<Item = &'f Path>) -> Result<Findings, Failure> {
-    let mut lint = Lint::default();
+    let mut lint = Lint::new(helpers::schemas());
     for folder in folders {
         lint.add(folder).map_err(|error| unseen(folder, &error))?;
     }

@@ -12,7 +12,6 @@ use opal_core::keys::Keys;
 use opal_core::resolver::Probe;
 use opal_core::view::{Facts, PlanView};
 use opal_core::{Code, Diagnostic};
-use opal_http::Http;
 use opal_ops::planning::{Aim, Program, Subject};
 use opal_ops::resources::Place;
 use opal_ops::source::top_around;
@@ -31,7 +30,7 @@ use crate::env_file::Environment;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
-use crate::{source, view};
+use crate::{helpers, source, view};
 
 use project::project_name;
 pub(crate) use project::{checked_out, commit, is_as_committed, is_modified, project_file};
@@ -168,7 +167,7 @@ pub(crate) fn world(
         home: context.ambient.home.clone(),
         declared,
         entries: None,
-        pages: Some(Arc::new(Http::new())),
+        pages: Some(helpers::pages()),
     }))
 }
 
@@ -192,7 +191,7 @@ pub(crate) fn place<'p>(
             marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
             terminal: None,
             entries: entries.clone(),
-            pages: Some(Arc::new(Http::new())),
+            pages: Some(helpers::pages()),
         }))
     };
     Ok(Place { session: Box::new(session), start, base, clock: crate::clock::now })

@@ -79,10 +79,10 @@ pub struct Options<'o> {
     pub name: &'o str,
     /// The name of the file that the result is written to.
     pub output: &'o str,
-    /// Whether `opal NAME` means opal, and never a function.
-    pub is_reserved: fn(&str) -> bool,
+    /// The names where `opal NAME` means opal, and never a function.
+    pub reserved: &'o [&'o str],
     /// The names of lock files beside the file.
-    pub siblings: &'o [&'static str],
+    pub siblings: &'o [&'o str],
     /// The files that the file names.
     pub files: Files<'o>,
     /// Whether scripts of a `package.json` are translated, instead of calling its package manager.

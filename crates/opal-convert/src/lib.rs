@@ -15,6 +15,8 @@
 //! | emit | the form as source text | `emit` |
 //! | prove | the text is parsed and checked; what does not hold is written in another way, or omitted | `prove` |
 //!
+//! [`wire`] is the same for whoever asks another process.
+//!
 //! Text of the input appears in the result in three ways only: as a literal whose value is the input
 //! byte for byte, as the text of a shell step, or as a comment in which characters that cannot be seen
 //! are escaped. Every shell step and every text of a script is parsed again, and must contain exactly
@@ -46,6 +48,7 @@ mod package;
 mod prove;
 mod quotes;
 mod taskfile;
+pub mod wire;
 
 use form::{CHECKS, Sheet};
 use limits::MAX_TASKS;

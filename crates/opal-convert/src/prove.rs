@@ -186,7 +186,7 @@ fn conversion(sheet: &Sheet, emitted: Emitted, options: Options<'_>) -> Conversi
         let more = emitted.why.get(&index).cloned().unwrap_or_default();
         why.extend(more.into_iter().filter(|it| !task.why.contains(it)));
         let name = renamed.as_deref().unwrap_or(&task.name);
-        if (options.is_reserved)(name) {
+        if options.reserved.contains(&name) {
             why.push(format!("`{name}` is a command of opal: run it with `opal run {name}`"));
         }
         let (grade, why) = match emitted.failed.get(&index) {

@@ -22,6 +22,7 @@
 //! | how a plan is shown | [`view`] |
 //! | what a decorator is, and all of them together | [`decorator`], [`registry`] |
 //! | how arguments are bound to parameters and checked | [`parameter`] |
+//! | documents held against JSON Schemas | [`schema`] |
 //! | files of variables | [`dotenv`] |
 //! | how `git` is started | [`git`] |
 //! | "did you mean"; cycles among things that need each other | [`suggest`], [`cycles`] |
@@ -60,6 +61,7 @@ pub mod plan;
 pub mod registry;
 pub mod resolver;
 pub mod resource;
+pub mod schema;
 pub mod script;
 pub mod selection;
 pub mod shell;

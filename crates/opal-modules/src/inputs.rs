@@ -21,6 +21,8 @@ use super::spec::Spec;
 use super::{constraint, document, offer, value};
 
 pub use schema::Schema;
+#[cfg(test)]
+pub(crate) use schema::engine;
 
 pub(super) use decode::{LARGE, Unread, json};
 use placeholders::placeholders;

@@ -12,7 +12,9 @@ mod walk;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use opal_core::schema::Schemas;
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Span};
 use opal_syntax::source;
@@ -44,15 +46,15 @@ pub struct Findings {
 }
 
 /// The first file below a directory that has an error.
-pub fn unfit(folder: &Path) -> io::Result<Option<Linted>> {
-    let mut lint = Lint::default();
+pub fn unfit(folder: &Path, schemas: &Arc<dyn Schemas>) -> io::Result<Option<Linted>> {
+    let mut lint = Lint::new(schemas);
     lint.add(folder)?;
     let mut files = lint.finish().files.into_iter();
     Ok(files.find(|file| file.diagnostics.iter().any(Diagnostic::is_error)))
 }
 
 /// Looks through directories, which make up one tree: what one of them names may be in another.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Lint {
     findings: Findings,
     seen: Seen,
@@ -63,9 +65,21 @@ pub struct Lint {
 }
 
 impl Lint {
+    /// Without a directory.
+    #[must_use]
+    pub fn new(schemas: &Arc<dyn Schemas>) -> Self {
+        Self {
+            findings: Findings::default(),
+            seen: Seen { roots: Vec::new(), schemas: Arc::clone(schemas) },
+            specs: Vec::new(),
+            blueprints: Vec::new(),
+            profiles: BTreeMap::new(),
+        }
+    }
+
     /// Looks through everything below a directory.
     pub fn add(&mut self, root: &Path) -> io::Result<()> {
-        self.seen.0.push(root.canonicalize()?);
+        self.seen.roots.push(root.canonicalize()?);
         for entry in Walk::of(root)? {
             self.entry(&entry?);
         }
@@ -168,7 +182,7 @@ impl Lint {
 
     fn schema(&mut self, entry: &Entry) {
         let Some(text) = self.text(entry, pack::MOST_BYTES) else { return };
-        if let Err(reason) = Schema::read(&text) {
+        if let Err(reason) = Schema::read(&text, &self.seen.schemas) {
             let error = Diagnostic::new(Code::ConfigValue, Span::at(0), reason);
             let error =
                 error.help("the inputs are checked against it as JSON Schema, draft 2020-12");

@@ -155,7 +155,7 @@ pub(crate) fn schema_file(
         return Ok(None);
     }
     let (text, digest) = text(&path).map_err(|error| unreadable(&path, &error))?;
-    let schema = Schema::read(&text).map_err(|reason| NotFound {
+    let schema = Schema::read(&text, places.schemas()).map_err(|reason| NotFound {
         message: format!("`{}` cannot be used: {reason}", path.display()),
         help: "fix it, or remove it".to_owned(),
     })?;

@@ -5,13 +5,18 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use opal_core::schema::Schemas;
 
 use super::offer;
 use super::reference::{ModuleRef, Name};
 
 /// What decides where things are, as the command line and the environment have it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Hints<'a> {
+    /// Who judges inputs by their schema.
+    pub schemas: &'a Arc<dyn Schemas>,
     /// `--module-root`.
     pub module_root: Option<&'a Path>,
     /// `$HYOPS_MODULES_ROOT`.
@@ -20,6 +25,20 @@ pub struct Hints<'a> {
     pub packs_variable: Option<&'a OsStr>,
     /// The program that runs.
     pub program: Option<&'a Path>,
+}
+
+impl<'a> Hints<'a> {
+    /// Nothing says where anything is.
+    #[must_use]
+    pub fn none(schemas: &'a Arc<dyn Schemas>) -> Self {
+        Self {
+            schemas,
+            module_root: None,
+            modules_variable: None,
+            packs_variable: None,
+            program: None,
+        }
+    }
 }
 
 /// Something is not where it should be.
@@ -42,6 +61,7 @@ pub struct Places {
     packs: Result<PathBuf, NotFound>,
     /// Where `drivers/` may be.
     releases: Vec<PathBuf>,
+    schemas: Arc<dyn Schemas>,
 }
 
 impl Places {
@@ -54,7 +74,13 @@ impl Places {
             modules.canonicalize().ok().and_then(|path| path.parent().map(Path::to_path_buf));
         let releases: Vec<PathBuf> = beside.into_iter().chain(release).collect();
         let packs = packs(hints.packs_variable, &releases);
-        Ok(Self { modules, packs, releases })
+        Ok(Self { modules, packs, releases, schemas: Arc::clone(hints.schemas) })
+    }
+
+    /// Who judges inputs by their schema.
+    #[must_use]
+    pub fn schemas(&self) -> &Arc<dyn Schemas> {
+        &self.schemas
     }
 
     /// The directory of a module.

@@ -187,8 +187,11 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let modules = root.path().join("modules");
         std::fs::create_dir(&modules).unwrap();
-        let places =
-            Places::find(&Hints { module_root: Some(&modules), ..Hints::default() }).unwrap();
+        let places = Places::find(&Hints {
+            module_root: Some(&modules),
+            ..Hints::none(&crate::inputs::engine())
+        })
+        .unwrap();
         for kit in &KITS {
             for module in ["a", "demo/my_first.thing", "core/hetzner/0-net", "7/7"] {
                 let reference = ModuleRef::parse(module).unwrap();

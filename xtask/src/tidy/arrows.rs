@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 20] = [
+const ARROWS: [(&str, &[&str]); 22] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -17,6 +17,8 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("opal-target", &["opal-session"]),
     ("opal-remote", &["opal-core", "opal-session"]),
     ("opal-http", &["opal-core"]),
+    ("opal-helper", &["opal-core"]),
+    ("opal-extra", &["opal-convert", "opal-core", "opal-decorators", "opal-helper", "opal-http"]),
     ("opal-exec", &["opal-core", "opal-session", "opal-vault"]),
     ("opal-config", &["opal-core", "opal-syntax", "opal-plan"]),
     ("opal-convert", &["opal-config", "opal-core", "opal-syntax", "opal-plan"]),
@@ -58,9 +60,10 @@ const ARROWS: [(&str, &[&str]); 20] = [
             "opal-core",
             "opal-decorators",
             "opal-exec",
+            "opal-extra",
             "opal-files",
+            "opal-helper",
             "opal-html",
-            "opal-http",
             "opal-modules",
             "opal-ops",
             "opal-plan",

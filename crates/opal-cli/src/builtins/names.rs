@@ -28,7 +28,7 @@ pub(crate) const NAMES: [&str; 21] = [
 /// Names that always mean opal, whatever functions a file has: these commands promise to change
 /// nothing, or start-up files and tools call them, so reading a stranger's repository never runs
 /// it. Those that are not in [`NAMES`] are kept for later versions.
-const RESERVED: [&str; 24] = [
+pub(crate) const RESERVED: [&str; 24] = [
     "adopt",
     "apply",
     "audit",

@@ -4,8 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use opal_convert::{Format, Grade};
+use opal_convert::{Conversion, Files, Format, Grade, Options, Unreadable, wire};
+use opal_helper::{EXTRA, Parcel, Unusable};
 use opal_ops::source::Form;
+use serde_json::{Value, json};
 
 use super::config_file;
 use super::plan::file::write_file;
@@ -14,7 +16,7 @@ use crate::failure::{Exit, Failure};
 use crate::options::branch_output;
 use crate::project::Chosen;
 use crate::source::NotLoaded;
-use crate::{builtins, project, source, view};
+use crate::{builtins, helpers, project, source, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     config_file::exit_of(convert(context, matches))
@@ -88,17 +90,17 @@ fn convert_tasks(
 ) -> Result<Exit, Failure> {
     let (name, text) = project::read_foreign(path)?;
     let is_beside = |name: &&str| path.with_file_name(name).exists();
-    let siblings: Vec<&'static str> = LOCK_FILES.into_iter().filter(is_beside).collect();
-    let options = opal_convert::Options {
+    let siblings: Vec<&str> = LOCK_FILES.into_iter().filter(is_beside).collect();
+    let options = Options {
         registry: &context.registry,
         name: file_name(Some(path)),
         output: file_name(matches.get_one::<PathBuf>("out").map(PathBuf::as_path)),
-        is_reserved: builtins::is_reserved,
+        reserved: &builtins::RESERVED,
         siblings: &siblings,
-        files: opal_convert::Files(&|other| beside(path, other)),
+        files: Files(&|other| beside(path, other)),
         inline: matches.get_flag("inline"),
     };
-    let converted = opal_convert::convert(&text, format, options).map_err(|found| {
+    let converted = ask(&text, format, options)?.map_err(|found| {
         let message = format!("{name}:{}: {}", found.line, found.message);
         Failure::usage(message, "nothing was converted; `--from` names another format")
     })?;
@@ -112,6 +114,28 @@ fn convert_tasks(
     }
     view::convert::report(&name, &converted, context.err());
     Ok(if converted.count(Grade::Omitted) > 0 { Exit::Differs } else { Exit::Done })
+}
+
+/// The conversion, made in the helper. It reads no files itself: it asks for those that the text names.
+fn ask(
+    text: &str,
+    format: Format,
+    options: Options<'_>,
+) -> Result<Result<Conversion, Unreadable>, Failure> {
+    let request = json!({"convert": wire::request(format, &options)});
+    let request = Parcel::new(request).with(text.as_bytes());
+    let file = |question: &Parcel| {
+        let path = question.head.pointer("/asks/file").and_then(Value::as_str);
+        match path.map(options.files.0) {
+            Some(Ok(Some(text))) => Parcel::default().with(text.as_bytes()),
+            Some(Err(reason)) => Parcel::new(json!({"refused": reason})),
+            Some(Ok(None)) | None => Parcel::default(),
+        }
+    };
+    let answer = helpers::extra().ask(&request, &mut { file });
+    let answer = answer.map_err(|unusable| helpers::failure(&unusable))?;
+    let silent = || helpers::failure(&Unusable::Silent { name: EXTRA });
+    wire::read(&answer.head).ok_or_else(silent)
 }
 
 /// The name of a file, where it has one that can be written.

@@ -26,6 +26,7 @@ mod fmt;
 mod formats;
 mod held_still;
 mod help;
+mod helpers;
 mod hints;
 mod hostile;
 mod import;

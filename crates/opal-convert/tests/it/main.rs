@@ -24,7 +24,7 @@ fn options(registry: &Registry) -> Options<'_> {
         registry,
         name: "file",
         output: "commands.opl",
-        is_reserved: |name| name == "fmt",
+        reserved: &["fmt"],
         siblings: &[],
         files: Files::NONE,
         inline: false,

@@ -3,9 +3,9 @@
 mod subschemas;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use jsonschema::error::ValidationErrorKind as ErrorKind;
-use jsonschema::{Draft, PatternOptions, Retrieve, Uri, ValidationError, Validator};
+use opal_core::schema::{Misfit, MisfitKind, Schemas};
 use serde_json::{Map, Value};
 
 use super::placeholders::is_placeholder;
@@ -17,34 +17,19 @@ use subschemas::Nodes;
 const MOST_OPEN: usize = 1_000;
 
 /// A schema that can be held against inputs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Schema {
-    validator: Validator,
+    schemas: Arc<dyn Schemas>,
     document: Value,
-}
-
-/// A schema stands for itself: nothing is fetched, from no network and no disk.
-struct Refuse;
-
-impl Retrieve for Refuse {
-    fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        Err("a schema of inputs cannot refer to anything outside itself".into())
-    }
 }
 
 impl Schema {
     /// Reads a schema; the reason why it is none.
-    pub fn read(text: &str) -> Result<Self, String> {
-        let schema: Value =
+    pub fn read(text: &str, schemas: &Arc<dyn Schemas>) -> Result<Self, String> {
+        let document: Value =
             serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
-        jsonschema::options()
-            .with_draft(Draft::Draft202012)
-            .with_retriever(Refuse)
-            // The engine without backtracking: a pattern cannot take for ever.
-            .with_pattern_options(PatternOptions::regex())
-            .build(&schema)
-            .map_err(|error| format!("it is not a JSON Schema: {error}"))
-            .map(|validator| Self { validator, document: schema })
+        schemas.judge(&document, None, 0).map_err(|unjudged| unjudged.to_string())?;
+        Ok(Self { schemas: Arc::clone(schemas), document })
     }
 
     /// Where those of the inputs are that it calls secret (`writeOnly`), as JSON pointers.
@@ -62,26 +47,25 @@ impl Schema {
 
     /// The first thing that does not fit, with the path and without the value.
     pub(super) fn fault(&self, inputs: &Map<String, Value>) -> Option<String> {
-        let inputs = Value::Object(inputs.clone());
-        self.validator.iter_errors(&inputs).next().map(|error| reported(&error))
+        match self.misfits(inputs, 1) {
+            Ok(misfits) => misfits.first().map(reported),
+            Err(reason) => Some(reason),
+        }
     }
 
     /// The places that do not fit yet, where nobody has said anything; or the first that never will,
     /// because it is there and of another type, or not known at all.
     pub(super) fn open(&self, inputs: &Map<String, Value>) -> Result<Vec<String>, String> {
-        let inputs = Value::Object(inputs.clone());
+        let document = Value::Object(inputs.clone());
         let mut open = Vec::new();
-        for error in self.validator.iter_errors(&inputs).take(MOST_OPEN) {
-            let place = place(&error.instance_path().to_string());
-            match error.kind() {
-                ErrorKind::Type { .. } if is_said(error.instance()) => {
-                    return Err(reported(&error));
-                }
-                ErrorKind::AdditionalProperties { .. }
-                | ErrorKind::UnevaluatedProperties { .. }
-                | ErrorKind::FalseSchema => return Err(reported(&error)),
-                ErrorKind::Required { property } => {
-                    let key = shorten(property.as_str().unwrap_or_default());
+        for misfit in self.misfits(inputs, MOST_OPEN)? {
+            let place = place(&misfit.place);
+            let is_said = || document.pointer(&misfit.place).is_none_or(is_said);
+            match &misfit.kind {
+                MisfitKind::Type if is_said() => return Err(reported(&misfit)),
+                MisfitKind::Unknown => return Err(reported(&misfit)),
+                MisfitKind::Required(property) => {
+                    let key = shorten(property);
                     open.push(if place.is_empty() { key } else { format!("{place}.{key}") });
                 }
                 _ if place.is_empty() => open.push(".".to_owned()),
@@ -90,6 +74,25 @@ impl Schema {
         }
         Ok(open)
     }
+
+    fn misfits(&self, inputs: &Map<String, Value>, most: usize) -> Result<Vec<Misfit>, String> {
+        let inputs = Value::Object(inputs.clone());
+        let judged = self.schemas.judge(&self.document, Some(&inputs), most);
+        judged.map_err(|unjudged| unjudged.to_string())
+    }
+}
+
+#[cfg(test)]
+impl Schema {
+    /// A schema that is judged in this process.
+    pub(crate) fn here(text: &str) -> Result<Self, String> {
+        Self::read(text, &engine())
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn engine() -> Arc<dyn Schemas> {
+    Arc::new(opal_extra::schemas::Engine)
 }
 
 /// Whether something is there, and not only room for it.
@@ -102,12 +105,11 @@ fn is_said(value: &Value) -> bool {
 }
 
 /// The path and what is wrong, without the value.
-fn reported(error: &ValidationError<'_>) -> String {
-    let place = place(&error.instance_path().to_string());
-    let reason = error.masked_with("this value").to_string();
+fn reported(misfit: &Misfit) -> String {
+    let place = place(&misfit.place);
     if place.is_empty() {
-        reason.replace("this value", "the inputs")
+        misfit.reason.replace(Misfit::VALUE, "the inputs")
     } else {
-        format!("`{place}`: {reason}")
+        format!("`{place}`: {}", misfit.reason)
     }
 }

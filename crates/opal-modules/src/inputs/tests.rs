@@ -77,14 +77,14 @@ fn a_variable_stays_the_text_it_is_where_a_text_is_expected() {
         ("pin", "22"),
     ]);
     let schema = json!({"properties": {"code": {"type": "string"}, "pin": {"type": "string"}}});
-    let schema = Schema::read(&schema.to_string()).unwrap();
+    let schema = Schema::here(&schema.to_string()).unwrap();
     let spec = Spec::read(SPEC).found.unwrap();
     let found = Value::Object(resolve(&spec, &given, Some(&schema)).unwrap());
     assert_eq!((&found["size"], &found["network"]["cidr"]), (&json!("1e3"), &json!("true")));
     assert_eq!((&found["db_password"], &found["max_tokens"]), (&json!("1e3"), &json!(5)));
     assert_eq!((&found["port"], &found["pin"]), (&json!(22), &json!("22")));
     let wants_number = json!({"properties": {"size": {"type": "integer"}}}).to_string();
-    let wants_number = Schema::read(&wants_number).unwrap();
+    let wants_number = Schema::here(&wants_number).unwrap();
     let found = resolve(&spec, &variables(&[("SIZE", "3")]), Some(&wants_number)).unwrap();
     assert_eq!(found["size"], 3);
 }
@@ -147,7 +147,7 @@ fn a_placeholder_is_a_word_of_its_own_in_any_case() {
 fn untouched(inputs: Value, schema: &Value) -> Result<Vec<String>, String> {
     let mut spec = Spec::read(SPEC).found.unwrap();
     spec.defaults = map(inputs);
-    let schema = Schema::read(&schema.to_string()).unwrap();
+    let schema = Schema::here(&schema.to_string()).unwrap();
     let found = outlook(&spec, &Given::default(), Some(&schema));
     let found = found.map_err(|error| error.to_string())?;
     assert_eq!(found.keys, spec.defaults.keys().cloned().collect::<Vec<_>>());
@@ -199,7 +199,7 @@ fn a_default_that_can_never_fit_is_a_fault() {
 
 #[test]
 fn a_schema_names_the_place_and_hides_the_value() {
-    let schema = Schema::read(
+    let schema = Schema::here(
         r#"{"properties": {"network": {"properties": {"cidr": {"type": "integer"}}}}}"#,
     );
     let file = map(json!({"network": {"cidr": "canary-5511"}}));
@@ -214,8 +214,8 @@ fn a_schema_names_the_place_and_hides_the_value() {
 #[test]
 fn a_schema_fetches_nothing() {
     for target in ["https://example.com/a.json", "file:///etc/hostname"] {
-        let error = Schema::read(&json!({"$ref": target}).to_string()).unwrap_err();
+        let error = Schema::here(&json!({"$ref": target}).to_string()).unwrap_err();
         assert!(error.contains("not a JSON Schema"), "{error}");
     }
-    assert!(Schema::read("{").unwrap_err().contains("not JSON"));
+    assert!(Schema::here("{").unwrap_err().contains("not JSON"));
 }

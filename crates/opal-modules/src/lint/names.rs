@@ -2,7 +2,9 @@
 //! them may be there all the same, and is not missed.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use opal_core::schema::Schemas;
 use opal_core::{Diagnostic, Span};
 
 use super::{Blueprint, Profile, Spec};
@@ -11,17 +13,25 @@ use crate::run::drivers;
 use crate::{Hints, Places, load};
 
 /// The directories that are looked through, without links.
-#[derive(Debug, Default)]
-pub(super) struct Seen(pub(super) Vec<PathBuf>);
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) roots: Vec<PathBuf>,
+    pub(super) schemas: Arc<dyn Schemas>,
+}
 
 impl Seen {
+    fn places(&self, modules: &Path) -> Option<Places> {
+        Places::find(&Hints { module_root: Some(modules), ..Hints::none(&self.schemas) }).ok()
+    }
+
     fn has(&self, folder: &Path) -> bool {
-        folder.is_dir() && self.0.iter().any(|root| folder.starts_with(root))
+        folder.is_dir() && self.roots.iter().any(|root| folder.starts_with(root))
     }
 
     /// What a spec names and is not where it would be looked for; `folder` is its directory.
     pub(super) fn spec(&self, folder: &Path, spec: &Spec) -> Vec<Diagnostic> {
-        let Some(places) = above(folder, &spec.module_ref.path()).and_then(places) else {
+        let Some(places) = above(folder, &spec.module_ref.path()).and_then(|it| self.places(it))
+        else {
             return Vec::new();
         };
         let beside = |name: &str| self.has(&places.modules.with_file_name(name));
@@ -41,7 +51,7 @@ impl Seen {
     pub(super) fn blueprint(&self, folder: &Path, blueprint: &Blueprint) -> Vec<Diagnostic> {
         let root = above(folder, &blueprint.blueprint_ref.path());
         let modules = root.map(|root| root.with_file_name("modules"));
-        let Some(places) = modules.filter(|it| self.has(it)).and_then(|it| places(&it)) else {
+        let Some(places) = modules.filter(|it| self.has(it)).and_then(|it| self.places(&it)) else {
             return Vec::new();
         };
         let missing = |step: &crate::Step| {
@@ -64,8 +74,4 @@ impl Seen {
 fn above<'p>(folder: &'p Path, reference: &Path) -> Option<&'p Path> {
     let root = folder.ancestors().nth(reference.components().count())?;
     folder.ends_with(reference).then_some(root)
-}
-
-fn places(modules: &Path) -> Option<Places> {
-    Places::find(&Hints { module_root: Some(modules), ..Hints::default() }).ok()
 }

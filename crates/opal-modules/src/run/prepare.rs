@@ -60,7 +60,7 @@ pub fn inspect(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     let driver = drivers::find(&spec.execution.driver)?;
     let stack = places.stack(&spec.execution.driver, &spec.execution.pack)?;
     let pack = pack_of(command, &stack)?;
-    warnings.extend(unfit_pack(command, &pack)?);
+    warnings.extend(unfit_pack(command, &pack, places)?);
     if !is_named {
         given = given.fitting(&spec);
     }
@@ -184,8 +184,12 @@ fn pack_of(command: Command, stack: &Path) -> Result<Pack, NotFound> {
 }
 
 /// Refuses a pack that a validation refuses. What it has made can still be taken down, with a warning.
-fn unfit_pack(command: Command, pack: &Pack) -> Result<Option<String>, Unprepared> {
-    let unfit = lint::unfit(&pack.stack).map_err(|error| NotFound {
+fn unfit_pack(
+    command: Command,
+    pack: &Pack,
+    places: &Places,
+) -> Result<Option<String>, Unprepared> {
+    let unfit = lint::unfit(&pack.stack, places.schemas()).map_err(|error| NotFound {
         message: format!("the pack in `{}` cannot be used: {error}", pack.stack.display()),
         help: "check packs with `opal module lint`".to_owned(),
     })?;

@@ -234,7 +234,7 @@ mod tests {
             "token": "", "max_tokens": 5,
         });
         let schema = json!({"properties": {"a/b": {"properties": {"pin": {"writeOnly": true}}}}});
-        let schema = Schema::read(&schema.to_string()).unwrap();
+        let schema = Schema::here(&schema.to_string()).unwrap();
         let expected = ["/api_tokens/0", "/api_tokens/1/value", "/a~1b/pin", "/db/password"];
         assert_eq!(places(&inputs, Some(&schema)), expected);
     }
@@ -246,7 +246,7 @@ mod tests {
                          "n": 1_234_567, "pin": 12_345_678, "password": "Sh0r4", "pass": 4711,
                          "token": "abc", "region_pin": 12_345_678.5});
         let inputs = json!({"account": key.to_string(), "config": key.to_string(), "name": "[1]"});
-        let schema = Schema::read(r#"{"properties": {"account": {"writeOnly": true}}}"#).unwrap();
+        let schema = Schema::here(r#"{"properties": {"account": {"writeOnly": true}}}"#).unwrap();
         let found = |schema| in_documents(inputs.as_object().unwrap(), schema);
         let texts = |found: Vec<Data>| -> Vec<String> {
             let text = |secret| match secret {
@@ -292,7 +292,7 @@ mod tests {
         });
         let expected = ["/basic/auth/1", "/credentials/uri", "/credentials/value"];
         assert_eq!(places(&inputs, None), expected);
-        let schema = Schema::read(r#"{"properties": {"auth": {"writeOnly": true}}}"#).unwrap();
+        let schema = Schema::here(r#"{"properties": {"auth": {"writeOnly": true}}}"#).unwrap();
         assert_eq!(places(&json!({"auth": {"mode": "env"}}), Some(&schema)), ["/auth/mode"]);
     }
 

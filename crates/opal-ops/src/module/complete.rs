@@ -82,7 +82,7 @@ fn completed(
     let warnings = reports.iter().flat_map(|file| messages(&file.diagnostics)).collect();
     let stack = places.stack(&spec.execution.driver, &spec.execution.pack);
     let stack = stack.map_err(Incomplete::Missing)?;
-    let unfit = lint::unfit(&stack);
+    let unfit = lint::unfit(&stack, places.schemas());
     let unfit = unfit.map_err(|error| Incomplete::Unsearchable { stack: stack.clone(), error })?;
     if let Some(faulty) = named::cycle(places, source).or(unfit) {
         reports.push(faulty);

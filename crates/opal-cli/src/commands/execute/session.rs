@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use opal_core::inventory::EntryUse;
-use opal_http::Http;
 use opal_session::{LocalSession, Setup, Terminal};
 
 use super::errand::Errand;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::helpers;
 use crate::inner::LEADER;
 use crate::options::Asked;
 use crate::planning;
@@ -40,7 +40,7 @@ pub(super) fn open(
         marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
         terminal,
         entries: planning::remembered(context, &asked.plan, base, how, true),
-        pages: Some(Arc::new(Http::new())),
+        pages: Some(helpers::pages()),
     }));
     if on_terminal {
         // What is on the terminal ends with the session, in good order.

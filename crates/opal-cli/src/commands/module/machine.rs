@@ -1,14 +1,13 @@
 //! This machine, whose tools are asked for their versions before a run.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use opal_http::Http;
 use opal_session::world::{Limits, OsWorld, Surroundings};
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::helpers;
 use crate::planning::here;
 
 /// How long a tool may take to say its version.
@@ -19,7 +18,7 @@ pub(super) fn machine(context: &Context<'_>, env_files: &[PathBuf]) -> Result<Os
         environment: context.environment(env_files)?.clone(),
         start: here()?,
         home: context.ambient.home.clone(),
-        pages: Some(Arc::new(Http::new())),
+        pages: Some(helpers::pages()),
         ..Surroundings::default()
     };
     let limits = Limits { command: LIMIT };

@@ -88,7 +88,8 @@ fn a_template_that_changes_after_the_plan_reaches_no_tool() {
     write("drivers/shell/script/templates/t", "planned");
     write("packs/shell/script/m/stack/run.sh", "true\n");
     let (modules, root) = (folder.path().join("modules"), folder.path().join("root"));
-    let hints = crate::Hints { module_root: Some(&modules), ..Default::default() };
+    let schemas = crate::inputs::engine();
+    let hints = crate::Hints { module_root: Some(&modules), ..crate::Hints::none(&schemas) };
     let prepared = prepare(Wanted {
         command: Command::Apply,
         module: &ModuleRef::parse("m").unwrap(),

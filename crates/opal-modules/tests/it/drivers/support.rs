@@ -5,7 +5,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
+use std::sync::Arc;
 
+use opal_core::schema::Schemas;
 use opal_modules::load;
 use opal_modules::run::driver::{Outputs, Place, Request, Setting, Work};
 use opal_modules::run::{Command, drivers};
@@ -109,7 +111,8 @@ pub(crate) fn ambient() -> Vec<PathBuf> {
 impl Bench {
     pub(crate) fn of(release: &Path, module: &str) -> Self {
         let modules = release.join("modules");
-        let hints = Hints { module_root: Some(&modules), ..Hints::default() };
+        let schemas: Arc<dyn Schemas> = Arc::new(opal_extra::schemas::Engine);
+        let hints = Hints { module_root: Some(&modules), ..Hints::none(&schemas) };
         let places = Places::find(&hints).unwrap();
         let module = ModuleRef::parse(module).unwrap();
         let spec = load::spec(&places, &module).unwrap().checked.found.expect("a spec");

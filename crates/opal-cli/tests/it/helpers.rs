@@ -1,0 +1,144 @@
+//! Helper programs: found beside `opal` and nowhere else, and used only if nobody else can write there.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use crate::support::{Opal, Ran, binary};
+
+const JUSTFILE: &str = "build:\n    cargo build\n";
+const CONVERTED: &str = "fun build() {\n    cargo build\n}\n";
+
+/// A project with its own installation of opal in `bin`.
+struct Installed(Opal);
+
+impl Installed {
+    fn new() -> Self {
+        let opal = Opal::machine("fun page() {\n    echo @http.get(\"http://127.0.0.1:1/\")\n}\n")
+            .file("bin/.keep", "")
+            .file("justfile", JUSTFILE);
+        let installed = Self(opal);
+        installed.mode("bin", 0o755);
+        copy(binary(), &installed.path("bin/opal"));
+        copy(&binary().with_file_name("opal-extra"), &installed.path("bin/opal-extra"));
+        installed
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    fn call(&self, program: &str, args: &[&str]) -> Ran {
+        let program = self.path(program);
+        Ran::from(self.0.started_by(&[program.as_os_str()]).args(args).output().unwrap())
+    }
+
+    fn convert(&self) -> Ran {
+        self.call("bin/opal", &["convert", "justfile"])
+    }
+
+    /// A helper that is a script.
+    fn helper(&self, name: &str, script: &str) {
+        let _ = fs::remove_file(self.path(name));
+        fs::write(self.path(name), format!("#!/bin/sh\n{script}\n")).unwrap();
+        self.mode(name, 0o755);
+    }
+}
+
+/// The same file where that is possible: it is large.
+fn copy(from: &Path, to: &Path) {
+    if fs::hard_link(from, to).is_err() {
+        fs::copy(from, to).unwrap();
+    }
+}
+
+#[test]
+fn a_missing_helper_is_told_and_nothing_else_needs_it() {
+    let installed = Installed::new();
+    assert!(installed.convert().code(0).stdout.ends_with(CONVERTED));
+    fs::remove_file(installed.path("bin/opal-extra")).unwrap();
+    installed.call("bin/opal", &["list"]).code(0);
+    installed
+        .convert()
+        .code(69)
+        .stdout("")
+        .says("the helper `opal-extra` is not in `")
+        .says("cargo install --path crates/opal-cli");
+    installed.call("bin/opal", &["page", "--dry-run"]).code(0);
+    installed.call("bin/opal", &["page"]).code(69).says("the helper `opal-extra` is not in `");
+}
+
+#[test]
+fn a_helper_is_never_looked_for_elsewhere() {
+    let installed = Installed::new();
+    fs::create_dir(installed.path("path")).unwrap();
+    fs::rename(installed.path("bin/opal-extra"), installed.path("true-helper")).unwrap();
+    for name in ["path/opal-extra", "opal-extra"] {
+        installed.helper(name, "touch ran");
+    }
+    let path = format!("{}:/usr/bin:/bin", installed.path("path").display());
+    let program = installed.path("bin/opal");
+    let mut command = installed.0.started_by(&[program.as_os_str()]);
+    let ran = command.args(["convert", "justfile"]).env("PATH", path).output().unwrap();
+    Ran::from(ran).code(69);
+    // A link beside it could lead anywhere.
+    symlink(installed.path("true-helper"), installed.path("bin/opal-extra")).unwrap();
+    installed.convert().code(69);
+    assert!(!installed.path("ran").exists());
+}
+
+#[test]
+fn a_link_to_opal_finds_the_helper_of_its_installation() {
+    let installed = Installed::new();
+    fs::create_dir(installed.path("links")).unwrap();
+    symlink("../bin/opal", installed.path("links/opal")).unwrap();
+    installed.helper("links/opal-extra", "touch ran");
+    let ran = installed.call("links/opal", &["convert", "justfile"]);
+    assert!(ran.code(0).stdout.ends_with(CONVERTED));
+    assert!(!installed.path("ran").exists());
+}
+
+#[test]
+fn a_helper_that_others_can_write_is_not_started() {
+    let installed = Installed::new();
+    let script = installed.path("bin/opal-extra");
+    installed.helper("bin/opal-extra", "touch ran");
+    for mode in [0o775, 0o757] {
+        installed.mode("bin/opal-extra", mode);
+        let help = format!("chmod go-w '{}'", script.canonicalize().unwrap().display());
+        installed.convert().code(77).says("other users can write to").says(&help);
+        installed.mode("bin/opal-extra", 0o755);
+        installed.mode("bin", mode);
+        installed.convert().code(77).says("other users can write to").says("bin'");
+        installed.call("bin/opal", &["page"]).code(77);
+        installed.mode("bin", 0o755);
+    }
+    assert!(!installed.path("ran").exists());
+}
+
+#[test]
+fn a_helper_of_another_build_is_not_asked() {
+    let installed = Installed::new();
+    let hello = |text: &str| {
+        let length = text.len();
+        format!("printf '\\0\\0\\0\\0\\{length:03o}\\0\\0\\0%s' '{text}'; cat > asked")
+    };
+    installed.helper("bin/opal-extra", &hello(r#"{"build":"0.0.1+old\u001b"}"#));
+    installed
+        .convert()
+        .code(69)
+        .says("`opal-extra` is of another build: it is 0.0.1+old, and opal is ");
+    let asked = installed.path("asked");
+    assert!(fs::read(&asked).is_ok_and(|bytes| bytes.is_empty()) || !asked.exists());
+    for script in [hello("{}"), "exit 0".to_owned(), "echo hello".to_owned()] {
+        installed.helper("bin/opal-extra", &script);
+        installed.convert().code(69).says("`opal-extra` ended without an answer");
+    }
+    installed.helper("bin/opal-extra", "");
+    installed.mode("bin/opal-extra", 0o644);
+    installed.convert().code(69).says("`opal-extra` cannot be started: permission denied");
+}

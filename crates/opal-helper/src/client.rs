@@ -1,0 +1,87 @@
+//! Starting a helper and asking it.
+
+use std::io::{BufReader, BufWriter};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::find::find;
+use crate::{BUILD, Parcel, Unusable};
+
+/// A helper that runs. It ends when this is dropped, and when opal ends.
+#[derive(Debug)]
+pub struct Helper {
+    name: &'static str,
+    child: Child,
+    /// Closed before it is waited for.
+    input: Option<BufWriter<ChildStdin>>,
+    output: BufReader<ChildStdout>,
+}
+
+/// What a helper wants to know while it works on an answer.
+pub type Answer<'a> = dyn FnMut(&Parcel) -> Parcel + 'a;
+
+impl Helper {
+    /// Starts the helper that is beside this program, and asks it for its build.
+    pub fn start(name: &'static str) -> Result<Self, Unusable> {
+        let path = find(name)?;
+        // It gets nothing of the environment: who needs a variable sends it.
+        #[expect(clippy::disallowed_methods, reason = "the helper ends with the pipe to it")]
+        let child = Command::new(path)
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let not_started = |error: std::io::Error| Unusable::NotStarted { name, kind: error.kind() };
+        let mut child = child.map_err(not_started)?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let (Some(input), Some(output)) = (input, output) else {
+            return Err(Unusable::Silent { name });
+        };
+        let input = Some(BufWriter::new(input));
+        let mut helper = Self { name, child, input, output: BufReader::new(output) };
+        let hello = helper.receive()?;
+        match hello.head.get("build").and_then(Value::as_str) {
+            Some(BUILD) => Ok(helper),
+            Some(build) => {
+                let build = build.chars().filter(char::is_ascii_graphic).take(80).collect();
+                Err(Unusable::OtherBuild { name, build })
+            }
+            None => Err(Unusable::Silent { name }),
+        }
+    }
+
+    /// Sends a request and waits for its answer. What the helper asks meanwhile, `answer` knows.
+    pub fn ask(&mut self, request: &Parcel, answer: &mut Answer<'_>) -> Result<Parcel, Unusable> {
+        self.send(request)?;
+        loop {
+            let parcel = self.receive()?;
+            if parcel.head.get("asks").is_none() {
+                return Ok(parcel);
+            }
+            let answer = answer(&parcel);
+            self.send(&answer)?;
+        }
+    }
+
+    fn send(&mut self, parcel: &Parcel) -> Result<(), Unusable> {
+        let silent = Unusable::Silent { name: self.name };
+        let input = self.input.as_mut().ok_or_else(|| silent.clone())?;
+        parcel.write(input).map_err(|_| silent)
+    }
+
+    fn receive(&mut self) -> Result<Parcel, Unusable> {
+        let found = Parcel::read(&mut self.output).ok().flatten();
+        found.ok_or(Unusable::Silent { name: self.name })
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        self.input = None;
+        // It may be in the middle of an answer that nobody wants any more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,122 @@
+//! The helper `opal-extra`: pages of the web and JSON Schemas.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use opal_core::data::Secret;
+use opal_core::message;
+use opal_core::message::{Message, Words};
+use opal_core::pages::{Pages, Variables};
+use opal_core::resolver::{Request, Trouble, TroubleKind};
+use opal_core::schema::{Misfit, MisfitKind, Schemas, Unjudged};
+use serde_json::{Value, json};
+
+use crate::{Answer, Helper, Parcel, Unusable, read_trouble};
+
+/// Its name, in the directory of `opal`.
+pub const EXTRA: &str = "opal-extra";
+
+/// The variables that name a proxy.
+const PROXIES: [&str; 7] =
+    ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"];
+
+/// Processes of `opal-extra`, none of which is started before it is needed. Each answers one request
+/// at a time; who asks while all are busy gets another one.
+#[derive(Debug, Default)]
+pub struct Extra {
+    free: Mutex<Vec<Helper>>,
+    unusable: OnceLock<Unusable>,
+}
+
+impl Extra {
+    /// Why it could not be used, where something needed it.
+    #[must_use]
+    pub fn unusable(&self) -> Option<&Unusable> {
+        self.unusable.get()
+    }
+
+    /// Asks one of the processes.
+    pub fn ask(&self, request: &Parcel, answer: &mut Answer<'_>) -> Result<Parcel, Unusable> {
+        let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let helper = free().pop();
+        let asked = helper.map_or_else(|| Helper::start(EXTRA), Ok).and_then(|mut helper| {
+            let found = helper.ask(request, answer)?;
+            free().push(helper);
+            Ok(found)
+        });
+        asked.inspect_err(|unusable| {
+            let _ = self.unusable.set(unusable.clone());
+        })
+    }
+
+    fn ask_alone(&self, request: &Parcel) -> Result<Parcel, Unusable> {
+        self.ask(request, &mut |_| Parcel::default())
+    }
+}
+
+impl Pages for Extra {
+    fn get(&self, request: &Request<'_>, variables: &Variables<'_>) -> Result<Secret, Trouble> {
+        // An address and a proxy may have a password in them.
+        let mut parcel = Parcel::default().with(request.url.as_bytes());
+        for value in request.headers.values() {
+            parcel = parcel.with(value.as_text().unwrap_or_default().as_bytes());
+        }
+        let proxies = PROXIES.iter().filter_map(|name| Some((*name, variables(name)?)));
+        let proxies: Vec<(&str, &str)> = proxies.collect();
+        for (_, value) in &proxies {
+            parcel = parcel.with(value.as_bytes());
+        }
+        parcel.head = json!({
+            "page": {
+                "headers": request.headers.keys().collect::<Vec<_>>(),
+                "variables": proxies.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+                "milliseconds": u64::try_from(request.timeout.as_millis()).unwrap_or(u64::MAX),
+            }
+        });
+        let answer = self.ask_alone(&parcel).map_err(|unusable| trouble(&unusable))?;
+        if let Some(found) = answer.head.get("trouble").and_then(read_trouble) {
+            return Err(found);
+        }
+        let silent = || trouble(&Unusable::Silent { name: EXTRA });
+        answer.text(0).map(Secret::new).ok_or_else(silent)
+    }
+}
+
+fn trouble(unusable: &Unusable) -> Trouble {
+    let kind = if unusable.is_unsafe() { TroubleKind::Denied } else { TroubleKind::Unreachable };
+    let words = |text: &str| -> Message { message!(Words(text)) };
+    Trouble { kind, message: words(&unusable.to_string()), help: vec![words(&unusable.help())] }
+}
+
+impl Schemas for Extra {
+    fn judge(
+        &self,
+        schema: &Value,
+        document: Option<&Value>,
+        most: usize,
+    ) -> Result<Vec<Misfit>, Unjudged> {
+        let mut parcel = Parcel::new(json!({"schema": schema, "most": most}));
+        if let Some(document) = document {
+            parcel = parcel.with(document.to_string().as_bytes());
+        }
+        let unasked =
+            |unusable: &Unusable| Unjudged::Unasked(format!("{unusable}; {}", unusable.help()));
+        let answer = self.ask_alone(&parcel).map_err(|unusable| unasked(&unusable))?;
+        if let Some(reason) = answer.head.get("invalid").and_then(Value::as_str) {
+            return Err(Unjudged::Invalid(reason.to_owned()));
+        }
+        let misfits = answer.head.get("misfits").and_then(Value::as_array);
+        let misfits = misfits.and_then(|all| all.iter().map(misfit).collect());
+        misfits.ok_or_else(|| unasked(&Unusable::Silent { name: EXTRA }))
+    }
+}
+
+fn misfit(value: &Value) -> Option<Misfit> {
+    let text = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
+    let kind = match value.get("kind")?.as_str()? {
+        "type" => MisfitKind::Type,
+        "unknown" => MisfitKind::Unknown,
+        "required" => MisfitKind::Required(text("property")?),
+        _ => MisfitKind::Other,
+    };
+    Some(Misfit { place: text("place")?, kind, reason: text("reason")? })
+}

@@ -1,0 +1,34 @@
+//! Helpers: parts of opal that few runs need, in programs of their own beside it.
+//!
+//! ```text
+//! opal ──find──▶ program beside it ──start──▶ its build ──ask──▶ parcels on its stdin and stdout
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | where a helper is, and whether it may be used | `find` |
+//! | starting one and asking it | `client` |
+//! | answering, in a helper | [`serve`] |
+//! | what both say: a document, and bytes that are wiped | [`Parcel`] |
+//! | the helper `opal-extra`: pages of the web, JSON Schemas | [`Extra`] |
+//! | why a helper cannot be used: all messages of this crate | [`Unusable`] |
+//!
+//! Deliberately not here: what helpers do. `opal` is linked with this crate and not with theirs.
+
+mod client;
+mod error;
+mod extra;
+mod find;
+mod parcel;
+mod server;
+mod trouble;
+
+pub use client::{Answer, Helper};
+pub use error::Unusable;
+pub use extra::{EXTRA, Extra};
+pub use parcel::Parcel;
+pub use server::{Asking, serve};
+pub use trouble::{read as read_trouble, write as write_trouble};
+
+/// The build of this program: a helper must be of the same one.
+pub const BUILD: &str = env!("OPAL_BUILD");
