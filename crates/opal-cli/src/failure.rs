@@ -64,6 +64,30 @@ impl Exit {
     }
 }
 
+/// Why a command goes no further.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// People know why: it was shown, or a key or a signal ended it. With this exit code.
+    Ended(Exit),
+    Failed(Failure),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl Stopped {
+    /// What the command ends with.
+    pub(crate) fn outcome(self) -> Result<Exit, Failure> {
+        match self {
+            Self::Ended(exit) => Ok(exit),
+            Self::Failed(failure) => Err(failure),
+        }
+    }
+}
+
 /// What went wrong outside of any source text.
 #[derive(Debug)]
 pub(crate) struct Failure {

@@ -27,7 +27,7 @@ use crate::checked_file::CheckedFile;
 use crate::context::Context;
 use crate::counting::{self, Counting};
 use crate::env_file::Environment;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Stopped};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
 use crate::{helpers, source, view};
@@ -38,19 +38,20 @@ pub(crate) use project::{checked_out, commit, is_as_committed, is_modified, proj
 /// What there is to say where the time of a run ends before its plan is made.
 pub(crate) const CUT_OFF: &str = "planning was cut off";
 
-/// What stands in the way was shown already, and the exit code is known; or there is a value.
-pub(crate) type Outcome<T> = Result<Result<T, Exit>, Failure>;
-
 /// Looks for mistakes; those that the target does not reach do not stop it.
-pub(crate) fn check(subject: &Subject<'_>, context: &Context<'_>, json: bool) -> Outcome<Program> {
+pub(crate) fn check(
+    subject: &Subject<'_>,
+    context: &Context<'_>,
+    json: bool,
+) -> Result<Program, Stopped> {
     match subject.examine(&context.registry) {
         Ok(examined) => {
             elsewhere(subject, examined.elsewhere);
-            Ok(Ok(examined.program))
+            Ok(examined.program)
         }
         Err(errors) => {
             report(subject, errors, context, json)?;
-            Ok(Err(Exit::Source))
+            Err(Stopped::Ended(Exit::Source))
         }
     }
 }
@@ -80,7 +81,7 @@ pub(crate) fn plan(
     aim: Aim<'_>,
     keys: &mut dyn Keys,
     watched: &Watched,
-) -> Outcome<Resolved> {
+) -> Result<Resolved, Stopped> {
     let mut world = world(subject, context, options)?.stopped_by(watched.stop());
     let noted = context.typed.round.as_ref().map(|_| Arc::new(Noted::default()));
     if let Some(noted) = &noted {
@@ -96,41 +97,39 @@ pub(crate) fn plan(
     match planned {
         Ok(resolved) => {
             // A run asks the shell that it starts anyway.
-            if aim.purpose != Purpose::Run
-                && let Some(exit) = misspelt(subject, context, options, &resolved, &world)?
-            {
-                return Ok(Err(exit));
+            if aim.purpose != Purpose::Run {
+                demand_syntax(subject, context, options, &resolved, &world)?;
             }
             view::trace::source(subject.loaded, options);
             view::trace::plan(&resolved.plan, options);
-            Ok(Ok(resolved))
+            Ok(resolved)
         }
-        Err(Unplanned::Key(error)) => Err(Failure::key(error)),
+        Err(Unplanned::Key(error)) => Err(Failure::key(error).into()),
         Err(Unplanned::Errors(errors)) => match watched.cut_off(CUT_OFF) {
-            Some(ended) => ended.map(Err),
+            Some(stopped) => Err(stopped),
             None => {
                 let exit = unplanned(&errors);
                 report(subject, errors, context, options.is_json())?;
-                Ok(Err(exit))
+                Err(Stopped::Ended(exit))
             }
         },
     }
 }
 
 /// Has the shell's parser read the steps of a plan; what it rejects is shown.
-pub(crate) fn misspelt(
+pub(crate) fn demand_syntax(
     subject: &Subject<'_>,
     context: &Context<'_>,
     options: &PlanOptions,
     resolved: &Resolved,
     world: &OsWorld,
-) -> Result<Option<Exit>, Failure> {
+) -> Result<(), Stopped> {
     let found = syntax::of_plan(&resolved.plan, &subject.loaded.text, world)?;
     if found.is_empty() {
-        return Ok(None);
+        return Ok(());
     }
     report(subject, found, context, options.is_json())?;
-    Ok(Some(Exit::Source))
+    Err(Stopped::Ended(Exit::Source))
 }
 
 pub(crate) fn report(

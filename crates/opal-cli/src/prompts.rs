@@ -6,11 +6,11 @@ use opal_core::Value;
 use opal_core::parameter::read_word;
 
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{Failure, Stopped};
 use crate::tasks::{Task, TaskParam};
 use crate::view::diagnostics::visible;
+use crate::view::tty::Tty;
 use crate::view::tty::menu::{Item, Menu};
-use crate::view::tty::{Tty, Unanswered};
 
 /// Which parameters are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(crate) fn ask(
     task: &Task,
     asks: Asks,
     given: &mut BTreeMap<String, Value>,
-) -> Result<(), Unanswered> {
+) -> Result<(), Stopped> {
     let is_asked = |param: &&TaskParam| {
         let is_optional = param.default.is_some() || param.rest;
         (asks == Asks::All || !is_optional) && !given.contains_key(&param.name)
@@ -55,7 +55,7 @@ pub(crate) fn ask(
 }
 
 /// A value for one parameter; none where its default is accepted.
-fn one(tty: &mut Tty, param: &TaskParam) -> Result<Option<Value>, Unanswered> {
+fn one(tty: &mut Tty, param: &TaskParam) -> Result<Option<Value>, Stopped> {
     let (value, shown) = match options(param) {
         Some(options) => chosen(tty, param, &options)?,
         None => typed(tty, param)?,
@@ -66,7 +66,7 @@ fn one(tty: &mut Tty, param: &TaskParam) -> Result<Option<Value>, Unanswered> {
 }
 
 /// The words of a rest, one after the other; an empty line ends them.
-fn rest(tty: &mut Tty, param: &TaskParam) -> Result<Vec<Value>, Unanswered> {
+fn rest(tty: &mut Tty, param: &TaskParam) -> Result<Vec<Value>, Stopped> {
     let name = tty.dye("1", &visible(&param.name));
     let mut facts = vec![visible(&param.ty.to_string())];
     facts.extend(param.docs.iter().map(|docs| visible(docs)));
@@ -103,7 +103,7 @@ fn chosen(
     tty: &mut Tty,
     param: &TaskParam,
     options: &[(String, Value)],
-) -> Result<(Option<Value>, String), Unanswered> {
+) -> Result<(Option<Value>, String), Stopped> {
     let item = |(word, _): &(String, Value)| Item { name: visible(word), note: String::new() };
     let mut items: Vec<Item> = options.iter().map(item).collect();
     if let Some(default) = &param.default {
@@ -122,7 +122,7 @@ fn chosen(
     })
 }
 
-fn typed(tty: &mut Tty, param: &TaskParam) -> Result<(Option<Value>, String), Unanswered> {
+fn typed(tty: &mut Tty, param: &TaskParam) -> Result<(Option<Value>, String), Stopped> {
     let name = tty.dye("1", &visible(&param.name));
     let mut facts = vec![visible(&param.type_name())];
     facts.extend(param.docs.iter().map(|docs| visible(docs)));

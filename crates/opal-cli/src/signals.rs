@@ -14,7 +14,7 @@ use opal_session::stop::{Stop, USUAL_GRACE};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 use signal_hook::iterator::Signals;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Stopped};
 
 /// Signals that end a run.
 const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
@@ -175,12 +175,12 @@ impl Watched {
 
     /// What a run ends with whose first step was not reached, since `what`; none where nothing has
     /// stopped it.
-    pub(crate) fn cut_off(&self, what: &str) -> Option<Result<Exit, Failure>> {
+    pub(crate) fn cut_off(&self, what: &str) -> Option<Stopped> {
         if let Some(exit) = self.exit() {
-            return Some(Ok(exit));
+            return Some(Stopped::Ended(exit));
         }
         self.stop.why().map(|_| {
-            Err(Failure::new(
+            Stopped::Failed(Failure::new(
                 Exit::Step(124),
                 format!("the run timed out: {what}, and nothing was run"),
                 "give it more with `--timeout`, which covers planning and questions too",

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use opal_convert::{Conversion, Files, Format, Grade, Options, Unreadable, wire};
+use opal_convert::{Conversion, Files, Format, Grade, Options, wire};
 use opal_helper::{EXTRA, Parcel, Unusable};
 use opal_ops::source::Form;
 use serde_json::{Value, json};
@@ -100,10 +100,7 @@ fn convert_tasks(
         files: Files(&|other| beside(path, other)),
         inline: matches.get_flag("inline"),
     };
-    let converted = ask(&text, format, options)?.map_err(|found| {
-        let message = format!("{name}:{}: {}", found.line, found.message);
-        Failure::usage(message, "nothing was converted; `--from` names another format")
-    })?;
+    let converted = ask(&text, format, options, &name)?;
     let is_json = matches.get_flag("json");
     if is_json {
         view::convert::json(&name, format, &converted)?;
@@ -121,7 +118,8 @@ fn ask(
     text: &str,
     format: Format,
     options: Options<'_>,
-) -> Result<Result<Conversion, Unreadable>, Failure> {
+    name: &str,
+) -> Result<Conversion, Failure> {
     let request = json!({"convert": wire::request(format, &options)});
     let request = Parcel::new(request).with(text.as_bytes());
     let file = |question: &Parcel| {
@@ -135,7 +133,10 @@ fn ask(
     let answer = helpers::extra().ask(&request, &mut { file });
     let answer = answer.map_err(|unusable| helpers::failure(&unusable))?;
     let silent = || helpers::failure(&Unusable::Silent { name: EXTRA });
-    wire::read(&answer.head).ok_or_else(silent)
+    wire::read(&answer.head).ok_or_else(silent)?.map_err(|found| {
+        let message = format!("{name}:{}: {}", found.line, found.message);
+        Failure::usage(message, "nothing was converted; `--from` names another format")
+    })
 }
 
 /// The name of a file, where it has one that can be written.

@@ -94,9 +94,9 @@ pub(crate) fn execute(
         Err(unready) => return unready::tell(context, asked, errand.subject, unready, vault),
     };
     note(context, errand, &session);
-    let known = match verify_first::verify(context, asked, errand, vault)? {
+    let known = match verify_first::verify(context, asked, errand, vault) {
         Ok(known) => known,
-        Err(exit) => return Ok(exit),
+        Err(stopped) => return stopped.outcome(),
     };
     if let Some(exit) = questions::ask(&questions, vault, asked.run.yes, errand.watched)? {
         return Ok(exit);

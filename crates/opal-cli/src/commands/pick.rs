@@ -11,7 +11,7 @@ use opal_core::Value;
 
 use super::task;
 use crate::context::Context;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Stopped};
 use crate::options::Asked;
 use crate::project::Chosen;
 use crate::prompts::{self, Asks};
@@ -19,7 +19,6 @@ use crate::source::NotLoaded;
 use crate::tasks::{self, Task};
 use crate::verb::Verb;
 use crate::view::diagnostics::visible;
-use crate::view::tty::Unanswered;
 use crate::view::tty::menu::{Item, Menu};
 use crate::{source, view};
 use preview::Preview;
@@ -61,7 +60,7 @@ fn pick(
     mut all: Vec<Task>,
     typed: String,
     is_printed: bool,
-) -> Result<(Task, BTreeMap<String, Value>), Unanswered> {
+) -> Result<(Task, BTreeMap<String, Value>), Stopped> {
     let item = |task: &Task| {
         let parts = [task.group.as_deref().unwrap_or_default(), task.summary()];
         let note = parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(": ");

@@ -18,7 +18,7 @@ use super::plan::{make, trust};
 use super::{apply, command_line, config_file, help, of_projects, verify, watch};
 use crate::arguments::asks_for_json;
 use crate::context::Context;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Stopped};
 use crate::options::{self, Asked};
 use crate::planning;
 use crate::project::{Chosen, DEFAULT_FILE};
@@ -29,7 +29,6 @@ use crate::source::NotLoaded;
 use crate::task_words::{Missing, Typed, Words};
 use crate::tasks::{self, Task};
 use crate::verb::Verb;
-use crate::view::tty::Unanswered;
 use crate::{project, projects, reports, source, task_words, view};
 
 /// A task with the words behind its name.
@@ -57,9 +56,9 @@ pub(crate) fn run(
         Ok(Typed::LongHelp) => return help::task(task, context, verb),
         // A mistake in the source is reported first: it may be what led to the other.
         Err(failure) => {
-            return match planning::check(&subject, context, false)? {
+            return match planning::check(&subject, context, false) {
                 Ok(_) => Err(failure.in_json(task.asks_for_json(rest))),
-                Err(exit) => Ok(exit),
+                Err(stopped) => stopped.outcome(),
             };
         }
     };
@@ -82,12 +81,10 @@ fn complete(
     task: &Task,
     Missing { mut words, failure }: Missing,
     verb: Verb,
-) -> Result<Words, Unanswered> {
+) -> Result<Words, Stopped> {
     // A mistake in the source is reported first: it may be what led to the other.
-    if subject.examine(&context.registry).is_err()
-        && let Err(exit) = planning::check(subject, context, false)?
-    {
-        return Err(Unanswered::Ended(exit));
+    if subject.examine(&context.registry).is_err() {
+        planning::check(subject, context, false)?;
     }
     let is_json = context.typed.wants_json() || task.asks_for_json(&words.options);
     if is_json || !prompts::can_ask(context) {
@@ -227,10 +224,10 @@ pub(super) fn carry_out(
 /// Plans, and runs the plan.
 fn run_now(context: &Context<'_>, subject: &Subject<'_>, asked: &Asked) -> Result<Exit, Failure> {
     let options = &asked.plan;
-    let checked = match planning::check(subject, context, options.is_json())? {
+    let checked = match planning::check(subject, context, options.is_json()) {
         // The process ends soon after: it frees it all at once.
         Ok(checked) => ManuallyDrop::new(checked),
-        Err(exit) => return Ok(exit),
+        Err(stopped) => return stopped.outcome(),
     };
     if !asked.run.quiet {
         planning::advise(subject, context, &checked);
@@ -238,10 +235,10 @@ fn run_now(context: &Context<'_>, subject: &Subject<'_>, asked: &Asked) -> Resul
     let watched = Watched::begin()?.within(asked.run.timeout);
     let mut keys = planning::own_keys(subject, context, options);
     let aim = asked.aim(Purpose::Run);
-    let planned = planning::plan(subject, context, &checked, options, aim, &mut keys, &watched)?;
+    let planned = planning::plan(subject, context, &checked, options, aim, &mut keys, &watched);
     let resolved = match planned {
         Ok(resolved) => resolved,
-        Err(exit) => return Ok(exit),
+        Err(stopped) => return stopped.outcome(),
     };
     if keys.drew() {
         trust::may_draw(context, options, &subject.loaded.policed())?;

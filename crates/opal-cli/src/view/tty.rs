@@ -23,36 +23,13 @@ use opal_session::stop::Order;
 use rustix::event::PollFlags;
 use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios};
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Stopped};
 use crate::signals::Watched;
 use crate::view::run::columns_of;
 use keys::{Key, Reader};
 
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
-
-/// Nobody answered: a key or a signal ended it.
-#[derive(Debug)]
-pub(crate) enum Unanswered {
-    /// With this exit code.
-    Ended(Exit),
-    Failed(Failure),
-}
-
-impl From<Failure> for Unanswered {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-impl Unanswered {
-    pub(crate) fn outcome(self) -> Result<Exit, Failure> {
-        match self {
-            Self::Ended(exit) => Ok(exit),
-            Self::Failed(failure) => Err(failure),
-        }
-    }
-}
 
 pub(crate) struct Tty {
     keys: OwnedFd,
@@ -118,11 +95,11 @@ impl Tty {
     }
 
     /// The next key. Ctrl+C, Ctrl+D and a signal end it.
-    pub(crate) fn key(&mut self) -> Result<Key, Unanswered> {
+    pub(crate) fn key(&mut self) -> Result<Key, Stopped> {
         loop {
             if let Some(key) = self.typed.pop_front() {
                 return match key {
-                    Key::Interrupt => Err(Unanswered::Ended(Exit::Step(130))),
+                    Key::Interrupt => Err(Stopped::Ended(Exit::Step(130))),
                     key => Ok(key),
                 };
             }
@@ -130,8 +107,8 @@ impl Tty {
             // After the beginning of a sequence, a moment without more means the key Escape.
             let pause = self.reader.is_open().then_some(keys::PAUSE);
             let ready = stop.wait(&[(self.keys.as_fd(), PollFlags::IN)], pause, Order::GoOn);
-            if let Some(ended) = self.watched.cut_off("a question was not answered") {
-                return Err(ended.map_or_else(Unanswered::Failed, Unanswered::Ended));
+            if let Some(stopped) = self.watched.cut_off("a question was not answered") {
+                return Err(stopped);
             }
             if ready.iter().all(PollFlags::is_empty) {
                 self.typed.extend(self.reader.pause());
@@ -139,10 +116,10 @@ impl Tty {
             }
             let mut bytes = [0; 256];
             match rustix::io::read(&self.keys, &mut bytes) {
-                Ok(0) => return Err(Unanswered::Ended(Exit::Step(129))),
+                Ok(0) => return Err(Stopped::Ended(Exit::Step(129))),
                 Ok(count) => self.typed.extend(self.reader.feed(&bytes[..count])),
                 Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return Err(Unanswered::Ended(Exit::Step(129))),
+                Err(_) => return Err(Stopped::Ended(Exit::Step(129))),
             }
         }
     }

@@ -21,14 +21,14 @@ pub(crate) fn show(
     subject: &Subject<'_>,
     asked: &Asked,
 ) -> Result<Exit, Failure> {
-    let program = match planning::check(subject, context, asked.plan.is_json())? {
+    let program = match planning::check(subject, context, asked.plan.is_json()) {
         Ok(program) => program,
-        Err(exit) => return Ok(exit),
+        Err(stopped) => return stopped.outcome(),
     };
     let watched = Watched::begin()?;
-    match survey::plan(context, subject, &program, asked, &watched)? {
+    match survey::plan(context, subject, &program, asked, &watched) {
         Ok(resolved) => below(context, subject, &resolved, asked, &watched),
-        Err(exit) => Ok(exit),
+        Err(stopped) => stopped.outcome(),
     }
 }
 

@@ -46,9 +46,9 @@ pub(super) fn ask(
         // Reading alone would go on after a signal as if there had been none.
         let ready = || watched.stop().wait(&[(stdin.as_fd(), PollFlags::IN)], None, Order::GoOn);
         while watched.stop().order() == Order::GoOn && ready().iter().all(PollFlags::is_empty) {}
-        if let Some(ended) = watched.cut_off("a question was not answered") {
+        if let Some(stopped) = watched.cut_off("a question was not answered") {
             view::say("\nnothing was run\n");
-            return ended.map(Some);
+            return stopped.outcome().map(Some);
         }
         let mut answer = String::new();
         let read = stdin.lock().read_line(&mut answer);

@@ -7,9 +7,8 @@ use opal_vault::Vault;
 use super::errand::Errand;
 use crate::commands::verify::survey::{self, Survey};
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{Failure, Stopped};
 use crate::options::Asked;
-use crate::planning::Outcome;
 use crate::view;
 
 /// What was found, and shown; none without the option.
@@ -18,10 +17,10 @@ pub(super) fn verify(
     asked: &Asked,
     errand: &Errand<'_>,
     vault: &Vault,
-) -> Outcome<Option<Report>> {
+) -> Result<Option<Report>, Stopped> {
     let &Errand { subject, resolved, watched, .. } = errand;
     if !asked.run.verify_first {
-        return Ok(Ok(None));
+        return Ok(None);
     }
     let counts = Counts::of(&resolved.plan, &context.registry);
     let survey = Survey {
@@ -39,11 +38,11 @@ pub(super) fn verify(
         Some(exit) => {
             let Failure { message, .. } = survey::interrupted(exit, &report, counts);
             view::say(&format!("{message}\n"));
-            Ok(Err(exit))
+            Err(Stopped::Ended(exit))
         }
         None => {
             view::verify::first(&report, asked, context.err());
-            Ok(Ok(Some(report)))
+            Ok(Some(report))
         }
     }
 }

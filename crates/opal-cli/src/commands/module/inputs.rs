@@ -49,12 +49,13 @@ pub(crate) fn given_with(
 ) -> Result<Option<Given>, Failure> {
     let mut given = Given::default();
     if let Some(path) = path {
-        match file_of_inputs(path)? {
+        match file_of_inputs(path) {
             Ok(file) => given.file = file,
-            Err(faults) => {
+            Err(NoInputs::Faults(faults)) => {
                 view::faults(&faults, context.err(), json)?;
                 return Ok(None);
             }
+            Err(NoInputs::Unread(failure)) => return Err(failure),
         }
     }
     for (name, value) in context.environment(env_files)? {
@@ -76,20 +77,23 @@ pub(crate) fn given_with(
     Ok(Some(given))
 }
 
-fn file_of_inputs(path: &Path) -> Result<Result<Map<String, Value>, CheckedFile>, Failure> {
-    let source = project::read(path).map_err(|failure| Failure {
-        help: vec!["`--inputs` names a file in YAML".to_owned()],
-        ..failure
+/// A file of inputs that is none.
+enum NoInputs {
+    Unread(Failure),
+    /// With what is wrong in it.
+    Faults(CheckedFile),
+}
+
+fn file_of_inputs(path: &Path) -> Result<Map<String, Value>, NoInputs> {
+    let source = project::read(path).map_err(|failure| {
+        let help = vec!["`--inputs` names a file in YAML".to_owned()];
+        NoInputs::Unread(Failure { help, ..failure })
     })?;
-    let text = match source.text {
-        Ok(text) => text,
-        Err(no_text) => {
-            let shown = masked(&no_text.shown);
-            return Ok(Err(CheckedFile::new(source.name, shown, vec![no_text.diagnostic])));
-        }
-    };
-    let shown = |faults| CheckedFile::new(source.name, masked(&text), faults);
-    Ok(inputs::read_file(&text).map_err(shown))
+    let faulty = |shown, faults| NoInputs::Faults(CheckedFile::new(source.name, shown, faults));
+    match source.text {
+        Ok(text) => inputs::read_file(&text).map_err(|faults| faulty(masked(&text), faults)),
+        Err(no_text) => Err(faulty(masked(&no_text.shown), vec![no_text.diagnostic])),
+    }
 }
 
 /// The one of several that `--state-instance` names.

@@ -15,9 +15,8 @@ use super::run;
 use super::settings::Settings;
 use crate::context::Context;
 use crate::failure::module::{not_found, unwritten};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Stopped};
 use crate::options::Asked;
-use crate::planning::Outcome;
 use crate::signals::Watched;
 use crate::view::module as view;
 
@@ -28,15 +27,18 @@ pub(super) fn before(
     settings: &Settings,
     job: &Job,
     watched: &Watched,
-) -> Outcome<()> {
+) -> Result<(), Stopped> {
     if !matches!(job.command, Command::Apply | Command::Deploy) {
         return Err(Failure::usage(
             format!("`--with-deps` applies dependencies, but `{}` does not apply", job.command),
             "omit it",
-        ));
+        )
+        .into());
     }
     let specs = Specs { context, settings, json: asked.plan.is_json() };
-    let Some(mut modules) = specs.order(&job.module)? else { return Ok(Err(Exit::Source)) };
+    let Some(mut modules) = specs.order(&job.module)? else {
+        return Err(Stopped::Ended(Exit::Source));
+    };
     // What the file says is for the module itself.
     let said = Given { file: Map::new(), ..job.given.clone() };
     // The module itself comes last, and not from here.
@@ -63,15 +65,15 @@ pub(super) fn before(
             watched,
         )?;
         if exit.code() != 0 {
-            return Ok(Err(exit));
+            return Err(Stopped::Ended(exit));
         }
     }
     if missing.is_empty() {
-        return Ok(Ok(()));
+        return Ok(());
     }
-    let Some(spec) = specs.spec(&job.module)? else { return Ok(Err(Exit::Source)) };
+    let Some(spec) = specs.spec(&job.module)? else { return Err(Stopped::Ended(Exit::Source)) };
     let mut direct = spec.dependencies.iter().filter(|it| it.required).map(|it| &it.module_ref);
-    direct.find(|module| missing.contains(module)).map_or(Ok(Ok(())), |it| Err(unknown(it)))
+    direct.find(|module| missing.contains(module)).map_or(Ok(()), |it| Err(unknown(it).into()))
 }
 
 /// That nobody can plan with what a module gives that is not applied.

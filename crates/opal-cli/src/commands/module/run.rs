@@ -108,9 +108,9 @@ pub(crate) fn with_deps(
     watched: &Watched,
 ) -> Result<Exit, Failure> {
     fit(settings, &job)?;
-    match order::before(context, asked, settings, &job, watched)? {
+    match order::before(context, asked, settings, &job, watched) {
         Ok(()) => one(context, asked, settings, job, watched),
-        Err(exit) => Ok(exit),
+        Err(stopped) => stopped.outcome(),
     }
 }
 
@@ -148,17 +148,16 @@ pub(crate) fn one(
     asked.for_run()?;
     // Nobody else changes this module until the end.
     let _lock = ready(settings, &source.run)?;
-    let checked = match planning::check(&subject, context, asked.plan.is_json())? {
+    let checked = match planning::check(&subject, context, asked.plan.is_json()) {
         Ok(checked) => checked,
-        Err(exit) => return Ok(exit),
+        Err(stopped) => return stopped.outcome(),
     };
     let mut keys = planning::own_keys(&subject, context, &asked.plan);
     let aim = asked.aim(Purpose::Run);
-    let planned =
-        planning::plan(&subject, context, &checked, &asked.plan, aim, &mut keys, watched)?;
+    let planned = planning::plan(&subject, context, &checked, &asked.plan, aim, &mut keys, watched);
     let resolved = match planned {
         Ok(resolved) => resolved,
-        Err(exit) => return Ok(exit),
+        Err(stopped) => return stopped.outcome(),
     };
     if settings.asks && source.run.prepared.command.changes() {
         let shown = planning::view(&resolved, &keys, context, false);

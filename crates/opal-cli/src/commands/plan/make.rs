@@ -51,10 +51,10 @@ pub(crate) fn plan(
         Output::View => None,
         Output::File(_) | Output::Bytes => Some(contract::Parties::load(context, options)?),
     };
-    let checked = match planning::check(subject, context, options.is_json())? {
+    let checked = match planning::check(subject, context, options.is_json()) {
         // As with the source: the end of the process frees it all at once.
         Ok(checked) => ManuallyDrop::new(checked),
-        Err(exit) => return Ok(exit),
+        Err(stopped) => return stopped.outcome(),
     };
     planning::advise(subject, context, &checked);
     let contract = options.is_for_contract();
@@ -69,10 +69,10 @@ pub(crate) fn plan(
         options.aim(purpose),
         &mut keys,
         &watched,
-    )?;
+    );
     let mut resolved = match planned {
         Ok(resolved) => resolved,
-        Err(exit) => return Ok(exit),
+        Err(stopped) => return stopped.outcome(),
     };
     // A glance is not the time for advice.
     if contract || !options.dry_run {

@@ -13,7 +13,7 @@ use opal_vault::root::Root;
 use crate::checked_file::CheckedFile;
 use crate::commands::command_line;
 use crate::context::Context;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Stopped};
 use crate::options::PlanOptions;
 use crate::planning::{self, CUT_OFF};
 use crate::signals::Watched;
@@ -117,5 +117,5 @@ pub(crate) fn undecided(why: Undecided, watched: &Watched) -> Result<Exit, Failu
         Undecided::CutOff(Part::Planning) => CUT_OFF,
         Undecided::CutOff(Part::Resources) => "the verification of its resources was cut off",
     };
-    watched.cut_off(what).unwrap_or(Ok(Exit::Source))
+    watched.cut_off(what).map_or(Ok(Exit::Source), Stopped::outcome)
 }

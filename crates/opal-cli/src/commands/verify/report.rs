@@ -32,15 +32,15 @@ pub(crate) fn verify(
 }
 
 fn report(context: &Context<'_>, subject: &Subject<'_>, asked: &Asked) -> Result<Exit, Failure> {
-    let program = match planning::check(subject, context, asked.plan.is_json())? {
+    let program = match planning::check(subject, context, asked.plan.is_json()) {
         // The process ends soon after: it frees it all at once.
         Ok(program) => ManuallyDrop::new(program),
-        Err(exit) => return Ok(exit),
+        Err(stopped) => return stopped.outcome(),
     };
     let watched = Watched::begin()?;
-    let resolved = match plan(context, subject, &program, asked, &watched)? {
+    let resolved = match plan(context, subject, &program, asked, &watched) {
         Ok(resolved) => ManuallyDrop::new(resolved),
-        Err(exit) => return Ok(exit),
+        Err(stopped) => return stopped.outcome(),
     };
     let counts = Counts::of(&resolved.plan, &context.registry);
     let vault = resources::vault(&resolved);

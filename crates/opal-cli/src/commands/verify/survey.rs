@@ -11,9 +11,9 @@ use opal_session::stop::Stop;
 use opal_vault::Vault;
 
 use crate::context::Context;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Stopped};
 use crate::options::Asked;
-use crate::planning::{self, Outcome};
+use crate::planning;
 use crate::signals::Watched;
 use crate::view::verify::Progress;
 
@@ -72,18 +72,15 @@ pub(crate) fn plan(
     program: &Program,
     asked: &Asked,
     watched: &Watched,
-) -> Outcome<Resolved> {
+) -> Result<Resolved, Stopped> {
     let options = &asked.plan;
     let mut keys = planning::passing_keys(subject, context, options);
     let aim = asked.aim(Purpose::Verify);
-    let planned = planning::plan(subject, context, program, options, aim, &mut keys, watched)?;
-    let Ok(resolved) = planned else { return Ok(planned) };
+    let resolved = planning::plan(subject, context, program, options, aim, &mut keys, watched)?;
     // A check that the shell cannot read would look like one that fails.
     let world = planning::world(subject, context, options)?.stopped_by(watched.stop());
-    Ok(match planning::misspelt(subject, context, options, &resolved, &world)? {
-        Some(exit) => Err(exit),
-        None => Ok(resolved),
-    })
+    planning::demand_syntax(subject, context, options, &resolved, &world)?;
+    Ok(resolved)
 }
 
 /// The paths of the resources that were selected; none where nothing was said.

@@ -1,7 +1,8 @@
 //! One line of text that is typed.
 
+use super::Tty;
 use super::keys::Key;
-use super::{Tty, Unanswered};
+use crate::failure::Stopped;
 
 /// The most characters that can be typed.
 const LONGEST: usize = 10_000;
@@ -27,7 +28,7 @@ impl Tty {
         label: &str,
         about: &[String],
         read: &dyn Fn(&str) -> Result<T, String>,
-    ) -> Result<(T, String), Unanswered> {
+    ) -> Result<(T, String), Stopped> {
         let (mut text, mut wrong): (String, Option<String>) = (String::new(), None);
         loop {
             let mut lines = about.to_vec();

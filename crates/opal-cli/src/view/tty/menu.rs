@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::Tty;
 use super::keys::Key;
 use super::line::edit;
-use super::{Tty, Unanswered};
+use crate::failure::Stopped;
 
 /// The most rows of a list that are shown at once.
 const ROWS: usize = 10;
@@ -64,7 +65,7 @@ fn is_spread(name: &str, letters: &str) -> bool {
 
 impl Tty {
     /// The index of the item that is chosen.
-    pub(crate) fn choose(&mut self, menu: Menu<'_>) -> Result<usize, Unanswered> {
+    pub(crate) fn choose(&mut self, menu: Menu<'_>) -> Result<usize, Stopped> {
         let Menu { label, items, mut typed, about } = menu;
         let mut marked = 0;
         self.hide_cursor();
