@@ -1,22 +1,20 @@
 //! What is remembered of a block that has succeeded.
 //!
-//! Bytes: a row of parts, each ended by a NUL, which no name holds. First the version and the time,
-//! then `f` with a fact, `i` with an input or `o` with an output each:
+//! Bytes, in little-endian order: [`VERSION`], the time, then the facts, the inputs and the outputs, each
+//! with their count. A text has its length before it.
 //!
 //! ```text
-//! opal cached 1
-//! 1763342759000000000
-//! f HEX value env.MODE
-//! i f HEX 1234 56 1763342700000000000 1763342700000000000 src/a.c
+//! fact   digest (32), text
+//! file   kind (1: `f`, `x` or `l`), digest (32), inode (8), bytes (8), modified (8), changed (8), text
 //! ```
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use opal_core::hash::Digest;
-use opal_core::inventory::{Inventory, Item, ItemKind, Stamp};
+use opal_core::inventory::{Inventory, Item, ItemKind, Stamp, of_files};
 
-const VERSION: &str = "opal cached 1";
+const VERSION: &[u8; 16] = b"opal cached 2\0\0\0";
 
 /// Digests of what a block depends on besides files, by what it is: `value env.MODE`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,48 +42,41 @@ pub(super) fn nanos(time: SystemTime) -> i64 {
 
 impl Entry {
     pub(super) fn written(&self) -> Vec<u8> {
-        let mut out = format!("{VERSION}\0{}\0", self.at);
+        let mut out = VERSION.to_vec();
+        out.extend(self.at.to_le_bytes());
+        length(&mut out, self.facts.0.len());
         for (what, digest) in &self.facts.0 {
-            out.push_str(&format!("f {} {what}\0", digest.hex()));
+            out.extend(digest.0);
+            text(&mut out, what);
         }
-        for (side, files) in [('i', &self.inputs), ('o', &self.outputs)] {
+        for files in [&self.inputs, &self.outputs] {
+            length(&mut out, files.len());
             for (name, Item { kind, digest, stamp }) in files {
-                let Stamp { inode, bytes, modified, changed } = stamp;
-                let (kind, digest) = (letter(*kind), digest.hex());
-                out.push_str(&format!(
-                    "{side} {kind} {digest} {inode} {bytes} {modified} {changed} {name}\0"
-                ));
+                out.push(letter(*kind));
+                out.extend(digest.0);
+                for number in [stamp.inode, stamp.bytes] {
+                    out.extend(number.to_le_bytes());
+                }
+                for time in [stamp.modified, stamp.changed] {
+                    out.extend(time.to_le_bytes());
+                }
+                text(&mut out, name);
             }
         }
-        out.into_bytes()
+        out
     }
 
     /// None for what another version of opal has written.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(bytes).ok()?.strip_suffix('\0')?;
-        let mut parts = text.split('\0');
-        if parts.next()? != VERSION {
-            return None;
+        let mut rest = Rest(bytes.strip_prefix(VERSION)?);
+        let at = i64::from_le_bytes(rest.take()?);
+        let mut facts = Facts::default();
+        for _ in 0..rest.length()? {
+            let digest = Digest(rest.take()?);
+            facts.add(rest.text()?, digest);
         }
-        let at = parts.next()?.parse().ok()?;
-        let mut entry = Self {
-            at,
-            facts: Facts::default(),
-            inputs: Inventory::new(),
-            outputs: Inventory::new(),
-        };
-        for part in parts {
-            match part.split_at_checked(2)? {
-                ("f ", rest) => {
-                    let (digest, what) = rest.split_once(' ')?;
-                    entry.facts.add(what, Digest::parse(digest)?);
-                }
-                ("i ", rest) => entry.inputs.extend([item(rest)?]),
-                ("o ", rest) => entry.outputs.extend([item(rest)?]),
-                _ => return None,
-            }
-        }
-        Some(entry)
+        let (inputs, outputs) = (rest.files()?, rest.files()?);
+        rest.0.is_empty().then_some(Self { at, facts, inputs, outputs })
     }
 
     /// Whether reading the files again would be as quick with this as with the other.
@@ -102,28 +93,63 @@ impl Entry {
     }
 }
 
-fn item(text: &str) -> Option<(Box<str>, Item)> {
-    let mut fields = text.splitn(7, ' ');
-    let kind = match fields.next()? {
-        "f" => ItemKind::File,
-        "x" => ItemKind::Executable,
-        "l" => ItemKind::Link,
-        _ => return None,
-    };
-    let digest = Digest::parse(fields.next()?)?;
-    let inode = fields.next()?.parse().ok()?;
-    let bytes = fields.next()?.parse().ok()?;
-    let modified = fields.next()?.parse().ok()?;
-    let changed = fields.next()?.parse().ok()?;
-    let stamp = Stamp { inode, bytes, modified, changed };
-    Some((fields.next()?.into(), Item { kind, digest, stamp }))
+/// What is not read yet.
+struct Rest<'a>(&'a [u8]);
+
+impl<'a> Rest<'a> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn length(&mut self) -> Option<usize> {
+        usize::try_from(u32::from_le_bytes(self.take()?)).ok()
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        let length = self.length()?;
+        let (text, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        std::str::from_utf8(text).ok()
+    }
+
+    fn files(&mut self) -> Option<Inventory> {
+        let mut files = Vec::new();
+        for _ in 0..self.length()? {
+            let kind = match self.take()? {
+                [b'f'] => ItemKind::File,
+                [b'x'] => ItemKind::Executable,
+                [b'l'] => ItemKind::Link,
+                _ => return None,
+            };
+            let digest = Digest(self.take()?);
+            let stamp = Stamp {
+                inode: u64::from_le_bytes(self.take()?),
+                bytes: u64::from_le_bytes(self.take()?),
+                modified: i64::from_le_bytes(self.take()?),
+                changed: i64::from_le_bytes(self.take()?),
+            };
+            files.push((self.text()?.into(), Item { kind, digest, stamp }));
+        }
+        Some(of_files(files))
+    }
 }
 
-fn letter(kind: ItemKind) -> char {
+fn length(out: &mut Vec<u8>, length: usize) {
+    out.extend(u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    length(out, text.len());
+    out.extend(text.as_bytes());
+}
+
+fn letter(kind: ItemKind) -> u8 {
     match kind {
-        ItemKind::File => 'f',
-        ItemKind::Executable => 'x',
-        ItemKind::Link => 'l',
+        ItemKind::File => b'f',
+        ItemKind::Executable => b'x',
+        ItemKind::Link => b'l',
     }
 }
 
@@ -152,8 +178,7 @@ mod tests {
         let bytes = entry.written();
         for cut in 0..bytes.len() {
             // Never half of it, and never a panic.
-            let part = Entry::read(&bytes[..cut]);
-            assert!(part.is_none_or(|part| part.outputs.is_empty()), "{cut}");
+            assert!(Entry::read(&bytes[..cut]).is_none(), "{cut}");
         }
     }
 }

@@ -3,8 +3,11 @@
 //! Directories are walked from the part of a pattern that has no wildcards, each once. Nothing outside
 //! the project is read: a symlink that leads there is trouble, and so is anything that is not a file.
 
+mod ignored;
+mod listing;
 mod noted;
 mod pattern;
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{self, File, Metadata};
@@ -13,10 +16,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use globset::GlobSet;
-use ignore::WalkBuilder;
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::inventory::{Inventory, Item, ItemKind, MAX_FILES, Stamp, Wanted, Which};
+use opal_core::inventory::{Inventory, Item, ItemKind, MAX_FILES, Stamp, Wanted, Which, of_files};
 use opal_core::resolver::Trouble;
 use opal_files::{beneath, regular};
 use rustix::fs::FileType;
@@ -25,11 +26,9 @@ use crate::error::InventoryError;
 use crate::noted::Places;
 use crate::stop::{Order, Stop};
 use pattern::Patterns;
+use walk::Walk;
 
 type Result<T> = std::result::Result<T, InventoryError>;
-
-/// After so many files it is asked whether there is still time.
-const TICK: usize = 64;
 
 /// Where files are taken from.
 #[derive(Clone, Copy, Debug)]
@@ -77,25 +76,24 @@ fn files(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Result<(Inventory, BTreeSet<
     let except = Patterns::read(wanted.except, &base, scene.home, &project)?;
     let mut taking = Taking {
         wanted,
+        patterns,
         except,
         directories: BTreeSet::new(),
         base,
         project,
-        set: patterns.set,
         stop: scene.stop,
-        seen: 0,
         found: BTreeMap::new(),
         open: VecDeque::new(),
         walked: BTreeSet::new(),
     };
-    for path in patterns.files {
+    for path in std::mem::take(&mut taking.patterns.files) {
         let (above, name) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());
         if let Some(real) = taking.real(above)? {
             taking.directories.insert(real.clone());
             taking.one(&real.join(name), &path)?;
         }
     }
-    for root in patterns.roots {
+    for root in std::mem::take(&mut taking.patterns.roots) {
         match taking.real(&root)? {
             Some(real) => taking.open.push_back((real, root)),
             None => taking.directories.extend(nearest(&root)),
@@ -117,9 +115,8 @@ struct Taking<'a> {
     directories: BTreeSet<PathBuf>,
     base: PathBuf,
     project: PathBuf,
-    set: GlobSet,
+    patterns: Patterns,
     stop: &'a Stop,
-    seen: usize,
     found: Inventory,
     /// Directories to be walked: where they are, and by which path they are known.
     open: VecDeque<(PathBuf, PathBuf)>,
@@ -131,45 +128,23 @@ impl Taking<'_> {
         if !self.walked.insert(real.to_owned()) {
             return Ok(());
         }
-        let mut builder = WalkBuilder::new(real);
-        builder.standard_filters(false);
-        if self.wanted.which != Which::Outputs {
-            builder.git_ignore(true).git_global(true).git_exclude(true).parents(true);
-        }
-        let left_out = self.except.whole.clone();
-        builder.filter_entry(move |entry| {
-            entry.file_name() != ".git" && !left_out.iter().any(|path| path == entry.path())
-        });
-        for entry in builder.build() {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(_) if self.wanted.which == Which::Watched => continue,
-                Err(error) => return Err(self.unwalked(&error, real)),
-            };
-            let path = entry.path();
-            let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else {
-                self.directories.insert(path.to_owned());
-                continue;
-            };
-            let moved;
-            let known = match path.strip_prefix(real) {
-                Ok(rest) if real != shown => {
-                    moved = shown.join(rest);
-                    &*moved
-                }
-                _ => path,
-            };
-            self.in_time()?;
-            let relative = known.strip_prefix(&self.project).unwrap_or(known);
-            // A directory that a symlink leads to may have files that match.
-            let is_left_out = self.except.set.is_match(relative);
-            let is_watched = self.wanted.which == Which::Watched;
-            if is_left_out || is_watched && !(kind.is_file() || kind.is_symlink()) {
-                continue;
-            }
-            if self.set.is_match(relative) || kind.is_symlink() && path.is_dir() {
-                self.one(path, known)?;
-            }
+        let walk = Walk {
+            real,
+            shown,
+            base: &self.base,
+            project: &self.project,
+            patterns: &self.patterns,
+            except: &self.except,
+            which: self.wanted.which,
+            known: self.wanted.known,
+            stop: self.stop,
+            room: MAX_FILES - self.found.len(),
+        };
+        let found = walk.found()?;
+        self.directories.extend(found.directories);
+        self.found.append(&mut of_files(found.unchanged));
+        for (path, known) in found.others {
+            self.one(&path, &known)?;
         }
         Ok(())
     }
@@ -240,7 +215,7 @@ impl Taking<'_> {
             }
         }
         let relative = shown.strip_prefix(&self.project).unwrap_or(shown);
-        let matches = self.set.is_match(relative) || !path.is_dir();
+        let matches = self.patterns.match_file(relative) || !path.is_dir();
         let stamp = Stamp::default();
         Ok(matches.then_some(Item { kind: ItemKind::Link, digest, stamp }))
     }
@@ -262,44 +237,25 @@ impl Taking<'_> {
         }
     }
 
-    /// A path as people know it: as seen from where its pattern begins.
     fn name(&self, path: &Path) -> Result<String> {
-        let seen = match path.strip_prefix(&self.base) {
-            Ok(rest) => rest.to_owned(),
-            Err(_) => pattern::seen_from(&self.base, path),
-        };
-        match seen.to_str() {
-            Some(name) => Ok(name.to_owned()),
-            None => Err(InventoryError::NotText(seen.display().to_string())),
-        }
-    }
-
-    fn in_time(&mut self) -> Result<()> {
-        self.seen += 1;
-        match self.seen.is_multiple_of(TICK) && self.stop.order() != Order::GoOn {
-            true => Err(InventoryError::Stopped),
-            false => Ok(()),
-        }
+        name_of(path, &self.base)
     }
 
     fn leads_out(&self, name: &str) -> InventoryError {
         let project = self.project.display().to_string();
         InventoryError::LeadsOutside { name: name.to_owned(), project }
     }
+}
 
-    fn unwalked(&self, error: &ignore::Error, root: &Path) -> InventoryError {
-        fn place(error: &ignore::Error) -> Option<&Path> {
-            match error {
-                ignore::Error::WithPath { path, .. } => Some(path),
-                ignore::Error::WithDepth { err, .. }
-                | ignore::Error::WithLineNumber { err, .. } => place(err),
-                _ => None,
-            }
-        }
-        let path = place(error).unwrap_or(root);
-        let name = self.name(path).unwrap_or_else(|_| path.display().to_string());
-        let why = error.io_error().map_or(io::ErrorKind::Other, io::Error::kind);
-        InventoryError::Unreadable { name, why }
+/// A path as people know it: as seen from where its pattern begins.
+fn name_of(path: &Path, base: &Path) -> Result<String> {
+    let seen = match path.strip_prefix(base) {
+        Ok(rest) => rest.to_owned(),
+        Err(_) => pattern::seen_from(base, path),
+    };
+    match seen.to_str() {
+        Some(name) => Ok(name.to_owned()),
+        None => Err(InventoryError::NotText(seen.display().to_string())),
     }
 }
 
@@ -330,8 +286,11 @@ fn kind(found: &Metadata) -> ItemKind {
     }
 }
 
+fn nanos(seconds: i64, nanos: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+}
+
 fn stamp(found: &Metadata) -> Stamp {
-    let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000) + nanos;
     Stamp {
         inode: found.ino(),
         bytes: found.size(),

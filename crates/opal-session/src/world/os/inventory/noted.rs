@@ -1,14 +1,19 @@
 //! Paths that count by themselves, wherever they are.
 
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use ignore::WalkBuilder;
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::inventory::{Item, MAX_FILES};
 use opal_files::regular;
+use rustix::fs::FileType;
 
+use super::ignored::Rules;
+use super::listing::Listing;
+use super::walk;
 use super::{InventoryError, Result, Taking, content, nearest, stamp};
 use crate::noted::Depth;
 
@@ -69,13 +74,16 @@ impl Taking<'_> {
     /// The names in a directory, without those that git ignores: what a task writes there must not
     /// start it again.
     fn names(&self, directory: &Path) -> io::Result<Digest> {
-        let mut walk = WalkBuilder::new(directory);
-        walk.standard_filters(false).max_depth(Some(1));
-        walk.git_ignore(true).git_global(true).git_exclude(true).parents(true);
+        let mut listing = Listing::default();
+        listing.read(&walk::open(directory)?)?;
+        let rules = Rules::above(directory).below(directory, listing.has);
         let mut names = Vec::new();
-        for entry in walk.build().flatten().filter(|entry| entry.depth() == 1) {
-            if !self.except.hold(entry.path(), &self.project) {
-                names.push(entry.file_name().to_owned());
+        for (name, kind) in listing.iter() {
+            let name = OsStr::from_bytes(name.to_bytes());
+            let path = directory.join(name);
+            let is_ignored = rules.ignore(&path, kind == FileType::Directory);
+            if !is_ignored && !self.except.hold(&path, &self.project) {
+                names.push(name);
             }
         }
         names.sort();

@@ -1,5 +1,7 @@
 //! Patterns as they are written, and where the files that they match can be.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -18,7 +20,9 @@ const WILD: [char; 6] = ['*', '?', '[', ']', '{', '\\'];
 #[derive(Debug)]
 pub(super) struct Patterns {
     /// Matches paths seen from the project.
-    pub(super) set: GlobSet,
+    set: GlobSet,
+    /// Directories of which every file matches, seen from the project.
+    all_below: Vec<PathBuf>,
     /// Directories that hold all that can match; none is below another.
     pub(super) roots: Vec<PathBuf>,
     /// What is named without wildcards and is not a directory.
@@ -36,6 +40,7 @@ impl Patterns {
     ) -> Result<Self> {
         let mut set = GlobSetBuilder::new();
         let (mut roots, mut files, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+        let mut all_below = Vec::new();
         for text in texts {
             let (root, wild) = split(text, base, home)?;
             if !root.starts_with(project) {
@@ -53,6 +58,9 @@ impl Patterns {
                 continue;
             }
             let below = root.strip_prefix(project).unwrap_or(&root);
+            if wild.as_deref().is_none_or(|wild| wild == "**") {
+                all_below.push(below.to_owned());
+            }
             let below = below.to_str().ok_or_else(|| wrong(text))?;
             let slash = if below.is_empty() { "" } else { "/" };
             let glob =
@@ -66,13 +74,19 @@ impl Patterns {
         // After a directory, all that is below it follows.
         roots.dedup_by(|next, kept| next.starts_with(&*kept));
         let set = set.build().map_err(|_| wrong(&texts.join(", ")))?;
-        Ok(Self { set, roots, files, whole })
+        Ok(Self { set, all_below, roots, files, whole })
+    }
+
+    /// Whether a file matches, seen from the project.
+    pub(super) fn match_file(&self, relative: &Path) -> bool {
+        self.all_below.iter().any(|directory| below(relative, directory).is_some())
+            || self.set.is_match(relative)
     }
 
     /// Whether a whole path is one of what they name, or below it.
     pub(super) fn hold(&self, path: &Path, project: &Path) -> bool {
         let relative = path.strip_prefix(project).unwrap_or(path);
-        self.whole.iter().any(|whole| path.starts_with(whole)) || self.set.is_match(relative)
+        self.whole.iter().any(|whole| path.starts_with(whole)) || self.match_file(relative)
     }
 }
 
@@ -116,6 +130,18 @@ fn normal(path: &Path) -> PathBuf {
     plain
 }
 
+/// The rest of a path below a directory. Both are written without `.`, `..` and spare slashes, so
+/// that it is enough to compare bytes: for thousands of files, [`Path::strip_prefix`] takes long.
+pub(super) fn below<'p>(path: &'p Path, directory: &Path) -> Option<&'p Path> {
+    let directory = directory.as_os_str().as_bytes();
+    let rest = path.as_os_str().as_bytes().strip_prefix(directory)?;
+    let rest = match directory {
+        [] | [.., b'/'] => rest,
+        _ => rest.strip_prefix(b"/")?,
+    };
+    Some(Path::new(OsStr::from_bytes(rest)))
+}
+
 /// A path seen from a directory, both absolute.
 pub(super) fn seen_from(directory: &Path, path: &Path) -> PathBuf {
     let mut up = PathBuf::new();
@@ -154,12 +180,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_below_a_directory_is_found_by_its_bytes() {
+        for (path, directory) in [
+            ("/p/a", "/p"),
+            ("/p/a/b", "/p/a"),
+            ("/p/ab", "/p/a"),
+            ("/p", "/p"),
+            ("/p/a", "/"),
+            ("a/b", ""),
+            ("a/b", "a"),
+            ("ab", "a"),
+        ] {
+            let (path, directory) = (Path::new(path), Path::new(directory));
+            let rest = path.strip_prefix(directory).ok().filter(|rest| *rest != Path::new(""));
+            assert_eq!(below(path, directory), rest, "{path:?} {directory:?}");
+        }
+    }
+
+    #[test]
     fn directories_below_others_are_not_walked_twice() {
         let (base, project) = (Path::new("/p/a"), Path::new("/p"));
         let patterns = Patterns::read(&["src/x/*", "src/*", "../lib/**"], base, None, project);
         let patterns = patterns.unwrap();
         assert_eq!(patterns.roots, [Path::new("/p/a/src"), Path::new("/p/lib")]);
-        assert!(patterns.set.is_match("a/src/x/y") && patterns.set.is_match("lib/q/r"));
-        assert!(!patterns.set.is_match("a/src/y/z"));
+        let matches = |path| patterns.match_file(Path::new(path));
+        assert!(matches("a/src/x/y") && matches("lib/q/r"));
+        assert!(!matches("a/src/y/z") && !matches("library/q"));
     }
 }
