@@ -166,9 +166,22 @@ impl Session<'_> {
         Ok(true)
     }
 
+    /// Waits for the end of a round, whatever happens: where the files can no longer be compared, it is
+    /// stopped first.
+    fn attend(&mut self, mut round: Round) -> Result<Result<Vec<Change>, Exit>, Failure> {
+        let attended = self.follow(&mut round);
+        if attended.is_err() {
+            round.tell(Some(Why::Cancelled));
+            // Why it is stopped is what counts.
+            let _ = round.wait();
+            self.letter.remove();
+        }
+        attended
+    }
+
     /// Waits for the end of a round. A change stops it, or waits for it too; what has changed by then,
     /// or the exit code of all.
-    fn attend(&mut self, mut round: Round) -> Result<Result<Vec<Change>, Exit>, Failure> {
+    fn follow(&mut self, round: &mut Round) -> Result<Result<Vec<Change>, Exit>, Failure> {
         let began = watching::now();
         let mut changes = Vec::new();
         let mut checked = Instant::now();

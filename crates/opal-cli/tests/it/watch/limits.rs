@@ -55,6 +55,20 @@ fn more_than_two_hundred_thousand_files_are_refused_with_a_way_out() {
 }
 
 #[test]
+fn a_watch_that_ends_with_an_error_ends_its_round_first() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let text = "fun serve() {\n    try {\n        echo began\n        sleep 600\n    } finally {\n        \
+                echo cleaned up\n    }\n}\n";
+    let opal = project(text);
+    let mut watching = Watching::begin(&opal, &["watch", "serve"]);
+    watching.until("began");
+    // No name that could be shown.
+    File::create(opal.path().join("src").join(OsStr::from_bytes(b"\xff"))).unwrap();
+    watching.until("cleaned up").until("is not UTF-8");
+    assert_eq!(watching.code(), 2);
+}
+
+#[test]
 fn missing_arguments_are_asked_for_once() {
     use std::io::{Read as _, Write as _};
     let text = "fun greet(name: String, times: Int, to...) {\n    echo \"hi @var.name $((6 * 7))\" \
