@@ -110,14 +110,23 @@ impl Drop for Running {
     }
 }
 
+/// A kernel before 5.3 has no such descriptor, and a sandbox may refuse it.
 #[cfg(target_os = "linux")]
 fn end_of(pid: Pid) -> io::Result<OwnedFd> {
-    Ok(rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?)
+    use rustix::io::Errno;
+    match rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
+        Err(Errno::NOSYS | Errno::PERM) => looked_for(pid),
+        opened => Ok(opened?),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_of(pid: Pid) -> io::Result<OwnedFd> {
+    looked_for(pid)
 }
 
 /// A thread looks for the end, and leaves it to its owner to take the status.
-#[cfg(not(target_os = "linux"))]
-fn end_of(pid: Pid) -> io::Result<OwnedFd> {
+fn looked_for(pid: Pid) -> io::Result<OwnedFd> {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     let (read, write) = crate::pipe()?;
     std::thread::Builder::new().spawn(move || {
@@ -129,4 +138,26 @@ fn end_of(pid: Pid) -> io::Result<OwnedFd> {
 
 pub(super) fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{PollFd, PollFlags, poll};
+
+    #[test]
+    fn the_end_of_a_child_is_known_without_a_descriptor_of_the_process_too() {
+        let mut sleeping = command(Path::new("/bin/sh"));
+        sleeping.args(["-c", "read line; exit 7"]).stdin(std::process::Stdio::piped());
+        let mut running = start(sleeping).unwrap();
+        let end = looked_for(Pid::from_child(&running.child)).unwrap();
+        let is_readable = |wait: Option<&rustix::event::Timespec>| {
+            let mut ends = [PollFd::new(&end, PollFlags::IN)];
+            poll(&mut ends, wait).unwrap() == 1
+        };
+        assert!(!is_readable(Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 })));
+        drop(running.child.stdin.take());
+        assert!(is_readable(None));
+        assert_eq!(running.wait().unwrap(), 7, "its status is left to whoever waits for it");
+    }
 }
