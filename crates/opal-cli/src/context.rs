@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use clap::ArgMatches;
 use opal_core::Registry;
@@ -57,7 +58,8 @@ impl<'a> Context<'a> {
     /// The same, with none of these variables around plans and steps. They have been read before.
     pub(crate) fn without(mut self, variables: &[OsString]) -> Self {
         if let Some(environment) = self.environment.get_mut() {
-            variables.iter().for_each(|name| drop(environment.all.remove(name)));
+            let all = Arc::make_mut(&mut environment.all);
+            variables.iter().for_each(|name| drop(all.remove(name)));
         }
         self
     }
@@ -122,7 +124,7 @@ impl Context<'_> {
     pub(crate) fn environment(
         &self,
         files: &[PathBuf],
-    ) -> Result<&BTreeMap<OsString, OsString>, Failure> {
+    ) -> Result<&Arc<BTreeMap<OsString, OsString>>, Failure> {
         self.environment_with(&[], files).map(|environment| &environment.all)
     }
 

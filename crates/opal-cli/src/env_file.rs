@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use opal_core::dotenv::{self, DotenvError, Reader, Variable};
 use opal_core::script::interpreted;
@@ -22,12 +23,11 @@ use opal_ops::source::imports::{Imports, MAX_VARIABLES_BYTES, VariablesFile};
 
 use crate::ambient::{Ambient, IDENTITY};
 use crate::failure::{Exit, Failure};
-use opal_core::gather::Gather as _;
 
 /// What plans and steps see of the environment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment {
-    pub(crate) all: BTreeMap<OsString, OsString>,
+    pub(crate) all: Arc<BTreeMap<OsString, OsString>>,
     /// The names that files set.
     pub(crate) declared: Vec<String>,
 }
@@ -61,10 +61,11 @@ pub(crate) fn environment(
         extend(&own, &mut added, &bytes).map_err(|found| wrong(&path.display(), found))?;
     }
     let declared = added.keys().cloned().collect();
-    let added = added.into_iter().map(|(name, value)| (OsString::from(name), value.into()));
-    let mut all: BTreeMap<OsString, OsString> = added.gathered();
-    all.extend(own);
-    Ok(Environment { all, declared })
+    let mut all = own;
+    for (name, value) in added {
+        all.entry(name.into()).or_insert_with(|| value.into());
+    }
+    Ok(Environment { all: all.into(), declared })
 }
 
 /// Keeps what is wrong with imported files beside what is wrong with the imports themselves.

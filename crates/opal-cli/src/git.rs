@@ -21,7 +21,7 @@ pub(crate) fn ask(folder: &Path, words: &[&str]) -> Option<String> {
 /// The same, with options of git first.
 pub(crate) fn ask_with(folder: &Path, words: &[&str]) -> Option<String> {
     let world = OsWorld::new(Surroundings {
-        environment: Ambient::environment(),
+        environment: Ambient::environment().into(),
         start: folder.to_owned(),
         home: None,
         ..Surroundings::default()

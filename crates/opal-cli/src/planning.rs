@@ -184,7 +184,7 @@ pub(crate) fn place<'p>(
     let entries = remembered(context, options, &base, EntryUse::Usual, false);
     let session = move || -> Arc<dyn opal_session::Session + Send> {
         Arc::new(LocalSession::new(Setup {
-            environment: environment.clone(),
+            environment: Arc::clone(environment),
             start: from.clone(),
             home: context.ambient.home.clone(),
             marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
@@ -205,9 +205,7 @@ pub(crate) fn remembered(
     makes_key: bool,
 ) -> Option<Arc<dyn EntryStore>> {
     let root = context.root(options.root.as_ref())?;
-    let base = base.canonicalize().ok()?;
-    let project = top_around(&base).to_owned();
-    Some(Arc::new(MachineEntries::new(root, project, how, makes_key)))
+    Some(Arc::new(MachineEntries::new(root, base.to_owned(), top_around, how, makes_key)))
 }
 
 /// Where the first step starts.

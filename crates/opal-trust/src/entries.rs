@@ -19,7 +19,10 @@ const MAC_BYTES: usize = 32;
 #[derive(Debug)]
 pub struct MachineEntries {
     root: Root,
-    project: PathBuf,
+    base: PathBuf,
+    /// Of the base; looked for where a block needs it.
+    top_around: fn(&Path) -> &Path,
+    project: OnceLock<PathBuf>,
     how: EntryUse,
     /// Whether the machine gets a key where it has none: only a run keeps something.
     makes_key: bool,
@@ -34,10 +37,17 @@ struct Keys {
 }
 
 impl MachineEntries {
-    /// `project` is the directory that inputs and outputs are below, without symlinks.
+    /// Inputs and outputs are below the top of the project around `base`, seen without symlinks.
     #[must_use]
-    pub fn new(root: Root, project: PathBuf, how: EntryUse, makes_key: bool) -> Self {
-        Self { root, project, how, makes_key, keys: OnceLock::new() }
+    pub fn new(
+        root: Root,
+        base: PathBuf,
+        top_around: fn(&Path) -> &Path,
+        how: EntryUse,
+        makes_key: bool,
+    ) -> Self {
+        let (project, keys) = (OnceLock::new(), OnceLock::new());
+        Self { root, base, top_around, project, how, makes_key, keys }
     }
 
     /// Of the machine's key; none where it has none, and so no entry either.
@@ -91,7 +101,10 @@ impl Entries for MachineEntries {
     }
 
     fn project(&self) -> &Path {
-        &self.project
+        self.project.get_or_init(|| {
+            let base = self.base.canonicalize().unwrap_or_else(|_| self.base.clone());
+            (self.top_around)(&base).to_owned()
+        })
     }
 
     fn use_of(&self) -> EntryUse {
@@ -118,7 +131,8 @@ mod tests {
     use super::*;
 
     fn machine(folder: &Path) -> MachineEntries {
-        MachineEntries::new(Root::new(folder), folder.to_owned(), EntryUse::Usual, true)
+        let base = folder.to_owned();
+        MachineEntries::new(Root::new(folder), base, |base| base, EntryUse::Usual, true)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `opal check`: every mistake, in one go.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::ArgMatches;
 use opal_core::{Code, Diagnostic, Severity, diagnostic};
@@ -112,7 +113,7 @@ fn configuration(context: &Context<'_>, text: &str) -> Result<Vec<Diagnostic>, F
 
 /// The machine, for its shell.
 fn world(context: &Context<'_>) -> Result<OsWorld, Failure> {
-    let environment = context.environment(&[])?.clone();
+    let environment = Arc::clone(context.environment(&[])?);
     Ok(OsWorld::new(Surroundings { environment, ..Surroundings::default() }))
 }
 

@@ -19,7 +19,7 @@ fn ask(at: &Path, path: &str, name: &'static str, text: &str) -> Result<Data, Tr
     let home = Some(at.join("home"));
     let environment = BTreeMap::new();
     let world = OsWorld::new(Surroundings {
-        environment,
+        environment: environment.into(),
         start: at.to_owned(),
         home,
         ..Surroundings::default()

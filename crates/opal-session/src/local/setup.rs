@@ -17,7 +17,7 @@ use crate::error::SessionError;
 /// sessions read only where temporary files go.
 pub struct Setup {
     /// Of every command.
-    pub environment: BTreeMap<OsString, OsString>,
+    pub environment: Arc<BTreeMap<OsString, OsString>>,
     /// Where the first steps start. Absolute.
     pub start: PathBuf,
     /// What `~` stands for; none where there is no home.

@@ -21,6 +21,7 @@ mod way;
 mod write;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use opal_core::action::Pending;
 use opal_core::files::{Attributes, Existing, Files};
@@ -40,7 +41,7 @@ impl super::LocalSession {
 
 fn world(setup: &Setup) -> OsWorld {
     OsWorld::new(Surroundings {
-        environment: setup.environment.clone(),
+        environment: Arc::clone(&setup.environment),
         start: setup.start.clone(),
         home: setup.home.clone(),
         entries: setup.entries.clone(),

@@ -167,7 +167,7 @@ fn session(service: Service, begin: Begin) -> (LocalSession, bool) {
     let more = begin.environment.iter();
     environment.extend(more.map(|(name, value)| (name.into(), value.expose().into())));
     let session = LocalSession::new(Setup {
-        environment,
+        environment: environment.into(),
         start: begin.start.unwrap_or(service.start),
         home: service.home,
         marker: begin.marker,

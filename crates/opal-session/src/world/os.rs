@@ -36,7 +36,7 @@ pub(crate) use view::View;
 /// environment of the process.
 #[derive(Clone, Default)]
 pub struct Surroundings {
-    pub environment: BTreeMap<OsString, OsString>,
+    pub environment: Arc<BTreeMap<OsString, OsString>>,
     /// Where the steps start: relative paths begin here, and commands run here.
     pub start: PathBuf,
     /// Where opal was called.

@@ -32,7 +32,11 @@ fn world(shell: (&str, &str), at: &Path, more: &[(&str, &str)]) -> OsWorld {
     let mut environment: BTreeMap<OsString, OsString> =
         more.iter().map(|(name, value)| (name.into(), value.into())).collect();
     environment.insert("PATH".into(), path.into());
-    OsWorld::new(Surroundings { environment, start: at.to_owned(), ..Surroundings::default() })
+    OsWorld::new(Surroundings {
+        environment: environment.into(),
+        start: at.to_owned(),
+        ..Surroundings::default()
+    })
 }
 
 fn text(text: &str) -> ScriptPart {

@@ -23,7 +23,7 @@ fn surroundings(at: &Path, more: &[(&str, &str)]) -> Surroundings {
         more.iter().map(|(name, value)| (name.into(), value.into())).collect();
     environment.entry("PATH".into()).or_insert_with(|| PATH.into());
     Surroundings {
-        environment,
+        environment: environment.into(),
         start: at.to_owned(),
         home: Some(at.join("home")),
         ..Surroundings::default()
@@ -81,7 +81,7 @@ fn a_variable_that_is_not_utf8_is_not_text() {
     use std::os::unix::ffi::OsStringExt;
     let mut surroundings = surroundings(Path::new("/"), &[]);
     let bytes = std::ffi::OsString::from_vec(vec![0xff, 0xfe]);
-    surroundings.environment.insert("BAD".into(), bytes);
+    std::sync::Arc::make_mut(&mut surroundings.environment).insert("BAD".into(), bytes);
     refused(Probe::env(&OsWorld::new(surroundings), "BAD"), TroubleKind::NotText, "`BAD`");
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn serve(setup: Setup) -> Served {
 }
 
 pub(crate) fn serve_in(setup: Setup, timing: Timing) -> Served {
-    let mut environment = setup.environment;
+    let mut environment = std::sync::Arc::unwrap_or_clone(setup.environment);
     let home = setup.home.iter().map(|home| ("HOME".into(), home.into()));
     environment.extend(home);
     let helper = Helper {

@@ -181,7 +181,8 @@ impl Trial<'_> {
             environment: BTreeMap::from([
                 ("PATH".into(), path.into()),
                 ("HOME".into(), home.clone().into()),
-            ]),
+            ])
+            .into(),
             start: self.folder.to_owned(),
             home: Some(home),
             marker: format!("conformance-{}", self.folder.display()),

@@ -34,7 +34,7 @@ pub(super) fn open(
     let imported = &errand.subject.loaded.imports.variables;
     let environment = context.environment_with(imported, &asked.plan.env_files)?;
     let session = Arc::new(LocalSession::new(Setup {
-        environment: environment.all.clone(),
+        environment: Arc::clone(&environment.all),
         start,
         home: context.ambient.home.clone(),
         marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),

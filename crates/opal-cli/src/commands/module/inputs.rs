@@ -58,7 +58,7 @@ pub(crate) fn given_with(
             Err(NoInputs::Unread(failure)) => return Err(failure),
         }
     }
-    for (name, value) in context.environment(env_files)? {
+    for (name, value) in &**context.environment(env_files)? {
         let Some(name) = name.to_str() else { continue };
         let is_json = name == inputs::JSON_VARIABLE;
         let Some(path) = name.strip_prefix(inputs::VARIABLE).or(is_json.then_some("")) else {

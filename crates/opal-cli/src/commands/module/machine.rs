@@ -1,6 +1,7 @@
 //! This machine, whose tools are asked for their versions before a run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use opal_session::world::{Limits, OsWorld, Surroundings};
@@ -15,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 pub(super) fn machine(context: &Context<'_>, env_files: &[PathBuf]) -> Result<OsWorld, Failure> {
     let surroundings = Surroundings {
-        environment: context.environment(env_files)?.clone(),
+        environment: Arc::clone(context.environment(env_files)?),
         start: here()?,
         home: context.ambient.home.clone(),
         pages: Some(helpers::pages()),

@@ -34,7 +34,8 @@ impl Site {
             environment: BTreeMap::from([
                 variable("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
                 variable("HOME", &folder.path().to_string_lossy()),
-            ]),
+            ])
+            .into(),
             start: folder.path().to_owned(),
             home: Some(folder.path().join("home")),
             terminal: None,

@@ -12,7 +12,7 @@ use opal_testing::running::{Ran, Running};
 fn session(start: &Path) -> LocalSession {
     let path = ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into());
     LocalSession::new(Setup {
-        environment: BTreeMap::from([path]),
+        environment: BTreeMap::from([path]).into(),
         start: start.to_owned(),
         home: None,
         terminal: None,

@@ -39,7 +39,7 @@ fn run(source: &str, folder: &Path, evidence: &Evidence<'_>, vault: &Vault) -> O
     let resolved = plan(&request, &MemoryWorld::default(), &mut FixedKeys);
     let resolved = resolved.unwrap_or_else(|errors| panic!("{errors:?}"));
     let session = LocalSession::new(Setup {
-        environment: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),
+        environment: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]).into(),
         start: folder.to_owned(),
         home: None,
         terminal: None,

@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use opal_core::Secret;
@@ -45,7 +46,9 @@ impl<'a> View<'a> {
         let mut surroundings = self.world.surroundings.clone();
         let more = self.environment.iter();
         let more = more.map(|(name, value)| (name.into(), value.expose().into()));
-        surroundings.environment.extend(more);
+        if !self.environment.is_empty() {
+            Arc::make_mut(&mut surroundings.environment).extend(more);
+        }
         surroundings.start = self.base.join(directory);
         let mut world = OsWorld::with_limits(surroundings, self.world.limits).stopped_by(self.stop);
         world.noted.clone_from(&self.world.noted);

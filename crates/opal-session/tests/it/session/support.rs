@@ -71,7 +71,7 @@ impl Place {
         environment.entry("PATH".into()).or_insert_with(|| programs.path().into());
         let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
         let session = serve(Setup {
-            environment,
+            environment: environment.into(),
             start: directory.path().canonicalize().unwrap(),
             home: Some(directory.path().join("home")),
             marker: format!("test-{}-{number}", std::process::id()),

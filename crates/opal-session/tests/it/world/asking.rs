@@ -118,7 +118,8 @@ fn session(at: &Path) -> LocalSession {
             ("PATH".into(), PATH.into()),
             ("BOTH".into(), "session".into()),
             ("OWN".into(), "own".into()),
-        ]),
+        ])
+        .into(),
         start: at.to_owned(),
         home: Some(at.join("home")),
         marker: format!("run-test-{}", at.display()),
