@@ -10,5 +10,8 @@ pub(crate) const RENDERER: &str = "__render";
 /// file in which it says which files count.
 pub(crate) const ROUND: &str = "__round";
 
+/// Serves the session of this machine over standard input and output: the target helper, in `opal`.
+pub(crate) const TARGET: [&str; 2] = ["self", "target"];
+
 /// It was called by the name of `hyops`.
 pub(crate) const HYOPS: &str = "__hyops";

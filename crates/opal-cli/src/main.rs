@@ -59,7 +59,9 @@ use std::process::ExitCode;
 use ambient::Ambient;
 use arguments::Typed;
 use failure::{Exit, Failure};
-use inner::{HYOPS, LEADER, RENDERER, ROUND};
+use opal_session::wire::server::program;
+
+use inner::{HYOPS, LEADER, RENDERER, ROUND, TARGET};
 use view::ink::Ink;
 
 fn main() -> ExitCode {
@@ -75,6 +77,10 @@ fn main() -> ExitCode {
     if first == RENDERER {
         let rendered = opal_decorators::render_here();
         return rendered.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
+    if first == TARGET[0] && std::env::args_os().nth(2).is_some_and(|it| it == TARGET[1]) {
+        let served = program::run(words.skip(1), std::env::vars_os().collect());
+        return served.map_or_else(|ended| view::unserved(&ended), |()| ExitCode::SUCCESS);
     }
     opal_decorators::render_with(|| std::env::current_exe().ok(), RENDERER);
     signals::outlive_size_limits();

@@ -166,6 +166,12 @@ pub(crate) fn unled(error: &io::Error) -> ExitCode {
     ExitCode::from(127)
 }
 
+/// A helper that has ended before it was to.
+pub(crate) fn unserved(ended: &opal_session::wire::server::program::Ended) -> ExitCode {
+    say(&format!("error: {ended}\n"));
+    ExitCode::FAILURE
+}
+
 /// `error: message`, then what to do.
 pub(crate) fn failure_text(failure: &Failure, ink: Ink) -> String {
     let (red, green, reset) =

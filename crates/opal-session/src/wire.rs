@@ -68,7 +68,7 @@ pub const MAX_DEPTH: usize = 64;
 pub const WINDOW: u32 = 1024 * 1024;
 
 /// What a stream gets where many are open.
-pub const LEAST_WINDOW: u32 = 32 * 1024;
+pub const LEAST_WINDOW: u32 = 16 * 1024;
 
 /// What all streams of one target may have on their way.
 pub const MAX_BUFFERS: u64 = 8 * 1024 * 1024;

@@ -56,6 +56,7 @@ mod shell_text;
 mod shell_words;
 mod structured;
 mod support;
+mod target;
 mod tree;
 mod trust;
 mod verify;

@@ -6,4 +6,5 @@ mod execute_conformance;
 mod globs;
 mod resource_conformance;
 mod resources;
+mod served;
 mod values;

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::codec::Malformed;
-use super::{LEAST_WINDOW, MAX_BUFFERS, WINDOW};
+use super::{LEAST_WINDOW, MAX_BUFFERS, MAX_REQUESTS, WINDOW};
 
 /// How often someone who waits to send asks whether to go on waiting.
 const TICK: Duration = Duration::from_millis(50);
@@ -132,13 +132,16 @@ impl Outlet {
     }
 }
 
-/// What all streams of a target share.
+/// What all streams of a target share, besides the least that each of them gets.
 #[derive(Debug)]
 pub struct Budget(Mutex<u64>);
 
+/// So that there are never more than [`MAX_BUFFERS`], with the least of all streams.
+const SHARED: u64 = MAX_BUFFERS - MAX_REQUESTS as u64 * LEAST_WINDOW as u64;
+
 impl Default for Budget {
     fn default() -> Self {
-        Self(Mutex::new(MAX_BUFFERS))
+        Self(Mutex::new(SHARED))
     }
 }
 
@@ -147,13 +150,13 @@ impl Budget {
     pub fn take(&self) -> u32 {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let half = u32::try_from(*left / 2).unwrap_or(WINDOW);
-        let window = half.clamp(LEAST_WINDOW, WINDOW);
-        *left = left.saturating_sub(u64::from(window));
-        window
+        let more = half.min(WINDOW - LEAST_WINDOW);
+        *left -= u64::from(more);
+        LEAST_WINDOW + more
     }
 
     pub fn give_back(&self, window: u32) {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *left = (*left + u64::from(window)).min(MAX_BUFFERS);
+        *left = (*left + u64::from(window.saturating_sub(LEAST_WINDOW))).min(SHARED);
     }
 }

@@ -1,4 +1,5 @@
 mod script;
 mod served;
 mod session;
+mod wire;
 mod world;

@@ -1,5 +1,9 @@
 //! A real helper, at the other end of two pipes.
+#![allow(clippy::disallowed_methods, reason = "tests start programs")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+mod chaos;
+mod hostile;
+mod resources;
 mod served;
 mod session;

@@ -17,8 +17,9 @@ pub(crate) fn serve(setup: Setup) -> Served {
 
 pub(crate) fn serve_in(setup: Setup, timing: Timing) -> Served {
     let mut environment = std::sync::Arc::unwrap_or_clone(setup.environment);
-    let home = setup.home.iter().map(|home| ("HOME".into(), home.into()));
-    environment.extend(home);
+    if let Some(home) = setup.home {
+        environment.entry("HOME".into()).or_insert_with(|| home.into());
+    }
     let helper = Helper {
         program: Path::new(PROGRAM),
         arguments: &[],

@@ -21,7 +21,7 @@ mod places;
 #[path = "../../../opal-session/tests/it/session/stopping.rs"]
 mod stopping;
 #[path = "../../../opal-session/tests/it/session/support.rs"]
-mod support;
+pub(crate) mod support;
 #[path = "../../../opal-session/tests/it/session/texts.rs"]
 mod texts;
 #[path = "../../../opal-session/tests/it/session/words.rs"]

@@ -12,10 +12,11 @@ use opal_core::resource::Status;
 use opal_exec::execute;
 use opal_exec::verify::{self};
 use opal_session::stop::Stop;
-use opal_session::{LocalSession, Session, Setup};
+use opal_session::{Session, Setup};
 use opal_vault::Vault;
 use opal_vault::verification::Verification;
 
+use crate::served::serve;
 use opal_testing::bare;
 use opal_testing::planning::Project;
 use opal_testing::running::{Ran, Running};
@@ -30,7 +31,7 @@ impl Site {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let variable = |name: &str, value: &str| (name.into(), value.into());
-        let session = LocalSession::new(Setup {
+        let session = serve(Setup {
             environment: BTreeMap::from([
                 variable("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
                 variable("HOME", &folder.path().to_string_lossy()),

@@ -35,6 +35,7 @@ pub fn run(
     arguments: impl Iterator<Item = OsString>,
     environment: BTreeMap<OsString, OsString>,
 ) -> Result<(), Ended> {
+    keep_values();
     let start = std::env::current_dir().map_err(Ended::NotStarted)?;
     let home = environment.get(&OsString::from("HOME")).map(PathBuf::from);
     let home = home.filter(|home| home.is_absolute());
@@ -44,6 +45,17 @@ pub fn run(
     read(arguments, &mut service).map_err(Ended::Usage)?;
     let (input, output) = stdio::take_standard_pipes().map_err(Ended::NotStarted)?;
     serve(input, output, service).map_err(Ended::Lost)
+}
+
+/// No core file shows the values that are in memory, and no other process of the user reads them
+/// through `/proc`. It ends with `exec`: steps are not concerned.
+fn keep_values() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // A kernel that refuses this has no other way either.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
 }
 
 fn read(
