@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use opal_core::pages::Pages;
 use opal_core::schema::Schemas;
+use opal_core::template;
 use opal_helper::{Extra, Unusable};
 
 use crate::failure::{Exit, Failure};
@@ -24,6 +25,11 @@ pub(crate) fn pages() -> Arc<dyn Pages> {
 /// Who judges inputs by their schema.
 pub(crate) fn schemas() -> &'static Arc<dyn Schemas> {
     &SCHEMAS
+}
+
+/// Has templates rendered by the helper.
+pub(crate) fn render_templates() {
+    template::render_by(extra());
 }
 
 /// What a command ended with; where it failed because a helper cannot be used, it ended with that.

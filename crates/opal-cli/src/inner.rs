@@ -3,9 +3,6 @@
 /// Starts another program, as the leader of a terminal's session.
 pub(crate) const LEADER: &str = "__leader";
 
-/// Renders one template, with little memory and time.
-pub(crate) const RENDERER: &str = "__render";
-
 /// A round of `opal watch`: a run like any other, whose record is counted apart. The next word is the
 /// file in which it says which files count.
 pub(crate) const ROUND: &str = "__round";

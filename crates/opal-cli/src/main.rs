@@ -61,7 +61,7 @@ use arguments::Typed;
 use failure::{Exit, Failure};
 use opal_session::wire::server::program;
 
-use inner::{HYOPS, LEADER, RENDERER, ROUND, TARGET};
+use inner::{HYOPS, LEADER, ROUND, TARGET};
 use view::ink::Ink;
 
 fn main() -> ExitCode {
@@ -74,15 +74,11 @@ fn main() -> ExitCode {
         };
     }
     signals::no_core_dumps();
-    if first == RENDERER {
-        let rendered = opal_decorators::render_here();
-        return rendered.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
-    }
     if first == TARGET[0] && std::env::args_os().nth(2).is_some_and(|it| it == TARGET[1]) {
         let served = program::run(words.skip(1), std::env::vars_os().collect());
         return served.map_or_else(|ended| view::unserved(&ended), |()| ExitCode::SUCCESS);
     }
-    opal_decorators::render_with(|| std::env::current_exe().ok(), RENDERER);
+    helpers::render_templates();
     signals::outlive_size_limits();
     panic::set_hook(Box::new(view::bug));
     panic::catch_unwind(opal).unwrap_or(ExitCode::from(Exit::Bug.code()))

@@ -23,6 +23,7 @@
 //! | what a decorator is, and all of them together | [`decorator`], [`registry`] |
 //! | how arguments are bound to parameters and checked | [`parameter`] |
 //! | documents held against JSON Schemas | [`schema`] |
+//! | templates, and whoever renders them | [`template`] |
 //! | files of variables | [`dotenv`] |
 //! | how `git` is started | [`git`] |
 //! | "did you mean"; cycles among things that need each other | [`suggest`], [`cycles`] |
@@ -69,6 +70,7 @@ pub mod showing;
 pub mod starting;
 pub mod stream;
 pub mod suggest;
+pub mod template;
 pub mod text;
 pub mod types;
 pub mod unready;

@@ -27,9 +27,6 @@ mod resource;
 mod value;
 
 pub use resource::diff::patch;
-pub use resource::file_template::{
-    ConvertedTemplate, TemplateNote, convert_template, render_here, render_with,
-};
 
 /// Every built-in decorator, in the order in which the groups are explained to users.
 pub static BUILT_IN: &[&Descriptor] = &[

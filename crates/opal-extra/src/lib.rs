@@ -4,6 +4,7 @@
 //! |---|---|
 //! | pages of the web | `pages`, by `opal-http` |
 //! | JSON Schemas | [`schemas`] |
+//! | templates | `templates`, by `opal-template` |
 //! | task files of other tools | `convert`, by `opal-convert` |
 //!
 //! Deliberately not here: how it is found, started and asked, which is `opal-helper`.
@@ -11,6 +12,7 @@
 mod convert;
 mod pages;
 pub mod schemas;
+mod templates;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,8 @@ fn answer(request: &Parcel, asking: &mut Asking<'_>) -> Parcel {
         pages::answer(request)
     } else if head.get("schema").is_some() {
         schemas::answer(request)
+    } else if head.get("template").is_some() {
+        templates::answer(request)
     } else {
         convert::answer(request, asking)
     };

@@ -1,4 +1,4 @@
-//! The helper `opal-extra`: pages of the web and JSON Schemas.
+//! The helper `opal-extra`: its processes, pages of the web and JSON Schemas.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -48,7 +48,7 @@ impl Extra {
         })
     }
 
-    fn ask_alone(&self, request: &Parcel) -> Result<Parcel, Unusable> {
+    pub(crate) fn ask_alone(&self, request: &Parcel) -> Result<Parcel, Unusable> {
         self.ask(request, &mut |_| Parcel::default())
     }
 }

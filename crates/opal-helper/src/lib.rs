@@ -10,7 +10,7 @@
 //! | starting one and asking it | `client` |
 //! | answering, in a helper | [`serve`] |
 //! | what both say: a document, and bytes that are wiped | [`Parcel`] |
-//! | the helper `opal-extra`: pages of the web, JSON Schemas | [`Extra`] |
+//! | the helper `opal-extra`: pages of the web, JSON Schemas, templates | [`Extra`], `templates` |
 //! | why a helper cannot be used: all messages of this crate | [`Unusable`] |
 //!
 //! Deliberately not here: what helpers do. `opal` is linked with this crate and not with theirs.
@@ -21,6 +21,7 @@ mod extra;
 mod find;
 mod parcel;
 mod server;
+mod templates;
 mod trouble;
 
 pub use client::{Answer, Helper};

@@ -31,6 +31,11 @@ use opal_vault::{Shown, Vault};
 pub use logged::{Answer, LoggedSession};
 pub use memory::{Asked, MemoryWorld};
 
+/// From now on templates are rendered in this process: tests have no helper beside them.
+pub fn render_here() {
+    opal_core::template::render_by(std::sync::Arc::new(opal_template::Engine));
+}
+
 /// This text as a vault shows it that hides nothing.
 #[must_use]
 pub fn shown(text: impl AsRef<[u8]>) -> Shown<'static> {

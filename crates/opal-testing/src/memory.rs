@@ -54,7 +54,7 @@ pub struct MemoryWorld {
 
 impl Default for MemoryWorld {
     fn default() -> Self {
-        let host = Host { os: "linux".into(), arch: "x86_64".into(), name: "host".into() };
+        crate::render_here();
         Self {
             env: BTreeMap::new(),
             tree: Arc::default(),
@@ -64,12 +64,12 @@ impl Default for MemoryWorld {
             ports: BTreeSet::new(),
             otherwise: None,
             clock: SystemTime::UNIX_EPOCH + Duration::from_secs(1_738_332_300),
-            host,
+            host: Host { os: "linux".into(), arch: "x86_64".into(), name: "host".into() },
             caller: PathBuf::from(BASE),
             delay: Duration::ZERO,
             asked: Mutex::default(),
-            busy: AtomicUsize::new(0),
-            most_busy: AtomicUsize::new(0),
+            busy: AtomicUsize::default(),
+            most_busy: AtomicUsize::default(),
         }
     }
 }

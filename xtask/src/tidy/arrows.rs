@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 22] = [
+const ARROWS: [(&str, &[&str]); 23] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -18,7 +18,18 @@ const ARROWS: [(&str, &[&str]); 22] = [
     ("opal-remote", &["opal-core", "opal-session"]),
     ("opal-http", &["opal-core"]),
     ("opal-helper", &["opal-core"]),
-    ("opal-extra", &["opal-convert", "opal-core", "opal-decorators", "opal-helper", "opal-http"]),
+    ("opal-template", &["opal-core"]),
+    (
+        "opal-extra",
+        &[
+            "opal-convert",
+            "opal-core",
+            "opal-decorators",
+            "opal-helper",
+            "opal-http",
+            "opal-template",
+        ],
+    ),
     ("opal-exec", &["opal-core", "opal-session", "opal-vault"]),
     ("opal-config", &["opal-core", "opal-syntax", "opal-plan"]),
     ("opal-convert", &["opal-config", "opal-core", "opal-syntax", "opal-plan"]),
@@ -69,6 +80,7 @@ const ARROWS: [(&str, &[&str]); 22] = [
             "opal-plan",
             "opal-session",
             "opal-syntax",
+            "opal-template",
             "opal-trust",
             "opal-vault",
         ],
@@ -82,6 +94,7 @@ const ARROWS: [(&str, &[&str]); 22] = [
             "opal-plan",
             "opal-session",
             "opal-syntax",
+            "opal-template",
             "opal-trust",
             "opal-vault",
         ],

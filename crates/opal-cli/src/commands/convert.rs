@@ -187,7 +187,7 @@ fn converted(context: &Context<'_>, path: &Path) -> Result<Option<String>, Failu
             return Ok(None);
         }
     };
-    match opal_decorators::convert_template(&text) {
+    match opal_template::convert_template(&text) {
         Ok(converted) => {
             for note in &converted.notes {
                 view::convert::note("warning", &source.name, note);

@@ -2,7 +2,7 @@
 
 use opal_convert::{Conversion, Format, Grade};
 use opal_core::view::visible;
-use opal_decorators::TemplateNote;
+use opal_template::TemplateNote;
 use serde_json::json;
 
 use super::{Ink, print_json, say};

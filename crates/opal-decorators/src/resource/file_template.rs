@@ -1,12 +1,5 @@
 //! A file that is kept equal to what a template renders to.
 
-mod chains;
-mod engine;
-mod go;
-mod methods;
-mod names;
-mod sandbox;
-mod slices;
 mod words;
 
 use std::collections::BTreeMap;
@@ -15,8 +8,10 @@ use std::path::{Path, PathBuf};
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
 use opal_core::files::Files;
+use opal_core::gather::Gather as _;
 use opal_core::resolver::{Inputs, Links, Probe, Trouble};
 use opal_core::resource::{Finding, Verify};
+use opal_core::template::{self, Template, Values};
 use opal_core::types::TypeRef;
 use opal_core::{Data, Type};
 use zeroize::Zeroizing;
@@ -24,9 +19,6 @@ use zeroize::Zeroizing;
 use super::written::{self, Found, Wanted};
 use super::{content, links, paths};
 use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, OWNER, VERIFY_TIMEOUT};
-use engine::Template;
-pub use go::{ConvertedTemplate, TemplateNote, convert_template};
-pub use sandbox::{render_here, render_with};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.template",
@@ -129,25 +121,28 @@ fn render(
 ) -> Result<Zeroizing<Vec<u8>>, Trouble> {
     let mut read = content::read(probe, source, Links::Followed)
         .map_err(|trouble| words::unread(source, trouble))?;
-    // The engine keeps templates, so there is no use in wiping this copy, which takes its time.
+    // Whoever renders keeps templates, so there is no use in wiping this copy, which takes its time.
     let bytes = std::mem::take(&mut *read);
     let text = std::str::from_utf8(&bytes).map_err(|error| words::no_text(source, &error))?;
-    let faulty = |fault| words::faulty(source, text, fault, inputs);
-    let template = Template::new(text, inputs.is_true("allow_missing")).map_err(faulty)?;
+    let faulty = |fault| words::faulty(source, fault, inputs);
+    let engine = template::renderer().ok_or_else(|| words::nobody(source))?;
+    let template = Template { source: text, allow_missing: inputs.is_true("allow_missing") };
     let vars = match inputs.data("vars") {
         Some(Data::Map(vars)) => vars,
         _ => &BTreeMap::new(),
     };
     let mut environment = BTreeMap::new();
     if inputs.is_true("env") {
-        for name in template.names().iter().filter(|name| !vars.contains_key(*name)) {
-            if let Some(found) = probe.env(name)? {
-                environment.insert(name.clone(), Data::Text(found));
+        let names = engine.names(&template).map_err(faulty)?;
+        for name in names.into_iter().filter(|name| !vars.contains_key(name)) {
+            if let Some(found) = probe.env(&name)? {
+                environment.insert(name, Data::Text(found));
             }
         }
     }
     let values = vars.iter().chain(&environment).map(|(name, data)| (name.as_str(), data));
-    template.render(values).map_err(faulty)
+    let values: Values<'_> = values.gathered();
+    engine.render(&template, &values).map_err(faulty)
 }
 
 fn apply(inputs: &Inputs, probe: &dyn Probe, files: &dyn Files) -> Result<(), Trouble> {

@@ -37,7 +37,7 @@ fn the_summary_has_an_entry_for_each_step() {
 
 #[test]
 fn an_entry_has_what_verify_saw_and_what_was_written() {
-    let text = "version: 1\nsteps:\n\
+    let text = "version: 1\nsettings: {parallel: 1}\nsteps:\n\
                 \x20 - {id: conf, name: Web server, type: template, source: t.j2, \
                 destination: conf, vars: {port: 8080}}\n\
                 \x20 - {id: bad, type: template, source: u.j2, destination: d, vars: {port: 1}}\n";

@@ -6,9 +6,7 @@ use std::str::Utf8Error;
 use opal_core::Data;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::suggest::nearest;
-
-use super::engine::{Fault, Reason};
-use super::{methods, names};
+use opal_core::template::{Fault, Reason};
 
 pub(super) fn unread(source: &Path, trouble: Trouble) -> Trouble {
     if trouble.kind != TroubleKind::Missing {
@@ -36,12 +34,21 @@ pub(super) fn no_text(source: &Path, error: &Utf8Error) -> Trouble {
     Trouble::new(TroubleKind::NotText, message, "convert it with `iconv`, or use `@file.copy`")
 }
 
-/// `text` is the template.
-pub(super) fn faulty(source: &Path, text: &str, fault: Fault, inputs: &Inputs) -> Trouble {
+/// Nobody was named who renders.
+pub(super) fn nobody(source: &Path) -> Trouble {
+    let message = format!("the template `{}` cannot be rendered in this process", source.display());
+    Trouble::new(TroubleKind::Failed, message, "run it with `opal`")
+}
+
+pub(super) fn faulty(source: &Path, fault: Fault, inputs: &Inputs) -> Trouble {
     let place = fault.line.map_or_else(String::new, |line| format!("line {line}: "));
     let (reason, help) = match fault.reason {
-        Reason::Missing(name) => {
-            let help = missing(&name, text, inputs);
+        Reason::Missing { name, is_method: true, .. } => {
+            let help = format!("to call the method, write `{name}()`");
+            (format!("`{name}` has no value"), vec![help])
+        }
+        Reason::Missing { name, near, .. } => {
+            let help = missing(&name, near, inputs);
             (format!("`{name}` has no value"), help)
         }
         Reason::Other(message) => {
@@ -54,14 +61,8 @@ pub(super) fn faulty(source: &Path, text: &str, fault: Fault, inputs: &Inputs) -
     Trouble { kind: TroubleKind::Invalid, message: message.into(), help }
 }
 
-fn missing(name: &str, text: &str, inputs: &Inputs) -> Vec<String> {
-    if let Some((_, method)) = name.rsplit_once('.')
-        && methods::NAMES.contains(&method)
-    {
-        return vec![format!("to call the method, write `{name}()`")];
-    }
-    let own = || nearest(name, names::set_in(text)).map(str::to_owned);
-    let near = similar(name, inputs).or_else(own);
+fn missing(name: &str, own: Option<String>, inputs: &Inputs) -> Vec<String> {
+    let near = similar(name, inputs).or(own);
     let values = if inputs.is_true("env") {
         "give it a value in the `vars` of this step, or set it in the environment, which `env=true` \
          reads; `allow_missing=true` renders undefined names as an empty text"

@@ -29,6 +29,7 @@ pub(crate) struct Site {
 
 impl Site {
     pub(crate) fn new() -> Self {
+        opal_testing::render_here();
         let folder = tempfile::tempdir().unwrap();
         let variable = |name: &str, value: &str| (name.into(), value.into());
         let session = serve(Setup {

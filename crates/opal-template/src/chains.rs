@@ -1,7 +1,7 @@
 //! Chains in a template: `a + b + c …`, `x | f | g …`, `elif` after `elif`. The engine bounds how deep
 //! brackets and blocks go, and not these, for each link of which it goes one deeper.
 
-use super::engine::Fault;
+use opal_core::template::Fault;
 
 /// Links of one tag, and branches of all of them. Far more than anybody writes, and far less than a
 /// stack has room for.

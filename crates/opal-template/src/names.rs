@@ -3,7 +3,7 @@
 use minijinja::ErrorKind;
 use opal_core::suggest::nearest;
 
-use super::methods;
+use crate::methods;
 
 const FILTERS: &str = "abs attr batch bool capitalize chain count d default dictsort e escape first \
                        float format groupby indent int items join last length lines list lower map \

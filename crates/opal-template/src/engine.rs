@@ -9,17 +9,18 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
-use opal_core::Data;
+use opal_core::suggest::nearest;
+use opal_core::template::{self, Fault, Reason, Rendered, Templates, Values};
+use opal_core::{Data, wiped};
 use zeroize::Zeroizing;
 
-use super::{chains, go, methods, names, sandbox, slices};
-use opal_core::wiped;
+use crate::{chains, go, methods, names, slices};
 
 /// Steps of the engine, about a second of them.
 const FUEL: u64 = 10_000_000;
 
 /// Bytes that a template may render to.
-pub(super) const MAX_OUTPUT: usize = 64 << 20;
+const MAX_OUTPUT: usize = 64 << 20;
 
 /// Many files often come from one template, in parallel.
 const KEPT: usize = 8;
@@ -30,44 +31,36 @@ const MAX_KEPT_BYTES: usize = 256 * 1024;
 /// The one template in its environment.
 const NAME: &str = "template";
 
-/// Why a template cannot be rendered. Holds words of the template and none of a value.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) line: Option<usize>,
-    pub(super) reason: Reason,
-    /// How to correct it, where that is known.
-    pub(super) help: Option<String>,
-}
+/// Renders in this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Engine;
 
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Reason {
-    /// A name without a value, as the template writes it.
-    Missing(String),
-    Other(String),
-}
-
-impl Fault {
-    pub(super) fn at(line: usize, message: impl Into<String>) -> Self {
-        Self { line: Some(line), reason: Reason::Other(message.into()), help: None }
+impl Templates for Engine {
+    fn names(&self, template: &template::Template<'_>) -> Result<BTreeSet<String>, Fault> {
+        let compiled = Template::new(template.source, template.allow_missing)?;
+        Ok(compiled.names().clone())
     }
 
-    pub(super) fn with_help(self, help: Option<String>) -> Self {
-        Self { help, ..self }
+    fn render(
+        &self,
+        template: &template::Template<'_>,
+        values: &Values<'_>,
+    ) -> Result<Rendered, Fault> {
+        let compiled = Template::new(template.source, template.allow_missing)?;
+        compiled.render(values.iter().map(|(name, data)| (*name, *data)))
     }
 }
 
 /// A template that is ready to be rendered.
-pub(super) struct Template {
+struct Template {
     source: String,
     allow_missing: bool,
-    /// Whether it needs no process of its own.
-    is_tame: bool,
     environment: Environment<'static>,
     names: OnceLock<BTreeSet<String>>,
 }
 
 impl Template {
-    pub(super) fn new(source: &str, allow_missing: bool) -> Result<Arc<Self>, Fault> {
+    fn new(source: &str, allow_missing: bool) -> Result<Arc<Self>, Fault> {
         static LAST: Mutex<Vec<Arc<Template>>> = Mutex::new(Vec::new());
         let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |it: &&Arc<Self>| it.allow_missing == allow_missing && it.source == source;
@@ -86,16 +79,15 @@ impl Template {
     fn compile(source: &str, allow_missing: bool) -> Result<Self, Fault> {
         go::demand_jinja(source)?;
         chains::demand_short(source)?;
-        let is_tame = sandbox::is_tame(source);
         let mut environment = surroundings(allow_missing);
         let added = environment.add_template_owned(NAME, source.to_owned());
         added.map_err(|error| fault(&error))?;
         let (source, names) = (source.to_owned(), OnceLock::new());
-        Ok(Self { source, allow_missing, is_tame, environment, names })
+        Ok(Self { source, allow_missing, environment, names })
     }
 
     /// The names that the template uses and does not set itself.
-    pub(super) fn names(&self) -> &BTreeSet<String> {
+    fn names(&self) -> &BTreeSet<String> {
         self.names.get_or_init(|| {
             let Ok(template) = self.environment.get_template(NAME) else { return BTreeSet::new() };
             let own: BTreeSet<&str> = self.environment.globals().map(|(name, _)| name).collect();
@@ -112,20 +104,10 @@ impl Template {
     }
 
     /// With each of these values under its name.
-    pub(super) fn render<'d>(
-        &self,
-        values: impl Iterator<Item = (&'d str, &'d Data)> + Clone,
-    ) -> Result<Zeroizing<Vec<u8>>, Fault> {
-        let apart = || sandbox::render(&self.source, self.allow_missing, values.clone());
-        let rendered = if self.is_tame { None } else { apart() };
-        rendered.unwrap_or_else(|| self.render_within(values))
-    }
-
-    /// The same in this process.
-    pub(super) fn render_within<'d>(
+    fn render<'d>(
         &self,
         values: impl Iterator<Item = (&'d str, &'d Data)>,
-    ) -> Result<Zeroizing<Vec<u8>>, Fault> {
+    ) -> Result<Rendered, Fault> {
         let values = Value::from_pairs(values.map(|(name, data)| (name, value(data))));
         let mut output = Bounded(Zeroizing::new(Vec::with_capacity(self.source.len())));
         self.environment
@@ -198,13 +180,23 @@ fn fault(error: &Error) -> Fault {
     let line = error.line();
     let detail = error.detail().unwrap_or_default();
     if let Some(name) = undefined(error, detail) {
-        return Fault { line, reason: Reason::Missing(name.to_owned()), help: None };
+        return Fault { line, reason: missing(error, name), help: None };
     }
     let (message, help) = match names::unknown(error.kind(), detail) {
         Some((message, help)) => (message, Some(help)),
         None => (said(error, detail), None),
     };
     Fault { line, reason: Reason::Other(message), help }
+}
+
+fn missing(error: &Error, name: &str) -> Reason {
+    let method = name.rsplit_once('.').map(|(_, method)| method);
+    let source = error.template_source().unwrap_or_default();
+    Reason::Missing {
+        name: name.to_owned(),
+        is_method: method.is_some_and(|method| methods::NAMES.contains(&method)),
+        near: nearest(name, names::set_in(source)).map(str::to_owned),
+    }
 }
 
 fn said(error: &Error, detail: &str) -> String {

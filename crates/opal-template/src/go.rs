@@ -10,8 +10,8 @@ mod tags;
 
 use std::collections::BTreeSet;
 
-use super::engine::{Fault, Reason};
 use expression::{Names, expression};
+use opal_core::template::{Fault, Reason};
 use tags::{Kind, Tag, is_go};
 
 /// Blocks within blocks.
@@ -38,7 +38,7 @@ pub struct TemplateNote {
 pub fn convert_template(source: &str) -> Result<ConvertedTemplate, TemplateNote> {
     to_jinja(source).map_err(|fault| {
         let message = match fault.reason {
-            Reason::Missing(name) => format!("`{name}` has no value"),
+            Reason::Missing { name, .. } => format!("`{name}` has no value"),
             Reason::Other(message) => message,
         };
         let help = fault.help.unwrap_or_else(|| "correct the template".to_owned());

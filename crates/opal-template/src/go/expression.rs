@@ -1,7 +1,7 @@
 //! What is in a Go tag: a value, or a function and its arguments.
 
-use super::super::engine::Fault;
 use super::unsupported;
+use opal_core::template::Fault;
 
 /// Brackets within brackets.
 const MAX_DEPTH: usize = 32;

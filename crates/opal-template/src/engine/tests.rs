@@ -104,7 +104,7 @@ fn a_name_without_a_value_is_named_with_its_line() {
         ("{{ prot + 1 }}", 1, "prot"),
         ("{{ prot.upper() }}", 1, "prot"),
     ] {
-        let reason = Reason::Missing(name.to_owned());
+        let reason = Reason::Missing { name: name.to_owned(), is_method: false, near: None };
         let expected = Fault { line: Some(line), reason, help: None };
         assert_eq!(render(source), Err(expected), "{source}");
     }
@@ -118,8 +118,7 @@ fn a_value_that_says_it_is_undefined_is_not_taken_for_a_name() {
     {
         let data = Data::text(format!("(`{value}"));
         let values = [("v", &data)];
-        let rendered =
-            Template::new(source, false).and_then(|it| it.render_within(values.into_iter()));
+        let rendered = Template::new(source, false).and_then(|it| it.render(values.into_iter()));
         if let Err(fault) = rendered {
             assert!(matches!(fault.reason, Reason::Other(_)), "{source}: {fault:?}");
             assert!(!format!("{fault:?}").contains("5150"), "{source}: {fault:?}");
@@ -170,7 +169,7 @@ fn what_is_wrong_is_said_without_values() {
 fn work_and_output_are_bounded() {
     let message = |source| match render(source).unwrap_err().reason {
         Reason::Other(message) => message,
-        Reason::Missing(name) => panic!("{name}"),
+        Reason::Missing { name, .. } => panic!("{name}"),
     };
     let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}";
     assert_eq!(message(endless), "rendering takes too many steps");

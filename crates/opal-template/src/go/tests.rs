@@ -6,9 +6,9 @@ fn jinja(source: &str) -> String {
 
 fn fault(source: &str) -> (usize, String) {
     match to_jinja(source).unwrap_err() {
-        Fault {
-            line: Some(line), reason: super::super::engine::Reason::Other(message), ..
-        } => (line, message),
+        Fault { line: Some(line), reason: opal_core::template::Reason::Other(message), .. } => {
+            (line, message)
+        }
         other => panic!("{other:?}"),
     }
 }
