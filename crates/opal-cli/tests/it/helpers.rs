@@ -107,7 +107,7 @@ fn a_helper_that_others_can_write_is_not_started() {
     let installed = Installed::new();
     let script = installed.path("bin/opal-extra");
     installed.helper("bin/opal-extra", "touch ran");
-    for mode in [0o775, 0o757] {
+    for mode in [0o777, 0o757] {
         installed.mode("bin/opal-extra", mode);
         let help = format!("chmod go-w '{}'", script.canonicalize().unwrap().display());
         installed.convert().code(77).says("other users can write to").says(&help);
