@@ -5,9 +5,11 @@
 //! run, run in both shells with values that would be code.
 
 mod groups;
+mod kinds;
 mod rows;
 
 pub(super) use groups::{REMOTES, SHELLS};
+pub(super) use kinds::Kinds;
 pub(super) use rows::ROWS;
 
 /// What happens to a value in the place.

@@ -6,7 +6,7 @@ use listed::PROGRAMS;
 use listed::Shape::{Declares, Remote, Shell, Wraps};
 pub(super) use listed::{Program, Shape};
 
-use super::cases::{At, CASES, Case, ROWS, Role};
+use super::cases::{At, CASES, Case, Kinds, ROWS, Role};
 use super::words::Word;
 
 /// A name of the table, with what the lexer asks for at every word.
@@ -17,6 +17,8 @@ struct Entry {
     program: u8,
     /// Its rows among the cases, a bit for each.
     rows: [u64; 4],
+    /// What those rows are about.
+    kinds: Kinds,
     /// The same for all names with this program and these rows.
     reader: u8,
 }
@@ -33,7 +35,8 @@ const NAME_COUNT: usize = {
 /// All names, those with the same first byte beside each other.
 #[expect(long_running_const_eval, reason = "every name is compared with every row, once")]
 static ENTRIES: [Entry; NAME_COUNT] = {
-    let mut entries = [Entry { name: "", program: 0, rows: [0; 4], reader: 0 }; NAME_COUNT];
+    let kinds = Kinds::NONE;
+    let mut entries = [Entry { name: "", program: 0, rows: [0; 4], kinds, reader: 0 }; NAME_COUNT];
     let (mut first, mut at) = (0, 0);
     while first < 128 {
         let mut program = 0;
@@ -42,10 +45,10 @@ static ENTRIES: [Entry; NAME_COUNT] = {
             let mut index = 0;
             while index < names.len() {
                 if names[index].as_bytes()[0] == first {
-                    let rows = rows_of(names[index]);
+                    let (rows, kinds) = rows_of(names[index]);
                     let (name, program) = (names[index], program as u8);
                     let reader = reader_of(&entries, at, program, &rows);
-                    entries[at] = Entry { name, program, rows, reader };
+                    entries[at] = Entry { name, program, rows, kinds, reader };
                     at += 1;
                 }
                 index += 1;
@@ -138,8 +141,8 @@ static STARTS: [u16; 129] = {
     starts
 };
 
-const fn rows_of(name: &str) -> [u64; 4] {
-    let mut rows = [0; 4];
+const fn rows_of(name: &str) -> ([u64; 4], Kinds) {
+    let (mut rows, mut kinds) = ([0; 4], Kinds::NONE);
     let mut row = 0;
     while row < ROWS.len() {
         let programs = ROWS[row].programs;
@@ -147,12 +150,13 @@ const fn rows_of(name: &str) -> [u64; 4] {
         while index < programs.len() {
             if is_same(programs[index].as_bytes(), name.as_bytes()) {
                 rows[row / 64] |= 1 << (row % 64);
+                kinds = kinds.or(ROWS[row].at.kinds());
             }
             index += 1;
         }
         row += 1;
     }
-    rows
+    (rows, kinds)
 }
 
 const fn is_same(one: &[u8], other: &[u8]) -> bool {
@@ -179,7 +183,7 @@ fn is_abbreviation(name: &[u8]) -> bool {
 pub(super) struct Called {
     pub(super) program: &'static Program,
     pub(super) name: &'static str,
-    rows: [u64; 4],
+    entry: &'static Entry,
     pub(super) reader: ReadBy,
 }
 
@@ -197,9 +201,30 @@ pub(super) fn find(name: &[u8]) -> Option<Called> {
 }
 
 fn exact(name: &[u8]) -> Option<Called> {
-    let entry = beginning_as(name).iter().find(|entry| entry.name.as_bytes() == name)?;
-    Some(Called::new(entry))
+    let first = name.first().map(|byte| *byte as usize).filter(|first| *first < 128)?;
+    if LENGTHS[first] >> name.len().min(63) & 1 == 0 {
+        return None;
+    }
+    let is_it = |entry: &&Entry| {
+        let known = entry.name.as_bytes();
+        known.len() == name.len() && known.last() == name.last() && known == name
+    };
+    beginning_as(name).iter().find(is_it).map(Called::new)
 }
+
+/// How long the names with each first byte are, a bit for each length: most words of a command are
+/// no name, and are not compared with any.
+static LENGTHS: [u64; 128] = {
+    let mut lengths = [0; 128];
+    let mut at = 0;
+    while at < NAME_COUNT {
+        let name = ENTRIES[at].name.as_bytes();
+        assert!(name.len() < 63, "a length has a bit of its own");
+        lengths[name[0] as usize] |= 1 << name.len();
+        at += 1;
+    }
+    lengths
+};
 
 /// The names with the same first byte.
 fn beginning_as(name: &[u8]) -> &'static [Entry] {
@@ -226,32 +251,45 @@ pub(super) fn evaluates(name: &[u8]) -> bool {
 }
 
 impl Called {
-    fn new(entry: &Entry) -> Self {
+    fn new(entry: &'static Entry) -> Self {
         let program = &PROGRAMS[entry.program as usize];
-        Self { program, name: entry.name, rows: entry.rows, reader: ReadBy(entry.reader) }
+        Self { program, name: entry.name, entry, reader: ReadBy(entry.reader) }
     }
 
+    /// Its rows of the table, in their order.
     pub(super) fn cases(self) -> impl Iterator<Item = &'static Case> {
         // Every word of a command asks several times, so this is a plain loop.
-        let (mut rows, mut at) = (self.rows, 0);
+        let (rows, mut at) = (&self.entry.rows, 0);
+        let mut left = rows[0];
         std::iter::from_fn(move || {
-            while at < rows.len() {
-                let left = rows[at];
-                if left != 0 {
-                    rows[at] = left & (left - 1);
-                    return CASES.get(at * 64 + left.trailing_zeros() as usize);
-                }
+            while left == 0 {
                 at += 1;
+                left = *rows.get(at)?;
             }
-            None
+            let row = at * 64 + left.trailing_zeros() as usize;
+            left &= left - 1;
+            CASES.get(row)
         })
+    }
+
+    /// Whether it has a row of one of these kinds.
+    #[inline]
+    pub(super) fn has(self, kinds: Kinds) -> bool {
+        self.entry.kinds.has_any(kinds)
+    }
+
+    /// Those rows, in their order.
+    #[inline]
+    pub(super) fn rows(self, kinds: Kinds) -> impl Iterator<Item = &'static Case> {
+        let all = self.has(kinds).then(|| self.cases());
+        all.into_iter().flatten().filter(move |case| case.at.kinds().has_any(kinds))
     }
 
     /// The row for the value of an option: a letter alone, or a long name with its dashes, which may
     /// be abbreviated.
     pub(super) fn option(self, name: &[u8]) -> Option<&'static Case> {
         let is_long = is_abbreviation(name);
-        self.cases().find(|case| match case.at {
+        self.rows(Kinds::OPTION).find(|case| match case.at {
             At::Option(names) => names.iter().any(|known| {
                 // The filters are options of a script, which takes none that is abbreviated.
                 let may_be_short = is_long && !(self.name == "git" && case.role == Role::Code);
@@ -296,14 +334,12 @@ impl Called {
 
     /// Whether a word can give the one after it a meaning, wherever they are.
     pub(super) fn is_read_everywhere(self) -> bool {
-        self.cases().any(|case| {
-            matches!(case.at, At::After(_) | At::Past(_) | At::Following(..) | At::Of(..))
-        })
+        self.has(Kinds::EVERYWHERE)
     }
 
     /// The row for a place in the words of this program.
     pub(super) fn case(self, at: At) -> Option<&'static Case> {
-        self.cases().find(|case| case.at == at)
+        self.rows(at.kinds()).find(|case| case.at == at)
     }
 }
 

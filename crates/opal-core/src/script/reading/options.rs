@@ -1,6 +1,6 @@
 //! The options and operands of a program, matched with its rows of the table.
 
-use super::super::cases::{At, Case, Role};
+use super::super::cases::{At, Case, Kinds, Role};
 use super::super::programs::{Called, Shape};
 use super::super::words::Word;
 use super::settings::{is_run, may_run};
@@ -43,9 +43,10 @@ impl<'w> Reader<'w, '_> {
         };
         let equals = text.iter().position(|byte| *byte == b'=');
         let name = &text[..equals.unwrap_or(text.len())];
-        if text.starts_with(b"--") || called.option(name).is_some() || called.takes_word(name) {
-            let valued = called.takes_word(name) || called.option(name).is_some();
-            if TAKE_TWO.contains(&name) && called.takes_word(name) {
+        let takes_word = called.takes_word(name);
+        let valued = takes_word || called.option(name).is_some();
+        if text.starts_with(b"--") || valued {
+            if takes_word && TAKE_TWO.contains(&name) {
                 next(at);
             }
             return match equals {
@@ -93,8 +94,10 @@ impl<'w> Reader<'w, '_> {
             }),
             _ => false,
         };
-        let strict = called.cases().filter(can_be).find(|case| case.role != Role::Warn);
-        if let Some(case) = strict.or_else(|| called.cases().find(can_be)) {
+        let options = || called.rows(Kinds::OPTION).filter(can_be);
+        if let Some(case) =
+            options().find(|case| case.role != Role::Warn).or_else(|| options().next())
+        {
             self.mark(index, case);
         }
     }
@@ -104,9 +107,10 @@ impl<'w> Reader<'w, '_> {
         // A list before it may be empty, so that this is the first operand.
         let mut is_exposed = true;
         let (mut source, mut before) = (Source::default(), Before::default());
+        let is_read_everywhere = called.is_read_everywhere();
         while at < rest.len() {
             let index = rest[at];
-            if is_exposed || called.is_read_everywhere() {
+            if is_exposed || is_read_everywhere {
                 self.expose(index, called.reader);
             }
             self.after(called, &before, index);
@@ -169,6 +173,9 @@ impl<'w> Reader<'w, '_> {
     }
 
     fn note_elsewhere(&self, called: Called, before: &mut Before, option: usize) {
+        if !called.has(Kinds::ELSEWHERE) {
+            return;
+        }
         let letters = self.words[option].text.iter();
         let found = letters.copied().find_map(|letter| called.case(At::Elsewhere(letter)));
         before.elsewhere = before.elsewhere.or(found);
@@ -243,7 +250,7 @@ impl<'w> Reader<'w, '_> {
             _ => false,
         };
         before.is_within |= before.past.is_some() && !self.words[index].is_option();
-        before.past = before.past.or_else(|| called.cases().find(is_past));
+        before.past = before.past.or_else(|| called.rows(Kinds::PAST).find(is_past));
         before.has_ssh |= self.is_word(index, b"ssh");
         before.has_config |= self.is_word(index, b"config");
         let last = before.word.replace(index);
@@ -254,6 +261,9 @@ impl<'w> Reader<'w, '_> {
         if let Some((_, count)) = &mut before.following {
             *count = count.saturating_add(1);
         }
+        if !called.has(Kinds::READS.or(Kinds::FOLLOWING)) {
+            return;
+        }
         // `gcloud compute ssh --zone ZONE HOST`: which long options are given a word is not known.
         let is_value = last.is_some_and(|last| {
             let text = self.words[last].text.as_ref();
@@ -262,7 +272,7 @@ impl<'w> Reader<'w, '_> {
         if let Some(reads) = before.reads.as_mut().filter(|_| !is_value) {
             reads.operands = reads.operands.saturating_add(1);
         }
-        let reads = called.cases().find_map(|case| match case.at {
+        let reads = called.rows(Kinds::READS).find_map(|case| match case.at {
             At::Reads(word, most) if self.is_word(index, word.as_bytes()) => {
                 Some(Reads { case, most, operands: 0 })
             }
@@ -273,12 +283,15 @@ impl<'w> Reader<'w, '_> {
             At::Following(word, _) => self.is_word(index, word.as_bytes()),
             _ => false,
         };
-        let following = called.cases().find(is_following).map(|case| (case, 0));
+        let following = called.rows(Kinds::FOLLOWING).find(is_following).map(|case| (case, 0));
         before.following = before.following.or(following);
     }
 
     /// The rows for the words after another one.
     fn after(&mut self, called: Called, before: &Before, index: usize) {
+        if !called.has(Kinds::AFTER.or(Kinds::PAST)) {
+            return;
+        }
         let is_after = |case: &&'static Case| {
             if case.at == At::Setting && before.has_config {
                 return before.operand.is_some_and(|last| is_run(&self.words[last].text));
@@ -303,7 +316,7 @@ impl<'w> Reader<'w, '_> {
         let name = text.split(|byte| *byte == b'=').next().unwrap_or_default();
         let is_setting = !before.is_within && text.len() > name.len() && called.takes_word(name);
         let past = before.past.filter(|_| !is_setting);
-        let case = past.or_else(|| called.cases().find(is_after));
+        let case = past.or_else(|| called.rows(Kinds::AFTER).find(is_after));
         if let Some(case) = case {
             self.mark(index, case);
         }
@@ -314,7 +327,7 @@ impl<'w> Reader<'w, '_> {
     fn of(&mut self, called: Called, before: &[usize], index: usize) {
         let Some(&last) = before.last() else { return };
         let word = &self.words[index];
-        for case in called.cases() {
+        for case in called.rows(Kinds::OF) {
             let At::Of(command, options) = case.at else { continue };
             if !before.iter().any(|it| self.is_word(*it, command.as_bytes())) {
                 continue;
@@ -337,7 +350,7 @@ impl<'w> Reader<'w, '_> {
     }
 
     fn operand(&mut self, called: Called, number: u8, index: usize) {
-        for case in called.cases() {
+        for case in called.rows(Kinds::OPERAND) {
             let here = match case.at {
                 At::From(first) => number >= first,
                 At::Operand(only) => number == only,

@@ -1,6 +1,6 @@
 //! Where a program has the text from that it runs.
 
-use super::super::cases::{At, Case};
+use super::super::cases::{At, Case, Kinds};
 use super::super::programs::Called;
 use super::shells::is_input;
 use super::{Mark, Reader};
@@ -46,7 +46,7 @@ impl Source {
         };
         let machine = machine.filter(|_| !self.has_text && !has_command);
         input
-            .or_else(|| called.cases().find(is_script))
+            .or_else(|| called.rows(Kinds::SCRIPT).find(is_script))
             .or(machine)
             .or(self.of_file)
             .or(self.of_text)
@@ -85,7 +85,7 @@ impl Reader<'_, '_> {
 
 /// The row for an option that names a file to run.
 fn file_row(called: Called, name: &[u8]) -> Option<&'static Case> {
-    called.cases().find(|case| match case.at {
+    called.rows(Kinds::FILE).find(|case| match case.at {
         At::File(names) => names.iter().any(|known| known.as_bytes() == name),
         _ => false,
     })
