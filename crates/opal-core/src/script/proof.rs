@@ -32,6 +32,7 @@ mod grammar;
 mod held;
 mod heredocs;
 mod inner;
+mod letters;
 mod marks;
 mod mentions;
 mod outline;
@@ -51,6 +52,7 @@ pub use construct::Construct;
 use construct::{PASTED, VALUE};
 pub use environment::prove_environment;
 use found::Found;
+use letters::Letters;
 use outline::{names_runner, prints_variables, reads_last};
 use scan::Reader;
 use tree::Values;
@@ -131,6 +133,7 @@ struct Gap {
 impl Proof {
     /// Texts in quotes that it runs are read too, and those in them, so many times.
     fn of(src: &[u8], depth: u32) -> Self {
+        let letters = Letters::of(src);
         let mut reader = Reader::new(src);
         let (list, lost) = reader.text();
         let count = |end: usize| src[..end].iter().filter(|byte| **byte == VALUE).count();
@@ -142,7 +145,7 @@ impl Proof {
             runs: names_runner(&src[lost.at..]),
         });
         let nothing = Gap { construct: Construct::Syntax, settled: 0, before: 0, runs: true };
-        let (found, gap) = match flow::judge(src, &reader.heredocs.bodies, &list, depth) {
+        let (found, gap) = match flow::judge(src, letters, &reader.heredocs.bodies, &list, depth) {
             Some(found) => {
                 let reads_last = lost_at.is_some_and(|at| reads_last(&src[at..]));
                 let leaks = found.leaks || reads_last;
@@ -153,7 +156,7 @@ impl Proof {
             None => (Found::new(), Some(nothing)),
         };
         let runs = found.setting.is_some() && names_runner(src);
-        Self { found, gap, runs, prints_variables: prints_variables(src) }
+        Self { found, gap, runs, prints_variables: prints_variables(src, letters) }
     }
 
     fn place(&self, index: usize, context: Context) -> Context {
@@ -279,6 +282,22 @@ mod tests {
             let place = last(text);
             assert!(place.is_hidden(), "{text}");
             assert_eq!(place.construct(), Some(construct), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_variable_that_is_used_before_it_is_set_counts() {
+        for text in [
+            "while a; do eval \"$x\"; x=@; done",
+            "while a; do eval \"$_\"; ls @; done",
+            "while a; do b=$x; eval \"$b\"; x=@; done",
+            "while a; do eval \"$y\"; y=$x; x=@; done",
+            "f() { eval \"$1\"; }; f @",
+            "while a; do $c -c \"$d\"; d=@; c=bash; done",
+            "while a; do echo $((n)); n=m; m=@; done",
+            "while a; do eval \"$(cat)\"; done <<< @",
+        ] {
+            assert!(last(text).refused().is_some(), "{text}");
         }
     }
 

@@ -93,7 +93,12 @@ impl<'t> Flow<'t> {
     }
 
     fn seen(&self, pieces: Vec<Piece<'t>>, all: &'t [Word]) -> Words<'t> {
-        let mut seen = Words::default();
+        let mut seen = Words {
+            words: Vec::with_capacity(pieces.len()),
+            held: Vec::with_capacity(pieces.len()),
+            pieces: Vec::new(),
+            own: Vec::with_capacity(pieces.len()),
+        };
         let mut spare = Spare::default();
         for piece in &pieces {
             let (held, own, word) = match piece {
@@ -176,7 +181,7 @@ impl<'t> Flow<'t> {
         };
         let called = called(&words[first..]);
         let rest = (first + called.passed + 1).min(words.len());
-        let name = called.name.as_slice();
+        let name = called.name;
         self.declare(name, seen, rest);
         if name == b"exec" && words.len() <= rest {
             self.changed(self.standing.and(input) != self.standing);
@@ -258,15 +263,14 @@ impl<'t> Flow<'t> {
 }
 
 /// The command that is called, once those that only call another are passed.
-pub(super) struct Called {
-    pub(super) name: Vec<u8>,
+pub(super) struct Called<'w> {
+    pub(super) name: &'w [u8],
     /// How many words are before it.
     passed: usize,
 }
 
-fn called(words: &[words::Word<'_>]) -> Called {
+fn called<'w>(words: &'w [words::Word<'_>]) -> Called<'w> {
     let mut passed = 0;
-    let name = |word: &words::Word<'_>| if word.whole { word.text.to_vec() } else { Vec::new() };
     while let Some(word) = words.get(passed) {
         let is_passed =
             word.whole && matches!(word.text.as_ref(), b"command" | b"builtin" | b"exec");
@@ -277,6 +281,7 @@ fn called(words: &[words::Word<'_>]) -> Called {
         }
         passed += 1;
     }
-    let name = words.get(passed).map(name).unwrap_or_default();
+    let name = words.get(passed).filter(|word| word.whole).map(|word| word.text.as_ref());
+    let name = name.unwrap_or_default();
     Called { name, passed }
 }

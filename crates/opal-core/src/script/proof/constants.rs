@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::letters::Letters;
 use super::outline::{sets_unseen, shifted};
 use super::scan::is_name_byte;
 use super::tree::Word;
@@ -88,12 +89,13 @@ pub(super) struct Constants<'t> {
 }
 
 impl<'t> Constants<'t> {
-    pub(super) fn new(src: &[u8]) -> Self {
+    pub(super) fn new(src: &[u8], letters: Letters) -> Self {
         Self {
             all: BTreeMap::new(),
-            shifted: shifted(src),
-            is_unsettled: sets_unseen(src),
-            has_separators: src.windows(4).any(|it| it == b"IFS="),
+            shifted: shifted(src, letters),
+            is_unsettled: sets_unseen(src, letters),
+            has_separators: letters.has_all(const { Letters::of(b"IFS=") })
+                && src.windows(4).any(|it| it == b"IFS="),
         }
     }
 

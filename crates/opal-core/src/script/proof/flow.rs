@@ -11,6 +11,7 @@ use super::constants::{Constants, Piece};
 use super::construct::Construct;
 use super::found::Found;
 use super::held::Held;
+use super::letters::Letters;
 use super::outline::first_shift;
 use super::printing;
 use super::texts::Texts;
@@ -29,6 +30,8 @@ pub(super) struct Flow<'t> {
     pub(super) constants: Constants<'t>,
     /// What words held when they were judged last, by where they begin.
     pub(super) words: BTreeMap<usize, Held>,
+    /// One of them has changed in this pass.
+    pub(super) is_word_changed: bool,
     pub(super) attributed: Vec<Vec<u8>>,
     pub(super) functions: BTreeMap<Vec<u8>, Function>,
     /// What `exec` gives to all commands after it.
@@ -62,6 +65,7 @@ pub(super) struct Function {
 /// Texts in texts are judged down to `depth`.
 pub(super) fn judge<'t>(
     src: &'t [u8],
+    letters: Letters,
     bodies: &'t [Word],
     list: &'t List,
     depth: u32,
@@ -70,23 +74,25 @@ pub(super) fn judge<'t>(
         src,
         bodies,
         variables: Variables::default(),
-        constants: Constants::new(src),
+        constants: Constants::new(src, letters),
         words: BTreeMap::new(),
+        is_word_changed: false,
         attributed: Vec::new(),
         functions: BTreeMap::new(),
         standing: Values::NONE,
         has_namerefs: false,
-        is_loud: printing::is_loud(src),
+        is_loud: printing::is_loud(src, letters),
         texts: Vec::new(),
         written: Texts::default(),
         feeds: false,
         computes_names: false,
         is_captured: false,
-        first_shift: first_shift(src),
+        first_shift: first_shift(src, letters),
         found: Found::new(),
     };
     for _ in 0..MAX_PASSES {
-        flow.variables.has_changed = false;
+        flow.variables.begin();
+        flow.is_word_changed = false;
         flow.found = Found::new();
         flow.attributed.clear();
         flow.texts.clear();
@@ -96,6 +102,8 @@ pub(super) fn judge<'t>(
             let every = flow.variables.every();
             flow.variables.give_any(every);
         }
+        // A command has the words of another place only from what variables are set to.
+        flow.changed(flow.is_word_changed && !flow.constants.all.is_empty());
         if !flow.variables.has_changed {
             flow.names();
             flow.inner(depth);
@@ -167,6 +175,7 @@ impl<'t> Flow<'t> {
         let input = input.and(self.standing);
         let redirected = self.redirected(&command.redirects, input);
         let input = if redirected.is_fed { redirected.own } else { input.and(redirected.own) };
+        self.changed(!self.feeds && !input.is_empty());
         self.feeds |= !input.is_empty();
         let printed = self.kind(command, input, &redirected);
         // A file that cannot be opened is named.

@@ -58,23 +58,14 @@ impl Found {
 
     /// Puts values in a row that refuses them.
     pub(super) fn mark(&mut self, values: Values, case: &'static Case) {
-        if values.is_empty() || !case.refuses() {
-            return;
-        }
-        for (bit, held) in self.cases.iter_mut().enumerate() {
-            if values.has(bit) && held.is_none() {
-                *held = Some(case);
-            }
+        if case.refuses() {
+            values.indices().for_each(|bit| _ = self.cases[bit].get_or_insert(case));
         }
     }
 
     /// The values must be harmless in every place, because of this.
     pub(super) fn soften(&mut self, values: Values, construct: Construct) {
-        for (bit, held) in self.soft.iter_mut().enumerate() {
-            if values.has(bit) && held.is_none() {
-                *held = Some(construct);
-            }
-        }
+        values.indices().for_each(|bit| _ = self.soft[bit].get_or_insert(construct));
     }
 
     /// No text is harmless for the values.
@@ -85,11 +76,7 @@ impl Found {
 
     /// The values are at the beginning of words that this program reads.
     pub(super) fn begin(&mut self, values: Values, reader: ReadBy) {
-        for (bit, held) in self.begins.iter_mut().enumerate() {
-            if values.has(bit) && held.is_none() {
-                *held = Some(reader);
-            }
-        }
+        values.indices().for_each(|bit| _ = self.begins[bit].get_or_insert(reader));
     }
 
     /// The one program that reads the value. One that the table does not name sees no more in it

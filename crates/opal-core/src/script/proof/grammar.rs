@@ -96,7 +96,11 @@ impl Reader<'_> {
             matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
         };
         let length = rest.iter().take(10).position(ends).unwrap_or(rest.len());
-        KEYWORDS.iter().find(|keyword| **keyword == &rest[..length]).copied()
+        let (word, first) = (&rest[..length], rest.first());
+        let is_it = |keyword: &&&[u8]| {
+            keyword.len() == length && keyword.first() == first && **keyword == word
+        };
+        KEYWORDS.iter().find(is_it).copied()
     }
 
     pub(super) fn expect(&mut self, keyword: &[u8]) -> Read<()> {

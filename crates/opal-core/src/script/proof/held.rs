@@ -94,7 +94,7 @@ impl<'t> Flow<'t> {
         }
         let known = self.words.get(&word.at.start);
         if !word.at.is_empty() && known.unwrap_or(&Held::default()) != &held {
-            self.changed(true);
+            self.is_word_changed = true;
             self.words.insert(word.at.start, held.clone());
         }
         held

@@ -7,10 +7,12 @@ use super::Proof;
 use super::calls::Words;
 use super::construct::{Construct, VALUE};
 use super::flow::Flow;
+use super::held::Held;
 use super::scan::{is_name_byte, is_name_start};
 use super::tree::{Given, Quoted, Values};
 use crate::script::cases::Case;
 use crate::script::reading::{Reading, Text};
+use crate::script::words::Word;
 
 /// More than these are not given to a text.
 const MAX_GIVEN: usize = 24;
@@ -112,18 +114,20 @@ enum Run {
 /// The words before this one that set variables: `env NAME=VALUE`, `docker run --env=NAME=VALUE`.
 pub(super) fn settings(seen: &Words<'_>, end: usize) -> Vec<(Vec<u8>, Values)> {
     let words = seen.words.iter().zip(&seen.held).take(end);
-    let setting =
-        words.filter(|(_, held)| !held.content.held.is_empty()).flat_map(|(word, held)| {
-            let mut names: Vec<&[u8]> = word.text.split(|byte| *byte == b'=').collect();
-            names.pop();
-            let name = |text: &[u8]| {
-                let length = text.iter().rev().take_while(|byte| is_name_byte(**byte)).count();
-                text[text.len() - length..].to_vec()
-            };
-            let is_name = |name: &Vec<u8>| name.first().is_some_and(|byte| is_name_start(*byte));
-            let names: Vec<Vec<u8>> = names.into_iter().map(name).filter(is_name).collect();
-            names.into_iter().map(|name| (name, held.content.held))
-        });
+    let may_set = |(word, held): &(&Word<'_>, &Held)| {
+        !held.content.held.is_empty() && word.text.contains(&b'=')
+    };
+    let setting = words.filter(may_set).flat_map(|(word, held)| {
+        let mut names: Vec<&[u8]> = word.text.split(|byte| *byte == b'=').collect();
+        names.pop();
+        let name = |text: &[u8]| {
+            let length = text.iter().rev().take_while(|byte| is_name_byte(**byte)).count();
+            text[text.len() - length..].to_vec()
+        };
+        let is_name = |name: &Vec<u8>| name.first().is_some_and(|byte| is_name_start(*byte));
+        let names: Vec<Vec<u8>> = names.into_iter().map(name).filter(is_name).collect();
+        names.into_iter().map(|name| (name, held.content.held))
+    });
     setting.collect()
 }
 

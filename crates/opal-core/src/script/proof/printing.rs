@@ -1,5 +1,6 @@
 //! What commands print.
 
+use super::letters::Letters;
 use super::tree::Values;
 use super::variables::Variables;
 use crate::script::words::Word;
@@ -82,7 +83,10 @@ fn is_format(word: &Word<'_>) -> bool {
 }
 
 /// Whether messages of commands may go where their output goes: `2>&1`, `|&`, `&> FILE`.
-pub(super) fn is_loud(src: &[u8]) -> bool {
+pub(super) fn is_loud(src: &[u8], letters: Letters) -> bool {
+    if !letters.has_any(const { Letters::of(b"|>") }) {
+        return false;
+    }
     src.windows(2).any(|pair| pair == b"|&")
         || src.iter().enumerate().any(|(at, byte)| *byte == b'>' && redirects_messages(src, at))
 }

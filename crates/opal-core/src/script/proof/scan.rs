@@ -4,6 +4,7 @@
 //! reader is lost, and says where and why.
 
 use super::construct::{Construct, PASTED, VALUE};
+use super::letters::table;
 use super::tree::{Heredocs, List, Values, Word};
 
 /// Where the reader no longer knows what the shell would do, and because of what.
@@ -48,9 +49,17 @@ pub(super) fn is_name_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_'
 }
 
+#[inline]
 pub(super) fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+    NAME[byte as usize]
 }
+
+static NAME: [bool; 256] =
+    table(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz");
+
+/// Bytes that mean themselves in every word, whatever is around them.
+static ORDINARY: [bool; 256] =
+    table(b"%+-/0123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ^_abcdefghijklmnopqrstuvwxyz~@");
 
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
@@ -124,7 +133,10 @@ impl<'t> Reader<'t> {
             self.assigned(&mut word, position)?;
         }
         let mut brace = false;
-        while let Some(byte) = self.peek() {
+        loop {
+            let rest = self.src.get(self.at..self.end).unwrap_or_default();
+            self.at += rest.iter().take_while(|byte| ORDINARY[**byte as usize]).count();
+            let Some(byte) = self.peek() else { break };
             match byte {
                 b'<' | b'>' if self.ahead(1) == Some(b'(') => self.process(&mut word)?,
                 b'(' | b'|' | b')' if position == Position::Pattern => self.pattern(byte)?,

@@ -74,6 +74,16 @@ impl Values {
         self.bits() == 0
     }
 
+    /// The bits of all that are there.
+    pub(super) fn indices(self) -> impl Iterator<Item = usize> {
+        let mut left = self.bits();
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(bit)
+        })
+    }
+
     pub(super) fn has(self, index: usize) -> bool {
         self.bits() & Self::one(index).known != 0
     }

@@ -20,6 +20,9 @@ pub(super) fn replaced(text: &[u8], guess: &[u8]) -> Vec<u8> {
 
 /// A text in which `%s` and its relatives are not known: printf may fill them in.
 pub(super) fn formatted(text: Vec<u8>) -> Vec<u8> {
+    if !text.contains(&b'%') {
+        return text;
+    }
     let mut all = Vec::with_capacity(text.len());
     let mut at = 0;
     while let Some(&byte) = text.get(at) {

@@ -1,5 +1,6 @@
 //! What the variables of a step hold.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -50,12 +51,29 @@ pub(super) struct Variables {
     all: BTreeMap<Vec<u8>, Content>,
     /// What is given to a variable whose name only the shell knows.
     any: Content,
+    /// Something that was used in this pass has changed since, so that another pass is needed.
     pub(super) has_changed: bool,
+    /// `$_`, which every command sets, was used in this pass.
+    is_last_used: Cell<bool>,
+    /// Another variable was, or was looked for.
+    is_used: Cell<bool>,
 }
 
+/// The name of the last word of the command before.
+const LAST: &[u8] = b"_";
+
 impl Variables {
+    /// Begins a pass over all commands.
+    pub(super) fn begin(&mut self) {
+        self.has_changed = false;
+        self.is_last_used.set(false);
+        self.is_used.set(false);
+    }
+
+    /// Whether no variable but `$_` holds something.
     pub(super) fn is_empty(&self) -> bool {
-        self.any == Content::default() && self.all.keys().all(|name| name == b"_")
+        self.is_used.set(true);
+        self.any == Content::default() && self.all.keys().all(|name| name == LAST)
     }
 
     pub(super) fn give(&mut self, name: &[u8], content: Content) {
@@ -66,7 +84,9 @@ impl Variables {
         let before = after;
         after.add(content);
         if after != before {
-            self.has_changed = true;
+            // What nothing has used before it changed is the same in the next pass.
+            let is_used = if name == LAST { &self.is_last_used } else { &self.is_used };
+            self.has_changed |= is_used.get();
             self.all.insert(name.to_vec(), after);
         }
     }
@@ -75,12 +95,15 @@ impl Variables {
     pub(super) fn give_any(&mut self, content: Content) {
         let before = self.any;
         self.any.add(content);
-        self.has_changed |= self.any != before;
+        let is_used = self.is_used.get() || self.is_last_used.get();
+        self.has_changed |= self.any != before && is_used;
     }
 
     /// A variable by the name that an expansion writes: `1` and `*` are positional parameters, `#` and
     /// `?` are numbers.
     pub(super) fn of(&self, name: &[u8]) -> Content {
+        let is_used = if name == LAST { &self.is_last_used } else { &self.is_used };
+        is_used.set(true);
         let mut found = self.any;
         found.add(self.all.get(canonical(name)).copied().unwrap_or_default());
         found
@@ -88,6 +111,8 @@ impl Variables {
 
     /// All that any variable holds.
     pub(super) fn every(&self) -> Content {
+        self.is_used.set(true);
+        self.is_last_used.set(true);
         let mut found = self.any;
         self.all.values().for_each(|content| found.add(*content));
         found
@@ -117,6 +142,8 @@ impl Variables {
     }
 
     pub(super) fn each(&self) -> impl Iterator<Item = (&[u8], Content)> {
+        self.is_used.set(true);
+        self.is_last_used.set(true);
         self.all.iter().map(|(name, it)| (name.as_slice(), *it))
     }
 }

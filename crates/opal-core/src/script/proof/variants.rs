@@ -17,6 +17,10 @@ impl<'t> Flow<'t> {
     /// None where there are too many.
     pub(super) fn variants(&self, all: &'t [Word]) -> Option<Vec<Vec<Piece<'t>>>> {
         let pieces: Vec<Piece<'t>> = all.iter().map(|word| Piece::Word(word, 0)).collect();
+        // Each is one word, as it is written.
+        if all.iter().all(|word| word.variables.is_empty() && word.commands.is_empty()) {
+            return Some(vec![pieces]);
+        }
         self.product(&pieces, 0)
     }
 
