@@ -15,7 +15,7 @@ use opal_core::{Diagnostic, Registry, Span};
 use opal_syntax::cursor::{Cursor, Item};
 use opal_syntax::{Parse, SyntaxKind};
 
-use crate::unit::{Function, Import, Links, Name, ShellText, Unit};
+use crate::unit::{Function, Import, Links, Name, Piece, ShellText, Unit};
 use crate::words::Words;
 
 pub use literals::{Literal, string_literal};
@@ -83,6 +83,8 @@ pub(crate) struct Lower<'p> {
     /// The heading of the group that functions are in; read only for an outline.
     group: Option<String>,
     proofs: proofs::Proofs,
+    /// Pieces of the texts that are being read: kept for its memory.
+    pieces: Vec<Piece>,
 }
 
 impl<'p> Lower<'p> {
@@ -95,7 +97,8 @@ impl<'p> Lower<'p> {
             end: 0,
             has_bodies: false,
             group: None,
-            proofs: proofs::Proofs::new(),
+            proofs: proofs::Proofs::default(),
+            pieces: Vec::new(),
         }
     }
 

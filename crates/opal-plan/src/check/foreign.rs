@@ -20,8 +20,8 @@ const JUST_SETTINGS: [&str; 10] = [
 ];
 
 impl Checker<'_> {
-    /// Notes about one step.
-    pub(super) fn foreign_words(&mut self, text: &ShellText) {
+    /// Notes about one step; `may_have` where one of the characters of `{{` and `$(` is in it.
+    pub(super) fn foreign_words(&mut self, text: &ShellText, may_have: bool) {
         let leading = text.leading();
         // Most steps have none of these characters, and are not worth another check.
         let begins = leading.starts_with(['-', '[']) || leading.starts_with("set ");
@@ -29,7 +29,7 @@ impl Checker<'_> {
             Piece::Text(text) => text.contains("{{") || text.contains("$("),
             _ => false,
         };
-        if !begins && !text.pieces.iter().any(may) {
+        if !begins && !(may_have && text.pieces.iter().any(may)) {
             return;
         }
         if begins && self.foreign_start(leading, text.span) {

@@ -10,10 +10,48 @@ use opal_core::gather::Gather as _;
 /// Stands for a reference in the text that is checked.
 const VALUE: char = '\u{fffc}';
 
+/// Which characters a step has, as far as a habit is about them.
+struct Characters {
+    are_reported: bool,
+    /// `{{` and `$(` need these.
+    may_be_foreign: bool,
+}
+
+impl Characters {
+    const REPORTED: u8 = 1;
+    const FOREIGN: u8 = 2;
+    const KINDS: &[u8; 256] = &{
+        let mut kinds = [0; 256];
+        let reported = b"\n=;|&{*";
+        let mut at = 0;
+        while at < reported.len() {
+            kinds[reported[at] as usize] = Self::REPORTED;
+            at += 1;
+        }
+        kinds[b'{' as usize] |= Self::FOREIGN;
+        kinds[b'$' as usize] |= Self::FOREIGN;
+        kinds
+    };
+
+    fn of(text: &ShellText) -> Self {
+        let mut kinds = 0;
+        for piece in &text.pieces {
+            if let Piece::Text(text) = piece {
+                kinds = text.bytes().fold(kinds, |kinds, byte| kinds | Self::KINDS[byte as usize]);
+            }
+        }
+        Self {
+            are_reported: kinds & Self::REPORTED != 0,
+            may_be_foreign: kinds & Self::FOREIGN != 0,
+        }
+    }
+}
+
 impl Checker<'_> {
     pub(super) fn habits(&mut self, text: &ShellText) {
-        self.foreign_words(text);
-        if self.is_plain(text) {
+        let characters = Characters::of(text);
+        self.foreign_words(text, characters.may_be_foreign);
+        if !characters.are_reported && self.is_plain(text) {
             return;
         }
         let flat: String = text
@@ -41,21 +79,15 @@ impl Checker<'_> {
         self.comment_as_glob(&commands, text);
     }
 
-    /// Whether a step is one command of several words, none of which any habit is about: most are,
-    /// and are not worth taking apart.
+    /// Whether a step without characters that are reported is one command of several words, none of
+    /// which any habit is about: most are, and are not worth taking apart.
     fn is_plain(&self, text: &ShellText) -> bool {
         if self.function.is_none() && self.depth == 0 {
             return false;
         }
         let mut words = text.leading().split_ascii_whitespace();
         let first = words.next().unwrap_or_default();
-        let reported = |byte: u8| matches!(byte, b'\n' | b'=' | b';' | b'|' | b'&' | b'{' | b'*');
-        words.next().is_some()
-            && !is_special(first)
-            && text.pieces.iter().all(|piece| match piece {
-                Piece::Text(text) => !text.bytes().any(reported),
-                _ => true,
-            })
+        words.next().is_some() && !is_special(first)
     }
 
     /// `rm -rf build /* old */`: a comment elsewhere, a glob of the root here.

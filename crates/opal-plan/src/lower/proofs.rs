@@ -8,8 +8,14 @@ use opal_syntax::context::Context;
 use super::Lower;
 use crate::unit::{Piece, ShellText};
 
-/// The places of the references in texts that were read before, by [`key`].
-pub(super) type Proofs = BTreeMap<Vec<u8>, Vec<Context>>;
+/// Texts that were read before.
+#[derive(Debug, Default)]
+pub(super) struct Proofs {
+    /// The places of their references, by [`key`].
+    pub(super) known: BTreeMap<Vec<u8>, Vec<Context>>,
+    /// The key of the text at hand: kept for its memory.
+    key: Vec<u8>,
+}
 
 impl Lower<'_> {
     /// Reads the whole text once more, and makes the places of its references as strict as that
@@ -18,9 +24,13 @@ impl Lower<'_> {
         if !text.pieces.iter().any(|piece| matches!(piece, Piece::Reference(..))) {
             return;
         }
-        let parts: Vec<Part<'_>> = text.pieces.iter().map(Piece::part).collect();
-        let places = self.proofs.entry(key(&parts)).or_insert_with(|| prove(&parts));
-        let mut places = places.iter();
+        let proofs = &mut self.proofs;
+        key(text.pieces.iter().map(Piece::part), &mut proofs.key);
+        if !proofs.known.contains_key(&proofs.key) {
+            let parts: Vec<Part<'_>> = text.pieces.iter().map(Piece::part).collect();
+            proofs.known.insert(proofs.key.clone(), prove(&parts));
+        }
+        let mut places = proofs.known.get(&proofs.key).into_iter().flatten();
         for piece in &mut text.pieces {
             if let Piece::Reference(reference, context) = piece
                 && reference.path.text != RAW
@@ -36,11 +46,11 @@ const RAW: &str = "raw";
 
 /// All that the reading depends on. Each part begins with its kind and its length, so no two lists of
 /// parts have the same key.
-fn key(parts: &[Part<'_>]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(96);
+fn key<'t>(parts: impl Iterator<Item = Part<'t>>, key: &mut Vec<u8>) {
+    key.clear();
     for part in parts {
         let place;
-        let (kind, bytes) = match part {
+        let (kind, bytes) = match &part {
             Part::Text(text) => (0, text.as_bytes()),
             Part::AtWord(text) => (1, text.as_bytes()),
             Part::Value(context) => {
@@ -53,7 +63,6 @@ fn key(parts: &[Part<'_>]) -> Vec<u8> {
         key.extend_from_slice(&bytes.len().to_le_bytes());
         key.extend_from_slice(bytes);
     }
-    key
 }
 
 #[cfg(test)]
@@ -72,7 +81,7 @@ mod tests {
         let mut lower = Lower::new(&parse, text);
         lower.has_bodies = true;
         lower.files();
-        assert_eq!(lower.proofs.len(), 2);
+        assert_eq!(lower.proofs.known.len(), 2);
     }
 
     #[test]
@@ -89,6 +98,11 @@ mod tests {
             &[Part::Text("echo "), value, value],
             &[Part::Text("echo \u{2}"), value],
         ];
+        let key = |parts: &[Part<'_>]| {
+            let mut key = vec![7];
+            super::key(parts.iter().copied(), &mut key);
+            key
+        };
         let keys: std::collections::BTreeSet<Vec<u8>> = lists.iter().map(|it| key(it)).collect();
         assert_eq!(keys.len(), lists.len());
         assert_eq!(key(lists[0]), key(&[Part::Text("echo "), value]));

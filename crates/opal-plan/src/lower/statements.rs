@@ -84,6 +84,7 @@ impl Lower<'_> {
                 self.statement(kind, &mut block.statements);
             }
         }
+        block.statements.shrink_to_fit();
         block.span = self.since(start);
         block
     }

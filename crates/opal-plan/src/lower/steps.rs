@@ -115,7 +115,8 @@ impl Lower<'_> {
 
     /// The pieces of the node that has just begun, byte for byte.
     fn pieces(&mut self) -> Vec<Piece> {
-        let mut pieces = Vec::new();
+        // Only as much memory as they need: a file has many steps.
+        let mut pieces = std::mem::take(&mut self.pieces);
         while let Some(child) = self.child() {
             match child {
                 Child::Token { kind, span, .. } => self.piece(kind, span, &mut pieces),
@@ -126,7 +127,9 @@ impl Lower<'_> {
                 Child::Node { .. } => self.finish(),
             }
         }
-        pieces
+        let found = pieces.drain(..).collect();
+        self.pieces = pieces;
+        found
     }
 
     /// All steps of a text that is one command.

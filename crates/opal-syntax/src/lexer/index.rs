@@ -33,7 +33,8 @@ fn continuation(text: &[u8]) -> usize {
 /// The text as the shell reads it, where lines are continued in it. A long text is not a keyword and
 /// not an operator, and a word holds all that is nested in it: it is not read again at each level.
 pub(super) fn joined(text: &[u8]) -> Option<Vec<u8>> {
-    if text.len() > LONGEST_INDEX {
+    // Most words are short, and have no `\` at all.
+    if text.len() > LONGEST_INDEX || !text.contains(&b'\\') {
         return None;
     }
     let is_continued = |at: usize| continuation(&text[at..]) > 0;

@@ -32,6 +32,9 @@ const MOST_SECONDARY: usize = 8;
 const LONGEST_TOLD_CHARS: usize = 80;
 
 pub(crate) fn human(report: &Report<'_>, ink: Ink, out: &mut String) {
+    if report.diagnostics.is_empty() {
+        return;
+    }
     let places = Places::new(report.source.text);
     let renderer = if ink.colour { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(ink.width);
