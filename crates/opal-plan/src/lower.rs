@@ -85,6 +85,8 @@ pub(crate) struct Lower<'p> {
     proofs: proofs::Proofs,
     /// Pieces of the texts that are being read: kept for its memory.
     pieces: Vec<Piece>,
+    /// The text has carriage returns.
+    has_returns: bool,
 }
 
 impl<'p> Lower<'p> {
@@ -99,6 +101,7 @@ impl<'p> Lower<'p> {
             group: None,
             proofs: proofs::Proofs::default(),
             pieces: Vec::new(),
+            has_returns: text.contains('\r'),
         }
     }
 

@@ -210,6 +210,12 @@ pub enum AssignOp {
 }
 
 impl StatementKind {
+    /// Whether it is nothing but a command of the shell. Most statements are.
+    #[must_use]
+    pub fn is_command(&self) -> bool {
+        matches!(self, Self::Step(Step { first, rest }) if rest.is_empty() && matches!(first.work, Work::Shell(_)))
+    }
+
     /// Every block that is directly in a statement, decorators' blocks included.
     pub fn blocks<'u>(&'u self, visit: &mut dyn FnMut(&'u Block)) {
         match self {

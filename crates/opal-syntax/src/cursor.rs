@@ -118,6 +118,14 @@ impl Iterator for Cursor<'_> {
             let event = *self.parse.events.get(self.at)?;
             match event.unpack() {
                 Unpacked::Start { taken: true, .. } if !self.unfolded => self.at += 1,
+                // Nothing begins before it.
+                Unpacked::Start { kind, data, .. }
+                    if !self.unfolded && (data == 0 || !links(kind)) =>
+                {
+                    self.at += 1;
+                    let data = if carries_data(kind) { data } else { 0 };
+                    return Some(Item::Start { kind, data });
+                }
                 Unpacked::Start { kind, data, .. } => {
                     if !self.unfolded {
                         self.unfold();

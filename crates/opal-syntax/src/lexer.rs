@@ -96,6 +96,8 @@ pub(crate) struct Lexer<'s> {
     last_lines: Option<LastLines<'s>>,
     /// The last question for a line feed, and its answer.
     line_feed: Cell<(usize, usize)>,
+    /// The same for the next `\`.
+    backslash: Cell<(usize, usize)>,
     /// Bytes that may still be read in vain before steps are read through a window.
     patience: usize,
 }
@@ -132,6 +134,7 @@ impl<'s> Lexer<'s> {
             endless_comments: usize::MAX,
             last_lines: None,
             line_feed: Cell::new((usize::MAX, 0)),
+            backslash: Cell::new((usize::MAX, 0)),
             patience: PATIENCE_BYTES + 4 * text.len(),
         }
     }

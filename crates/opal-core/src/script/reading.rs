@@ -1,5 +1,6 @@
 //! The words of one simple command, matched with the table.
 
+mod before;
 mod declarations;
 mod given;
 mod options;

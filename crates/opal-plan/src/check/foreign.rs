@@ -29,7 +29,7 @@ impl Checker<'_> {
             Piece::Text(text) => text.contains("{{") || text.contains("$("),
             _ => false,
         };
-        if !begins && !(may_have && text.pieces.iter().any(may)) {
+        if !(begins || may_have && text.pieces.iter().any(may)) {
             return;
         }
         if begins && self.foreign_start(leading, text.span) {

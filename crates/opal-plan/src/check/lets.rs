@@ -129,7 +129,7 @@ impl Lets {
 
 /// Every `let` in a block and the blocks inside it.
 fn collect(block: &Block, into: &mut BTreeMap<String, Span>) {
-    for statement in &block.statements {
+    for statement in block.statements.iter().filter(|it| !it.kind.is_command()) {
         if let StatementKind::Let { name, .. } = &statement.kind {
             into.entry(name.text.clone()).or_insert(name.span);
         }

@@ -15,7 +15,7 @@ use crate::unit::{
 
 /// Every `var` in a block and the blocks inside it.
 fn declarations(block: &Block, into: &mut Vec<(String, Span)>) {
-    for statement in &block.statements {
+    for statement in block.statements.iter().filter(|it| !it.kind.is_command()) {
         if let StatementKind::Var { name, .. } = &statement.kind {
             into.push((name.text.clone(), name.span));
         }
@@ -25,7 +25,7 @@ fn declarations(block: &Block, into: &mut Vec<(String, Span)>) {
 
 /// Names that are assigned anywhere in a block: their types are not the first value's for sure.
 fn assigned(block: &Block, into: &mut BTreeSet<String>) {
-    for statement in &block.statements {
+    for statement in block.statements.iter().filter(|it| !it.kind.is_command()) {
         if let StatementKind::Assign { name, op: AssignOp::Set, .. } = &statement.kind {
             into.insert(name.text.clone());
         }

@@ -11,10 +11,17 @@ use crate::unit::{Piece, ShellText};
 /// Texts that were read before.
 #[derive(Debug, Default)]
 pub(super) struct Proofs {
-    /// The places of their references, by [`key`].
-    pub(super) known: BTreeMap<Vec<u8>, Vec<Context>>,
+    /// By the [`hash`] of their keys; of those with the same one, the last.
+    pub(super) known: BTreeMap<u64, Known>,
     /// The key of the text at hand: kept for its memory.
     key: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) key: Vec<u8>,
+    /// The places of its references.
+    pub(super) places: Vec<Context>,
 }
 
 impl Lower<'_> {
@@ -26,11 +33,20 @@ impl Lower<'_> {
         }
         let proofs = &mut self.proofs;
         key(text.pieces.iter().map(Piece::part), &mut proofs.key);
-        if !proofs.known.contains_key(&proofs.key) {
-            let parts: Vec<Part<'_>> = text.pieces.iter().map(Piece::part).collect();
-            proofs.known.insert(proofs.key.clone(), prove(&parts));
-        }
-        let mut places = proofs.known.get(&proofs.key).into_iter().flatten();
+        let hash = hash(&proofs.key);
+        let known = proofs.known.get(&hash).filter(|known| known.key == proofs.key);
+        let fresh;
+        let places = match known {
+            Some(known) => &known.places,
+            None => {
+                let parts: Vec<Part<'_>> = text.pieces.iter().map(Piece::part).collect();
+                fresh = prove(&parts);
+                let known = Known { key: proofs.key.clone(), places: fresh.clone() };
+                proofs.known.insert(hash, known);
+                &fresh
+            }
+        };
+        let mut places = places.iter();
         for piece in &mut text.pieces {
             if let Piece::Reference(reference, context) = piece
                 && reference.path.text != RAW
@@ -63,6 +79,17 @@ fn key<'t>(parts: impl Iterator<Item = Part<'t>>, key: &mut Vec<u8>) {
         key.extend_from_slice(&bytes.len().to_le_bytes());
         key.extend_from_slice(bytes);
     }
+}
+
+/// Where a key is looked for.
+fn hash(key: &[u8]) -> u64 {
+    let (chunks, rest) = key.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    chunks.iter().chain([&last]).fold(key.len() as u64, |mixed, chunk| {
+        let mixed = mixed.rotate_left(5) ^ u64::from_le_bytes(*chunk);
+        mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    })
 }
 
 #[cfg(test)]

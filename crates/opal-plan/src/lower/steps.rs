@@ -100,11 +100,15 @@ impl Lower<'_> {
         let start = self.start();
         let mut pieces = self.pieces();
         // Around an operator; the blanks of a whole step the lexer has left out already.
-        if let Some(Piece::Text(first)) = pieces.first_mut() {
+        if let Some(Piece::Text(first)) = pieces.first_mut()
+            && first.starts_with([' ', '\t', '\n'])
+        {
             let blanks = first.len() - first.trim_start_matches([' ', '\t', '\n']).len();
             first.drain(..blanks);
         }
-        if let Some(Piece::Text(last)) = pieces.last_mut() {
+        if let Some(Piece::Text(last)) = pieces.last_mut()
+            && last.ends_with([' ', '\t', '\r'])
+        {
             let kept = last.trim_end_matches([' ', '\t', '\r']);
             let escapes = kept.len() - kept.trim_end_matches('\\').len();
             let kept = (kept.len() + escapes % 2).min(last.len());
@@ -127,7 +131,8 @@ impl Lower<'_> {
                 Child::Node { .. } => self.finish(),
             }
         }
-        let found = pieces.drain(..).collect();
+        let mut found = Vec::with_capacity(pieces.len());
+        found.append(&mut pieces);
         self.pieces = pieces;
         found
     }
@@ -162,7 +167,9 @@ impl Lower<'_> {
             }
             ShellEscape => "@".into(),
             _ => match self.slice(span) {
-                text if text.contains('\r') => text.replace("\r\n", "\n").into(),
+                text if self.has_returns && text.contains('\r') => {
+                    text.replace("\r\n", "\n").into()
+                }
                 text => text.into(),
             },
         };

@@ -5,13 +5,17 @@
 //! are set when the command ends. The table of what programs do with their words is in
 //! `opal_core::script`.
 
+mod matching;
+mod repeats;
+
 use std::ops::Range;
 
-use opal_core::script::{Case, Kind, Mark, Reading, Role, Spare, Word, dequote, interpreted, read};
+use opal_core::script::{Case, Kind, Mark, Reading, Role, Spare, Word, interpreted};
 
 use super::Lexer;
 use super::frames::FrameKind;
 use crate::context::Place;
+use repeats::{Asked, Repeats};
 
 /// A word of a command that has not ended.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +61,7 @@ pub(super) struct Judged<'s> {
     dequoted: Vec<Word<'s>>,
     spare: Spare,
     reading: Reading,
+    repeats: Repeats,
 }
 
 impl Judged<'_> {
@@ -180,24 +185,28 @@ impl<'s> Lexer<'s> {
         let owner = self.frames.len() as u32 - 1;
         // Taken for as long as the places are set, which needs neither; their memory stays.
         let all = std::mem::take(&mut self.judged.words);
-        let mut words = std::mem::take(&mut self.judged.dequoted);
         let mut reading = std::mem::take(&mut self.judged.reading);
         let kept = &all[command.first as usize..];
-        let mut spare = std::mem::take(&mut self.judged.spare);
-        words.extend(kept.iter().map(|word| self.dequoted(word, &mut spare)));
-        read(&words, &mut reading);
+        let asked = Asked::new(self.src, kept, &self.judged.spots);
+        let is_known =
+            asked.as_ref().is_some_and(|asked| self.judged.repeats.recall(asked, &mut reading));
+        if !is_known {
+            self.matched(kept, &mut reading);
+            if let Some(asked) = &asked {
+                self.judged.repeats.keep(asked, &reading);
+            }
+        }
         for (index, mark) in &reading.marks {
             let word = &kept[*index];
             match mark {
                 Mark::Case(case) => self.set(word.references, owner, case),
-                Mark::Process(case) if words[*index].has_process => {
+                Mark::Process(case) => {
                     let is_code = case.refuses();
                     self.each(word.references, |context, spot| {
                         let is_run = is_code || spot.is_printed;
                         if is_run { context.case(case) } else { context }
                     });
                 }
-                Mark::Process(_) => {}
                 Mark::Program => self.each(word.references, |context, _| context.program(true)),
                 Mark::ReadBy(reader) => self.each(word.references, |context, spot| {
                     if spot.owner == owner { context.read_by(*reader) } else { context }
@@ -210,20 +219,7 @@ impl<'s> Lexer<'s> {
         self.judged.attributed.extend(reading.attributed.iter().cloned());
         self.note_given(kept, &reading);
         self.judge_input(kept, &reading);
-        spare.clear(&mut words);
-        self.judged.spare = spare;
-        (self.judged.words, self.judged.dequoted, self.judged.reading) = (all, words, reading);
-    }
-
-    fn dequoted(&self, word: &Kept, spare: &mut Spare) -> Word<'s> {
-        let src: &'s [u8] = self.src;
-        let raw = &src[word.start as usize..word.end as usize];
-        let has_references = word.references.1 > word.references.0;
-        let first = self.judged.spots.get(word.references.0 as usize).filter(|_| has_references);
-        let range = first.map(|spot| {
-            (spot.at - word.start) as usize..(spot.end.min(word.end) - word.start) as usize
-        });
-        dequote(raw, range, word.kind, spare)
+        (self.judged.words, self.judged.reading) = (all, reading);
     }
 
     /// Keeps what variables are given, for the attributes that the step gives them.

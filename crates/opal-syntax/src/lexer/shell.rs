@@ -184,12 +184,12 @@ impl Lexer<'_> {
     #[inline]
     pub(super) fn end_word(&mut self) -> bool {
         let (pos, src) = (self.pos, self.src);
+        let start = match self.top().command.word {
+            NONE => return false,
+            start => start as usize,
+        };
+        let joined = self.joined(start);
         let frame = self.top();
-        if frame.command.word == NONE {
-            return false;
-        }
-        let start = frame.command.word as usize;
-        let joined = index::joined(&src[start..pos]);
         let word = joined.as_deref().unwrap_or(&src[start..pos]);
         match frame.command.end_word(word) {
             Word::Plain => {

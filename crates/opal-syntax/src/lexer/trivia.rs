@@ -21,7 +21,8 @@ impl Lexer<'_> {
     /// Everything between two statements: blanks, line feeds, comments.
     pub(crate) fn between_statements(&mut self) {
         loop {
-            let space = |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\r' | b'\n');
+            let space =
+                |byte: &&u8| **byte <= b' ' && matches!(**byte, b' ' | b'\t' | b'\r' | b'\n');
             self.pos += self.src[self.pos..].iter().take_while(space).count();
             self.emit(SyntaxKind::Blank);
             match (self.byte(0), self.byte(1)) {

@@ -17,7 +17,7 @@ impl<'t> Flow<'t> {
                 b"BASH_ARGV0" => POSITIONAL,
                 name => name,
             };
-            if let Some(held) = self.words.get(&word.at.start) {
+            if let Some(held) = self.words.get(word.at.start) {
                 let content = held.content;
                 self.variables.give(name, content);
             }
@@ -25,7 +25,7 @@ impl<'t> Flow<'t> {
             // `m[KEY]=…`, `declare -A m=(KEY …)`
             let has_keys = self.src[at.end..].starts_with(b"[")
                 || !word.elements.is_empty() && self.src.windows(2).any(|it| it == b"-A");
-            if has_keys && let Some(held) = self.words.get(&word.at.start) {
+            if has_keys && let Some(held) = self.words.get(word.at.start) {
                 let content = held.content;
                 self.variables.give(&keys_of(name), content);
             }

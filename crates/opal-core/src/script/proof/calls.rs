@@ -80,7 +80,7 @@ impl<'t> Flow<'t> {
     /// The values in the words of a command which is not followed, where a program may see more than
     /// data in them.
     fn read_by_program(&self, all: &'t [Word]) -> Values {
-        let held = |word: &Word| self.words.get(&word.at.start).map(|it| it.content.held);
+        let held = |word: &Word| self.words.get(word.at.start).map(|it| it.content.held);
         let first = all.iter().find(|word| word.assigned.is_none());
         let name = first.map(|word| self.text(&word.at)).unwrap_or_default();
         let is_data = find(name).map_or(first.is_some_and(|it| it.is_literal), |called| {
@@ -107,7 +107,7 @@ impl<'t> Flow<'t> {
                     (Held::default(), Values::NONE, word)
                 }
                 Piece::Word(word, from) | Piece::Split(word, from) => {
-                    let mut held = self.words.get(&word.at.start).cloned().unwrap_or_default();
+                    let mut held = self.words.get(word.at.start).cloned().unwrap_or_default();
                     if matches!(piece, Piece::Split(..)) {
                         held.split = held.content.held;
                     }

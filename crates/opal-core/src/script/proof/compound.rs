@@ -22,7 +22,7 @@ impl Reader<'_> {
         let mut word = Word::default();
         self.nested(|it| it.sum(&mut word, Case::SUM))?;
         word.at = start..self.at;
-        Ok(CommandKind::Sum(word))
+        Ok(CommandKind::Sum(Box::new(word)))
     }
 
     pub(super) fn compound(&mut self, keyword: &[u8]) -> Read<Option<CommandKind>> {
@@ -105,7 +105,7 @@ impl Reader<'_> {
                 return self.lost(Construct::Sum);
             };
             let body = self.body()?;
-            return Ok(CommandKind::Group { lists: vec![body], words: vec![head] });
+            return Ok(CommandKind::Group { lists: vec![body], words: vec![*head] });
         }
         if !self.peek().is_some_and(is_name_start) {
             return self.lost(Construct::Syntax);

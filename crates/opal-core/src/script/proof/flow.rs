@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::constants::{Constants, Piece};
 use super::construct::Construct;
 use super::found::Found;
-use super::held::Held;
+use super::held::ByPlace;
 use super::letters::Letters;
 use super::outline::first_shift;
 use super::printing;
@@ -29,7 +29,7 @@ pub(super) struct Flow<'t> {
     pub(super) variables: Variables,
     pub(super) constants: Constants<'t>,
     /// What words held when they were judged last, by where they begin.
-    pub(super) words: BTreeMap<usize, Held>,
+    pub(super) words: ByPlace,
     /// One of them has changed in this pass.
     pub(super) is_word_changed: bool,
     pub(super) attributed: Vec<Vec<u8>>,
@@ -75,7 +75,7 @@ pub(super) fn judge<'t>(
         bodies,
         variables: Variables::default(),
         constants: Constants::new(src, letters),
-        words: BTreeMap::new(),
+        words: ByPlace::default(),
         is_word_changed: false,
         attributed: Vec::new(),
         functions: BTreeMap::new(),

@@ -1,6 +1,7 @@
 //! Commands: lists, pipelines, and the shell's own compound commands in their usual forms.
 
 use super::construct::{Construct, VALUE};
+use super::letters::table;
 use super::scan::{Position, Read, Reader, is_blank, is_name_byte};
 use super::tree::{Command, CommandKind, List, Pipeline, Redirect, RedirectKind, Word};
 
@@ -29,6 +30,9 @@ const KEYWORDS: &[&[u8]] = &[
     b"]]",
     b"in",
 ];
+
+/// What they begin with.
+static FIRST: [bool; 256] = table(b"!cdefistuw[]{}");
 
 /// Commands whose words may assign.
 const DECLARES: [&[u8]; 5] = [b"declare", b"typeset", b"local", b"readonly", b"export"];
@@ -96,9 +100,10 @@ impl Reader<'_> {
             matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
         };
         let length = rest.iter().take(10).position(ends).unwrap_or(rest.len());
-        let (word, first) = (&rest[..length], rest.first());
+        // Most words are longer, or begin with another letter.
+        let first = rest.first().filter(|byte| length <= 8 && FIRST[**byte as usize])?;
         let is_it = |keyword: &&&[u8]| {
-            keyword.len() == length && keyword.first() == first && **keyword == word
+            keyword.len() == length && keyword[0] == *first && **keyword == &rest[..length]
         };
         KEYWORDS.iter().find(is_it).copied()
     }
@@ -169,7 +174,8 @@ impl Reader<'_> {
     }
 
     pub(super) fn pipeline(&mut self) -> Read<Pipeline> {
-        let mut pipeline = Pipeline::default();
+        // Most have one command.
+        let mut pipeline = Pipeline(Vec::with_capacity(1));
         loop {
             match self.keyword() {
                 Some(b"!") => self.at += 1,
@@ -353,4 +359,19 @@ fn named_descriptor(text: &[u8]) -> usize {
         && text.get(length + 1) == Some(&b'}')
         && matches!(text.get(length + 2), Some(b'<' | b'>'));
     if is_it { length + 2 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_keyword_is_found_and_no_other_word() {
+        for keyword in KEYWORDS {
+            assert_eq!(Reader::new(keyword).keyword(), Some(*keyword));
+        }
+        for word in ["", "iff", "docker", "functions", "x", "{a", "i"] {
+            assert_eq!(Reader::new(word.as_bytes()).keyword(), None, "{word}");
+        }
+    }
 }

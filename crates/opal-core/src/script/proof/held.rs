@@ -23,6 +23,24 @@ pub(super) struct Held {
     pub(super) beginning: Beginning,
 }
 
+/// What words hold, by where they begin.
+#[derive(Debug, Default)]
+pub(super) struct ByPlace(Vec<(usize, Held)>);
+
+impl ByPlace {
+    pub(super) fn get(&self, at: usize) -> Option<&Held> {
+        let index = self.0.binary_search_by_key(&at, |(at, _)| *at).ok()?;
+        Some(&self.0[index].1)
+    }
+
+    fn insert(&mut self, at: usize, held: Held) {
+        match self.0.binary_search_by_key(&at, |(at, _)| *at) {
+            Ok(index) => self.0[index].1 = held,
+            Err(index) => self.0.insert(index, (at, held)),
+        }
+    }
+}
+
 /// What a word begins with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Beginning {
@@ -92,7 +110,7 @@ impl<'t> Flow<'t> {
             let is_new = self.constants.open(name);
             self.changed(is_new);
         }
-        let known = self.words.get(&word.at.start);
+        let known = self.words.get(word.at.start);
         if !word.at.is_empty() && known.unwrap_or(&Held::default()) != &held {
             self.is_word_changed = true;
             self.words.insert(word.at.start, held.clone());

@@ -126,7 +126,7 @@ pub(super) enum CommandKind {
     /// `[[ … ]]`.
     Test(Vec<Word>),
     /// `(( … ))`.
-    Sum(Word),
+    Sum(Box<Word>),
 }
 
 #[derive(Debug)]

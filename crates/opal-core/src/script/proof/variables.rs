@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 use super::scan::is_name_start;
 use super::tree::Values;
@@ -48,7 +48,9 @@ impl Content {
 
 #[derive(Debug, Default)]
 pub(super) struct Variables {
+    /// All but `$_`, which every command sets.
     all: BTreeMap<Vec<u8>, Content>,
+    last: Content,
     /// What is given to a variable whose name only the shell knows.
     any: Content,
     /// Something that was used in this pass has changed since, so that another pass is needed.
@@ -73,20 +75,25 @@ impl Variables {
     /// Whether no variable but `$_` holds something.
     pub(super) fn is_empty(&self) -> bool {
         self.is_used.set(true);
-        self.any == Content::default() && self.all.keys().all(|name| name == LAST)
+        self.any == Content::default() && self.all.is_empty()
     }
 
     pub(super) fn give(&mut self, name: &[u8], content: Content) {
         if content == Content::default() {
             return;
         }
+        // What nothing has used before it changed is the same in the next pass.
+        if name == LAST {
+            let before = self.last;
+            self.last.add(content);
+            self.has_changed |= self.last != before && self.is_last_used.get();
+            return;
+        }
         let mut after = self.all.get(name).copied().unwrap_or_default();
         let before = after;
         after.add(content);
         if after != before {
-            // What nothing has used before it changed is the same in the next pass.
-            let is_used = if name == LAST { &self.is_last_used } else { &self.is_used };
-            self.has_changed |= is_used.get();
+            self.has_changed |= self.is_used.get();
             self.all.insert(name.to_vec(), after);
         }
     }
@@ -102,10 +109,14 @@ impl Variables {
     /// A variable by the name that an expansion writes: `1` and `*` are positional parameters, `#` and
     /// `?` are numbers.
     pub(super) fn of(&self, name: &[u8]) -> Content {
-        let is_used = if name == LAST { &self.is_last_used } else { &self.is_used };
-        is_used.set(true);
         let mut found = self.any;
-        found.add(self.all.get(canonical(name)).copied().unwrap_or_default());
+        if name == LAST {
+            self.is_last_used.set(true);
+            found.add(self.last);
+        } else {
+            self.is_used.set(true);
+            found.add(self.all.get(canonical(name)).copied().unwrap_or_default());
+        }
         found
     }
 
@@ -114,6 +125,7 @@ impl Variables {
         self.is_used.set(true);
         self.is_last_used.set(true);
         let mut found = self.any;
+        found.add(self.last);
         self.all.values().for_each(|content| found.add(*content));
         found
     }
@@ -141,10 +153,15 @@ impl Variables {
         found
     }
 
-    pub(super) fn each(&self) -> impl Iterator<Item = (&[u8], Content)> {
+    pub(super) fn each<'v>(&'v self) -> impl Iterator<Item = (&'v [u8], Content)> {
         self.is_used.set(true);
         self.is_last_used.set(true);
-        self.all.iter().map(|(name, it)| (name.as_slice(), *it))
+        let bound = (Bound::Unbounded, Bound::Excluded(LAST));
+        let before = self.all.range::<[u8], _>(bound);
+        let after = self.all.range::<[u8], _>((Bound::Excluded(LAST), Bound::Unbounded));
+        let last = (self.last != Content::default()).then_some((LAST, self.last));
+        let named = |(name, it): (&'v Vec<u8>, &Content)| (name.as_slice(), *it);
+        before.map(named).chain(last).chain(after.map(named))
     }
 }
 

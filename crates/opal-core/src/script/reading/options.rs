@@ -3,6 +3,7 @@
 use super::super::cases::{At, Case, Kinds, Role};
 use super::super::programs::{Called, Shape};
 use super::super::words::Word;
+use super::before::{Before, Reads};
 use super::settings::{is_run, may_run};
 use super::shells::is_input;
 use super::source::{Source, TEXTS};
@@ -249,10 +250,12 @@ impl<'w> Reader<'w, '_> {
             At::Past(word) => self.is_word(index, word.as_bytes()),
             _ => false,
         };
-        before.is_within |= before.past.is_some() && !self.words[index].is_option();
-        before.past = before.past.or_else(|| called.rows(Kinds::PAST).find(is_past));
-        before.has_ssh |= self.is_word(index, b"ssh");
-        before.has_config |= self.is_word(index, b"config");
+        if called.has(Kinds::PAST.or(Kinds::AFTER)) {
+            before.is_within |= before.past.is_some() && !self.words[index].is_option();
+            before.past = before.past.or_else(|| called.rows(Kinds::PAST).find(is_past));
+            before.has_ssh |= self.is_word(index, b"ssh");
+            before.has_config |= self.is_word(index, b"config");
+        }
         let last = before.word.replace(index);
         if self.words[index].is_option() {
             return;
@@ -364,42 +367,6 @@ impl<'w> Reader<'w, '_> {
             }
         }
     }
-}
-
-/// What is before a word, as far as it matters.
-#[derive(Default)]
-struct Before {
-    word: Option<usize>,
-    /// The last that is not an option.
-    operand: Option<usize>,
-    has_ssh: bool,
-    has_config: bool,
-    /// The row for words further on, and how many operands were there since.
-    following: Option<(&'static Case, u8)>,
-    /// The row for what the program reads.
-    reads: Option<Reads>,
-    /// The row for all words from here on.
-    past: Option<&'static Case>,
-    /// The row for paths on other machines.
-    elsewhere: Option<&'static Case>,
-    /// One of the words further on is there.
-    is_within: bool,
-}
-
-impl Before {
-    /// The row for a program that starts a shell on a machine.
-    fn machine(&self) -> Option<&'static Case> {
-        self.reads.filter(|reads| reads.operands <= reads.most).map(|reads| reads.case)
-    }
-}
-
-/// A program that starts a shell on a machine.
-#[derive(Clone, Copy)]
-struct Reads {
-    case: &'static Case,
-    most: u8,
-    /// How many operands follow the word that says so.
-    operands: u8,
 }
 
 /// A file that is run: only what `<( … )` gives is text of this step.
