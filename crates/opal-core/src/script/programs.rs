@@ -212,8 +212,8 @@ fn exact(name: &[u8]) -> Option<Called> {
     beginning_as(name).iter().find(is_it).map(Called::new)
 }
 
-/// How long the names with each first byte are, a bit for each length: most words of a command are
-/// no name, and are not compared with any.
+/// How long the names with each first byte are, a bit for each length. Most words of a command can be
+/// left out by it, and are not compared with a name.
 static LENGTHS: [u64; 128] = {
     let mut lengths = [0; 128];
     let mut at = 0;

@@ -3,7 +3,6 @@
 //! Bash takes everything up to the matching `]` as one word, blanks and operators included, and
 //! evaluates it. Where the end is not certain, a place is taken to be inside.
 
-use super::Lexer;
 use super::bytes::is_name_byte;
 
 /// No index is longer: what follows so much text is taken to be in it, if its `]` did not come. So a
@@ -28,25 +27,6 @@ fn continuation(text: &[u8]) -> usize {
         [b'\\', b'\n', ..] => 2,
         [b'\\', b'\r', b'\n', ..] => 3,
         _ => 0,
-    }
-}
-
-impl Lexer<'_> {
-    /// The word from `start` to the position as the shell reads it, where lines are continued in it.
-    /// Most words have no `\`, so where the next one is is kept. A word that begins before the place
-    /// where that was asked has others in it: it is not gone through at each level.
-    #[inline]
-    pub(super) fn joined(&self, start: usize) -> Option<Vec<u8>> {
-        let (asked, answer) = self.backslash.get();
-        if asked <= start && self.pos <= answer || self.pos - start > LONGEST_INDEX {
-            return None;
-        }
-        if start > answer {
-            let rest = &self.text.as_bytes()[start..];
-            let length = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-            self.backslash.set((start, start + length));
-        }
-        joined(&self.src[start..self.pos])
     }
 }
 

@@ -5,6 +5,7 @@
 //! are set when the command ends. The table of what programs do with their words is in
 //! `opal_core::script`.
 
+mod kept;
 mod matching;
 mod repeats;
 
@@ -15,27 +16,8 @@ use opal_core::script::{Case, Kind, Mark, Reading, Role, Spare, Word, interprete
 use super::Lexer;
 use super::frames::FrameKind;
 use crate::context::Place;
+use kept::{Kept, Spot};
 use repeats::{Asked, Repeats};
-
-/// A word of a command that has not ended.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
-    start: u32,
-    end: u32,
-    references: (u32, u32),
-    kind: Kind,
-}
-
-/// A reference of the step being read, beside its context.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Spot {
-    at: u32,
-    end: u32,
-    /// The frame whose command it is a part of.
-    owner: u32,
-    /// The command prints it.
-    is_printed: bool,
-}
 
 /// What is given to a variable: its name, and the references.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
-//! Blanks and comments.
+//! Blanks and comments, and lines that go on.
 
 use opal_core::{Code, Span};
 
-use super::Lexer;
 use super::bytes::{is_blank, is_name_byte};
+use super::{Lexer, index};
 use crate::kind::SyntaxKind;
 
 impl Lexer<'_> {
@@ -104,6 +104,23 @@ impl Lexer<'_> {
         let answer = memchr::memchr(b'\n', rest).map_or(self.text.len(), |at| from + at);
         self.line_feed.set((from, answer));
         answer
+    }
+
+    /// The word from `start` to the position as the shell reads it, where lines are continued in it.
+    /// Most words have no `\`, so where the next one is is kept. A word that begins before the place
+    /// where that was asked has others in it: it is not gone through at each level.
+    #[inline]
+    pub(super) fn joined(&self, start: usize) -> Option<Vec<u8>> {
+        let (asked, answer) = self.backslash.get();
+        if asked <= start && self.pos <= answer || self.pos - start > index::LONGEST_INDEX {
+            return None;
+        }
+        if start > answer {
+            let rest = &self.text.as_bytes()[start..];
+            let length = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
+            self.backslash.set((start, start + length));
+        }
+        index::joined(&self.src[start..self.pos])
     }
 
     /// What follows blanks, line feeds and comments; nothing is consumed.

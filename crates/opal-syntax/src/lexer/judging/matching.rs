@@ -2,7 +2,7 @@
 
 use opal_core::script::{Mark, Reading, Spare, Word, dequote, read};
 
-use super::Kept;
+use super::kept::Kept;
 use crate::lexer::Lexer;
 
 impl<'s> Lexer<'s> {

@@ -2,7 +2,7 @@
 
 use opal_core::script::{Case, Kind, Mark, Reading};
 
-use super::{Kept, Spot};
+use super::kept::{Kept, Spot};
 
 /// Longer commands, and those with more words or marks, are not kept.
 const LONGEST: usize = 120;
