@@ -19,6 +19,7 @@
 //! | reading a target | [`probe`], the content of files in `content` |
 //! | acting on it | [`session`], commands in `run`, files in `files` |
 //! | the helper on this machine | [`local`] |
+//! | the helper that is sent to other machines | [`helper`] |
 //! | why there is no connection any more | `error` |
 //!
 //! The frames and both kinds of requests are in `opal_session::wire`, which the helper shares.
@@ -28,6 +29,7 @@ mod content;
 mod error;
 mod files;
 pub mod greeting;
+pub mod helper;
 mod link;
 pub mod local;
 pub mod probe;

@@ -4,19 +4,16 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use opal_core::Secret;
 use opal_core::files::Entry;
-use opal_core::pages::Pages;
-use opal_core::resolver::{
-    Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble, TroubleKind,
-};
+use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
 use opal_session::stop::Stop;
 use opal_session::wire::facts::Follow;
 use opal_session::wire::look::{Asked, Command, Look};
 use opal_session::wire::reply::Reply;
+use opal_session::world::OsWorld;
 
 use crate::connection::Looking;
 use crate::content::Content;
@@ -26,8 +23,8 @@ use crate::link::Shape;
 #[derive(Clone, Debug)]
 pub struct RemoteProbe<'a> {
     pub(crate) looking: Looking,
-    /// Reads pages, on opal's machine.
-    pub(crate) pages: Option<Arc<dyn Pages>>,
+    /// Opal's machine, which reads pages and ports.
+    pub(crate) origin: &'a OsWorld,
     /// Where relative paths begin, there.
     pub(crate) base: PathBuf,
     /// Where commands run, there.
@@ -102,26 +99,15 @@ impl Probe for RemoteProbe<'_> {
     }
 
     fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble> {
-        let pages = self.pages.as_ref().ok_or_else(|| {
-            Trouble::new(
-                TroubleKind::Failed,
-                "this process does not read pages of the web",
-                "read the page outside of the target",
-            )
-        })?;
-        pages.get(request, &|_| None)
+        self.origin.get(request)
     }
 
     fn connect(&self, port: &Port<'_>) -> Result<(), Trouble> {
-        let Port { host, port, timeout } = *port;
-        match self.look(&Look::Connect { host: host.to_owned(), port, timeout })? {
-            Reply::Done => Ok(()),
-            _ => Err(self.looking.nonsense()),
-        }
+        self.origin.connect(port)
     }
 
     fn now(&self) -> SystemTime {
-        opal_session::clock::now()
+        self.origin.now()
     }
 
     fn host(&self) -> Host {

@@ -9,7 +9,6 @@ use std::time::Duration;
 use opal_core::Secret;
 use opal_core::action::{Pending, Replace, TextFile};
 use opal_core::files::Files;
-use opal_core::pages::Pages;
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
 use opal_core::shell::Shell;
 use opal_core::shell::syntax::Fault;
@@ -17,6 +16,7 @@ use opal_session::stop::Stop;
 use opal_session::wire::effect::Effect;
 use opal_session::wire::look::Look;
 use opal_session::wire::reply::Reply;
+use opal_session::world::OsWorld;
 use opal_session::{Ended, Place, Session, Taker, Work};
 
 use crate::connection::{Acting, Looking};
@@ -31,22 +31,22 @@ use crate::run;
 pub struct RemoteSession {
     acting: Acting,
     files: RemoteFiles,
-    pages: Option<Arc<dyn Pages>>,
+    origin: Arc<OsWorld>,
 }
 
 /// A target that is only read: its connection cannot express an effect.
 pub struct ReadOnlySession {
     looking: Looking,
     files: files::NoFiles,
-    pages: Option<Arc<dyn Pages>>,
+    origin: Arc<OsWorld>,
 }
 
 impl RemoteSession {
-    /// `pages` reads pages of the web, on opal's machine.
+    /// `origin` is opal's machine.
     #[must_use]
-    pub fn new(acting: Acting, pages: Option<Arc<dyn Pages>>) -> Self {
+    pub fn new(acting: Acting, origin: Arc<OsWorld>) -> Self {
         let files = RemoteFiles::root(acting.clone());
-        Self { acting, files, pages }
+        Self { acting, files, origin }
     }
 
     /// Ends what the commands have left running, as in a local session. A helper that is lost does
@@ -73,9 +73,9 @@ impl RemoteSession {
 
 impl ReadOnlySession {
     #[must_use]
-    pub fn new(looking: Looking, pages: Option<Arc<dyn Pages>>) -> Self {
+    pub fn new(looking: Looking, origin: Arc<OsWorld>) -> Self {
         let files = files::NoFiles(looking.inner().target.clone());
-        Self { looking, files, pages }
+        Self { looking, files, origin }
     }
 
     fn refused(&self) -> Trouble {
@@ -105,14 +105,10 @@ fn directory(looking: &Looking, from: &Path, path: &str) -> Result<PathBuf, Trou
     }
 }
 
-fn probe<'s>(
-    looking: &Looking,
-    pages: Option<&Arc<dyn Pages>>,
-    place: &Place<'s>,
-) -> Box<dyn Probe + 's> {
+fn probe<'s>(looking: &Looking, origin: &'s OsWorld, place: &Place<'s>) -> Box<dyn Probe + 's> {
     Box::new(RemoteProbe {
         looking: looking.clone(),
-        pages: pages.cloned(),
+        origin,
         base: place.base.to_owned(),
         directory: place.directory.to_owned(),
         environment: place.environment,
@@ -168,7 +164,7 @@ impl Session for RemoteSession {
     }
 
     fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's> {
-        probe(self.looking(), self.pages.as_ref(), place)
+        probe(self.looking(), &self.origin, place)
     }
 
     fn files(&self) -> &dyn Files {
@@ -209,7 +205,7 @@ impl Session for ReadOnlySession {
     }
 
     fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's> {
-        probe(&self.looking, self.pages.as_ref(), place)
+        probe(&self.looking, &self.origin, place)
     }
 
     fn files(&self) -> &dyn Files {

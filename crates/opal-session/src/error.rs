@@ -12,6 +12,7 @@
 
 mod change;
 mod command;
+#[cfg(feature = "origin")]
 mod inventory;
 mod network;
 mod path;
@@ -24,8 +25,11 @@ use opal_core::resolver::{Trouble, TroubleKind};
 
 pub(crate) use change::{ChangeError, Obstacle, WayOut, refused};
 pub(crate) use command::{CommandEnd, CommandError, CommandName};
+#[cfg(feature = "origin")]
 pub(crate) use inventory::InventoryError;
-pub(crate) use network::{NoPages, PortError};
+pub(crate) use network::NoPages;
+#[cfg(feature = "origin")]
+pub(crate) use network::PortError;
 pub(crate) use path::PathError;
 
 /// What can be said about an error.
@@ -212,4 +216,6 @@ macro_rules! into_trouble {
     };
 }
 
-into_trouble!(SessionError, PathError, NoPages, PortError, CommandError, ChangeError);
+into_trouble!(SessionError, PathError, NoPages, CommandError, ChangeError);
+#[cfg(feature = "origin")]
+into_trouble!(PortError);

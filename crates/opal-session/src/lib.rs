@@ -18,6 +18,7 @@ mod error;
 mod local;
 pub mod noted;
 pub mod stop;
+#[cfg(feature = "origin")]
 pub mod watching;
 pub mod wire;
 pub mod world;

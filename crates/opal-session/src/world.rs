@@ -13,4 +13,6 @@
 mod os;
 
 pub use os::{Limits, OsWorld, Surroundings};
-pub(crate) use os::{Scene, View, files_at, place};
+#[cfg(feature = "origin")]
+pub(crate) use os::{Scene, files_at};
+pub(crate) use os::{View, place};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use opal_core::action::Limits;
 use opal_core::resolver::ScriptPart;
@@ -10,6 +11,7 @@ use opal_remote::local::{self, Helper};
 use opal_remote::{RemoteSession, Terms};
 use opal_session::stop::Stop;
 use opal_session::wire::Timing;
+use opal_session::world::{OsWorld, Surroundings};
 use opal_session::{Input, Output, Session, Taker, Work};
 
 use crate::support::{Opal, binary};
@@ -36,7 +38,8 @@ fn opal_is_its_own_helper_on_this_machine() {
     };
     let greeting = local::start("here", &helper).unwrap();
     assert_eq!(greeting.hello().start, Path::new("/"));
-    let session = RemoteSession::new(greeting.act(Terms::default()).unwrap(), None);
+    let origin = Arc::new(OsWorld::new(Surroundings::default()));
+    let session = RemoteSession::new(greeting.act(Terms::default()).unwrap(), origin);
     let mut heard = Heard(String::new());
     let script = [ScriptPart::Text("echo served from $PWD".to_owned())];
     let work = Work {

@@ -17,7 +17,7 @@ use server::{Server, answer};
 fn world(environment: &[(&str, &str)]) -> OsWorld {
     let variables = environment.iter().map(|(name, value)| (name.into(), value.into()));
     OsWorld::new(Surroundings {
-        environment: variables.collect(),
+        environment: Arc::new(variables.collect()),
         start: "/".into(),
         pages: Some(Arc::new(Http::new())),
         ..Surroundings::default()
@@ -169,5 +169,5 @@ fn a_proxy_comes_from_the_given_environment() {
 #[test]
 fn a_machine_that_is_not_opals_own_reads_no_page() {
     let world = OsWorld::new(Surroundings::default());
-    refused(get(&world, "http://host.invalid/"), TroubleKind::Failed, "does not read pages");
+    refused(get(&world, "http://host.invalid/"), TroubleKind::Failed, "opens no connection");
 }

@@ -1,11 +1,15 @@
+#[cfg(feature = "origin")]
 use std::io::ErrorKind;
+#[cfg(feature = "origin")]
 use std::time::Duration;
 
+#[cfg(feature = "origin")]
 use opal_core::message;
 use opal_core::resolver::TroubleKind;
 
 use super::Said;
 
+#[cfg(feature = "origin")]
 const CHECK: &str = "check the name, the port and the network";
 
 /// Pages are read on opal's own machine, and this is another one.
@@ -16,13 +20,14 @@ impl NoPages {
     pub(super) fn said(&self) -> Said {
         (
             TroubleKind::Failed,
-            "this process does not read pages of the web".into(),
-            "read the page on the machine that runs opal".into(),
+            "this process opens no connection to another machine".into(),
+            "read pages and ports on the machine that runs opal".into(),
         )
     }
 }
 
 /// A port that takes no connection.
+#[cfg(feature = "origin")]
 #[derive(Debug)]
 pub(crate) struct PortError {
     pub(crate) host: String,
@@ -32,6 +37,7 @@ pub(crate) struct PortError {
     pub(crate) why: Option<ErrorKind>,
 }
 
+#[cfg(feature = "origin")]
 impl PortError {
     pub(super) fn said(&self) -> Said {
         let name = format!("{}:{}", self.host, self.port);

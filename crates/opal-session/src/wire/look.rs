@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use opal_core::Secret;
 use opal_core::resolver::ScriptPart;
@@ -51,11 +50,6 @@ pub enum Look {
     Value {
         asked: Asked,
     },
-    Connect {
-        host: String,
-        port: u16,
-        timeout: Duration,
-    },
     /// Whether the shell's parser accepts texts.
     Check {
         scripts: Vec<Vec<ScriptPart>>,
@@ -83,11 +77,10 @@ choice!(Look, "reading request" {
     6 => List { path },
     7 => Ask { asked },
     8 => Value { asked },
-    9 => Connect { host, port, timeout },
-    10 => Check { scripts },
-    11 => Directory { from, path },
-    12 => Finds { program },
-    13 => Shell {},
+    9 => Check { scripts },
+    10 => Directory { from, path },
+    11 => Finds { program },
+    12 => Shell {},
 });
 
 /// A command that only looks, and what holds for it.

@@ -4,7 +4,9 @@ mod children;
 mod descendants;
 mod entries;
 mod files;
+#[cfg(feature = "origin")]
 mod inventory;
+#[cfg(feature = "origin")]
 mod ports;
 mod shells;
 mod view;
@@ -19,7 +21,9 @@ use std::time::{Duration, SystemTime};
 
 use opal_core::Secret;
 use opal_core::files::Entry;
-use opal_core::inventory::{Entries, EntryStore, Inventory, Wanted};
+use opal_core::inventory::{Entries, EntryStore};
+#[cfg(feature = "origin")]
+use opal_core::inventory::{Inventory, Wanted};
 use opal_core::pages::Pages;
 use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
 
@@ -29,6 +33,7 @@ use crate::noted::Noted;
 use crate::stop::Stop;
 
 pub(crate) use files::place;
+#[cfg(feature = "origin")]
 pub(crate) use inventory::{Scene, files_at};
 pub(crate) use view::View;
 
@@ -176,6 +181,7 @@ impl Probe for OsWorld {
         View { stop: &stop, ..self.view() }.ask(ask)
     }
 
+    #[cfg(feature = "origin")]
     fn inventory(&self, wanted: &Wanted<'_>) -> Result<Inventory, Trouble> {
         self.view().inventory(wanted)
     }

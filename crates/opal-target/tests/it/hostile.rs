@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 
 use opal_core::Secret;
@@ -20,6 +21,7 @@ use opal_session::wire::link::Sender;
 use opal_session::wire::look::Look;
 use opal_session::wire::reply::Reply;
 use opal_session::wire::{BUILD, Timing, VERSION};
+use opal_session::world::{OsWorld, Surroundings};
 use opal_session::{Ends, Place, Session, pipe};
 
 use crate::served::PROGRAM;
@@ -61,7 +63,8 @@ fn lied(
     });
     let ends = Ends { output, input };
     let greeting = Greeting::hear("liar", ends, &[], None, Timing::default()).unwrap();
-    let session = RemoteSession::new(greeting.act(Terms::default()).unwrap(), None);
+    let origin = Arc::new(OsWorld::new(Surroundings::default()));
+    let session = RemoteSession::new(greeting.act(Terms::default()).unwrap(), origin);
     let trouble = ask(&session).unwrap_err();
     drop(session);
     liar.join().unwrap();
@@ -315,7 +318,7 @@ fn a_helper_that_only_reads_cannot_decode_an_effect() {
 #[test]
 fn values_deeper_than_64_levels_are_refused() {
     // A script with a list in a list in a list …
-    let mut bytes = vec![10, 1, 0, 0, 0, 1, 0, 0, 0, 1];
+    let mut bytes = vec![9, 1, 0, 0, 0, 1, 0, 0, 0, 1];
     for _ in 0..65 {
         bytes.extend([6, 1, 0, 0, 0]);
     }

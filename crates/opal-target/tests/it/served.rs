@@ -1,11 +1,13 @@
 //! The session that the tests of this binary are about: a helper at the other end of two pipes.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use opal_remote::local::{self, Helper};
 use opal_remote::{RemoteSession, Terms};
 use opal_session::Setup;
 use opal_session::wire::Timing;
+use opal_session::world::{OsWorld, Surroundings};
 
 pub(crate) type Served = RemoteSession;
 
@@ -30,5 +32,6 @@ pub(crate) fn serve_in(setup: Setup, timing: Timing) -> Served {
     };
     let greeting = local::start("test", &helper).unwrap();
     let terms = Terms { marker: setup.marker, ..Terms::default() };
-    RemoteSession::new(greeting.act(terms).unwrap(), None)
+    let origin = Arc::new(OsWorld::new(Surroundings::default()));
+    RemoteSession::new(greeting.act(terms).unwrap(), origin)
 }

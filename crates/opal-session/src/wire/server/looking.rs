@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use opal_core::Secret;
-use opal_core::resolver::{Ask, Links, Port, Probe, Run, ScriptPart, Trouble};
+use opal_core::resolver::{Ask, Links, Probe, Run, ScriptPart, Trouble};
 use rustix::event::PollFlags;
 
 use super::requests::{Helper, Open};
@@ -61,10 +61,6 @@ fn answer(helper: &Helper, number: u32, open: &Open, look: Look) -> Result<Optio
         }
         Look::Ask { asked } => ask(helper, open, &asked, false)?,
         Look::Value { asked } => ask(helper, open, &asked, true)?,
-        Look::Connect { host, port, timeout } => {
-            world.connect(&Port { host: &host, port, timeout })?;
-            Reply::Done
-        }
         Look::Check { scripts } => {
             let scripts: Vec<&[ScriptPart]> = scripts.iter().map(Vec::as_slice).collect();
             Reply::Faults { faults: helper.session.check(&scripts)? }

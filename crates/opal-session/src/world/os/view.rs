@@ -12,10 +12,14 @@ use std::time::SystemTime;
 
 use opal_core::Secret;
 use opal_core::files::Entry;
-use opal_core::inventory::{Entries, Inventory, Wanted};
+use opal_core::inventory::Entries;
+#[cfg(feature = "origin")]
+use opal_core::inventory::{Inventory, Wanted};
 use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
 
-use super::{OsWorld, entries, files, inventory, ports, shells};
+use super::{OsWorld, entries, files, shells};
+#[cfg(feature = "origin")]
+use super::{inventory, ports};
 use crate::error::{NoPages, SessionError};
 use crate::noted::Depth;
 use crate::stop::{Order, Stop};
@@ -107,8 +111,14 @@ impl Probe for View<'_> {
         pages.get(request, &|name| self.variable(name)?.to_str())
     }
 
+    #[cfg(feature = "origin")]
     fn connect(&self, port: &Port<'_>) -> Result<(), Trouble> {
         ports::connect(port)
+    }
+
+    #[cfg(not(feature = "origin"))]
+    fn connect(&self, _: &Port<'_>) -> Result<(), Trouble> {
+        Err(NoPages.into())
     }
 
     fn now(&self) -> SystemTime {
@@ -161,6 +171,7 @@ impl Probe for View<'_> {
         shells::ask(self, ask)
     }
 
+    #[cfg(feature = "origin")]
     fn inventory(&self, wanted: &Wanted<'_>) -> Result<Inventory, Trouble> {
         let surroundings = &self.world.surroundings;
         let (home, entries) = (surroundings.home.as_deref(), surroundings.entries.as_deref());
