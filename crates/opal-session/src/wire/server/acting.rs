@@ -52,11 +52,7 @@ pub(super) fn begin(
     let inner = Arc::clone(helper);
     helper.pool.run(move || {
         let Some(held) = &inner.held else { return };
-        match act(&inner, held, number, &open, effect) {
-            Ok(Some(reply)) => inner.reply(number, &reply),
-            Ok(None) => inner.leave(number),
-            Err(trouble) => inner.reply(number, &Reply::Trouble { trouble }),
-        }
+        inner.answer(number, || act(&inner, held, number, &open, effect));
     });
     Ok(())
 }

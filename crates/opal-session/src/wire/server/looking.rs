@@ -27,11 +27,7 @@ const CHUNK_BYTES: usize = 128 * 1024;
 pub(super) fn begin(helper: &Arc<Helper>, number: u32, look: Look) -> Result<(), Malformed> {
     let open = helper.enter(number)?;
     let inner = Arc::clone(helper);
-    helper.pool.run(move || match answer(&inner, number, &open, look) {
-        Ok(Some(reply)) => inner.reply(number, &reply),
-        Ok(None) => inner.leave(number),
-        Err(trouble) => inner.reply(number, &Reply::Trouble { trouble }),
-    });
+    helper.pool.run(move || inner.answer(number, || answer(&inner, number, &open, look)));
     Ok(())
 }
 

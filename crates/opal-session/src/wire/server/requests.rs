@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use opal_core::action::TextFile;
+use opal_core::resolver::{Trouble, TroubleKind};
 
 use super::inlet::Inlet;
 use super::pool::Pool;
@@ -125,6 +127,20 @@ impl Helper {
         self.leave(number);
     }
 
+    /// Does what a request asks for, and replies; none is said where that was done before. A bug is an
+    /// answer too: whoever waits for one would wait for ever.
+    pub(super) fn answer(
+        &self,
+        number: u32,
+        work: impl FnOnce() -> Result<Option<Reply>, Trouble>,
+    ) {
+        match unless_bug(work) {
+            Ok(Some(reply)) => self.reply(number, &reply),
+            Ok(None) => self.leave(number),
+            Err(trouble) => self.reply(number, &Reply::Trouble { trouble }),
+        }
+    }
+
     pub(super) fn leave(&self, number: u32) {
         self.open().remove(&number);
         self.left.notify_all();
@@ -147,5 +163,29 @@ impl Helper {
         if let Some(held) = &self.held {
             held.lock().clear();
         }
+    }
+}
+
+fn unless_bug<T>(work: impl FnOnce() -> Result<T, Trouble>) -> Result<T, Trouble> {
+    // What it was about to change is its own: nobody else uses it afterwards.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(Trouble::new(
+            TroubleKind::Failed,
+            "the target helper has failed: this is a bug in opal",
+            "report it, with the step that was running",
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bug_is_an_answer() {
+        let work = || -> Result<(), Trouble> { panic!("a bug") };
+        let trouble = unless_bug(work).unwrap_err();
+        assert!(trouble.message.contains("a bug in opal"), "{trouble:?}");
+        assert_eq!(unless_bug(|| Ok(3)), Ok(3));
     }
 }
