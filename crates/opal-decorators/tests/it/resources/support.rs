@@ -39,7 +39,7 @@ impl Site {
             ])
             .into(),
             start: folder.path().to_owned(),
-            home: Some(folder.path().join("home")),
+            home: Some(folder.path().to_owned()),
             terminal: None,
             entries: None,
             pages: None,
