@@ -1,8 +1,8 @@
 //! Builds the target helper and puts it into the library: static, as small as possible, packed.
 //!
 //! Only for a release of a program that sends it (the feature `embed`), or with `OPAL_EMBED=1`: a debug
-//! build would wait for it after every change of a session. It needs nothing but the compiler and linker that build opal; without `gzip` it is embedded
-//! as it is.
+//! build would wait for it after every change of a session. It needs nothing but the compiler and
+//! linker that build opal; without `gzip` it is embedded as it is.
 
 use std::fs::{self, File};
 use std::io;
