@@ -57,6 +57,36 @@ impl Constants {
         Self { known }
     }
 
+    /// What has to be done to know a value, in words: "`$(shell …)` runs".
+    pub(super) fn unknown(&self, value: &Expr, file: &Reader<'_>) -> String {
+        let mut seen = BTreeSet::new();
+        self.cause(value, file, &mut seen).unwrap_or_else(|| "make computes them".to_owned())
+    }
+
+    fn cause<'v>(
+        &self,
+        value: &'v Expr,
+        file: &'v Reader<'_>,
+        seen: &mut BTreeSet<&'v str>,
+    ) -> Option<String> {
+        match value {
+            Expr::Output(_) => Some("`$(shell …)` runs".to_owned()),
+            Expr::Unsupported(what) => Some(format!("make computes {what}")),
+            Expr::Env(name, _) => Some(format!("`{name}` is set")),
+            Expr::Name(name) if self.known.contains_key(name) => None,
+            Expr::Name(name) => match file.variables.get(name) {
+                Some(value) if seen.insert(name) => self.cause(value, file, seen),
+                Some(_) => None,
+                None => Some(format!("`{name}` is set")),
+            },
+            Expr::Concat(parts) | Expr::Apply(_, parts) => {
+                parts.iter().find_map(|part| self.cause(part, file, seen))
+            }
+            Expr::FirstWord(inner) | Expr::Quoted(inner) => self.cause(inner, file, seen),
+            _ => None,
+        }
+    }
+
     pub(super) fn words(&self, value: &Expr) -> Option<Vec<String>> {
         let text = text(value, &self.known)?;
         Some(text.split_whitespace().map(str::to_owned).collect())

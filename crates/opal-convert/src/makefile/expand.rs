@@ -148,6 +148,13 @@ fn reference(inside: &str, context: &Context<'_>) -> Vec<Piece> {
         "CURDIR" => vec![Piece::Value(Expr::here())],
         "MAKEFILE_LIST" => vec![Piece::Value(Expr::Name(MAIN.to_owned()))],
         name if is_name(name) => vec![Piece::Value(Expr::Name(name.to_owned()))],
+        // `$(FLAGS_$(MODE))`: the name of a variable is a text itself.
+        _ if inside.contains('$')
+            && let Some(name) = functions::known(&value(inside, &context), &context)
+            && is_name(&name) =>
+        {
+            vec![Piece::Value(Expr::Name(name))]
+        }
         _ => vec![unsupported(&format!("`$({inside})`"))],
     }
 }

@@ -110,6 +110,14 @@ fn computed(name: &str, values: &[Expr]) -> Option<Expr> {
         ("dir", [path]) => {
             Expr::concat(vec![Expr::Apply("dirname", vec![path.clone()]), Expr::text("/")])
         }
+        // `$(patsubst %/,%,$(dir …))`: the directory without its slash.
+        ("patsubst", [Expr::Text(from), Expr::Text(to), Expr::Concat(parts)])
+            if from == "%/"
+                && to == "%"
+                && matches!(parts.as_slice(), [Expr::Apply("dirname", _), Expr::Text(slash)] if slash == "/") =>
+        {
+            parts[0].clone()
+        }
         ("subst", [from @ Expr::Text(text), to, value]) if !text.is_empty() => {
             Expr::Apply("replace", vec![value.clone(), from.clone(), to.clone()])
         }

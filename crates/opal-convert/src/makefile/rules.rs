@@ -25,9 +25,15 @@ pub(super) fn sheet(mut file: Reader<'_>, names: &Reader<'_>) -> Sheet {
                 patterns.extend(targets);
                 file.leftovers.push(rule.leftover("rules with `%` stay in the Makefile"));
             }
+            Some(targets) if targets.iter().any(|it| it.contains(['*', '?', '['])) => {
+                let why = "the names of its targets are only known when make lists files";
+                file.leftovers.push(rule.leftover(why));
+            }
             Some(targets) => rules.extend(targets.into_iter().map(|it| (it, rule.clone()))),
             None => {
-                file.leftovers.push(rule.leftover("the names of its targets are computed"));
+                let by = constants.unknown(&names.value(&rule.targets), names);
+                let why = format!("the names of its targets are only known when {by}");
+                file.leftovers.push(rule.leftover(&why));
             }
         }
     }
@@ -59,7 +65,21 @@ pub(super) fn sheet(mut file: Reader<'_>, names: &Reader<'_>) -> Sheet {
     }
     let checks = checks::add(&file.checks, &mut tasks);
     let variables = variables(&file, &tasks);
-    Sheet { variables, tasks, leftovers: file.leftovers, checks, ..Sheet::default() }
+    let has_pipefail = shell_flags(&constants).contains("pipefail");
+    let leftovers = file.leftovers;
+    Sheet { variables, tasks, leftovers, checks, has_pipefail, ..Sheet::default() }
+}
+
+/// The options that make gives to the shell.
+fn shell_flags(constants: &Constants) -> &str {
+    constants.known.get(".SHELLFLAGS").map_or("", String::as_str)
+}
+
+const EXTENDED: &str = "its patterns need `extglob`";
+
+/// Whether a line has a pattern that bash reads only with `extglob`.
+fn has_extended_glob(line: &str) -> bool {
+    ["!(", "@(", "?(", "*(", "+("].iter().any(|it| line.contains(it))
 }
 
 /// Variables, those that only the environment can define included.
@@ -193,6 +213,10 @@ impl Maker<'_> {
 
     fn body(&self, rule: &Rule, automatic: &BTreeMap<char, String>, task: &mut Task) -> Vec<Step> {
         let mut body: Vec<Step> = Vec::new();
+        let is_extended = shell_flags(self.constants).contains("extglob");
+        if is_extended && rule.recipe.iter().any(|(_, line)| has_extended_glob(line)) {
+            task.omitted.get_or_insert_with(|| EXTENDED.to_owned());
+        }
         if self.file.one_shell && rule.recipe.len() > 1 {
             let lines: Vec<&str> = rule
                 .recipe
@@ -306,7 +330,11 @@ impl Maker<'_> {
             task.needs.clear();
             task.locals.clear();
             task.environment.clear();
-            task.differs("it still calls `make`, which knows the files that it depends on");
+            let knows = match why.as_deref() {
+                Some(EXTENDED) => "which gives `extglob` of `.SHELLFLAGS` to its shell",
+                _ => "which knows the files that it depends on",
+            };
+            task.differs(format!("it still calls `make`, {knows}"));
         } else if self.may_be_file(task) {
             task.differs("it always runs, also if the file is up to date");
         } else if is_file {

@@ -49,6 +49,64 @@ fn conditions_on_windows_are_decided_and_others_are_statements() {
 }
 
 #[test]
+fn a_rule_whose_names_are_not_known_says_what_they_depend_on() {
+    let text = "NAMES := $(shell ls)\nLATER = $(NAMES) x\nLOOP = $(LOOP)\n\
+                $(NAMES):\n\techo 1\n$(LATER): y\n\techo 2\n$(HOST)-up:\n\techo 3\n\
+                $(wildcard *.c):\n\techo 4\n*.h:\n\techo 5\n$(join a b,c):\n\techo 6\n";
+    let converted = converted(Format::Make, text);
+    for (name, by) in [
+        ("$(NAMES)", "`$(shell …)` runs"),
+        ("$(LATER)", "`$(shell …)` runs"),
+        ("$(HOST)-up", "`HOST` is set"),
+        ("$(wildcard *.c)", "make lists files"),
+        ("*.h", "make lists files"),
+        ("$(join a b,c)", "make computes `$(join …)`"),
+    ] {
+        let (grade, why) = reasons(&converted, name);
+        let expected = format!("the names of its targets are only known when {by}");
+        assert_eq!((grade, why), (Grade::Omitted, expected), "{name}");
+    }
+}
+
+#[test]
+fn a_name_of_a_variable_can_be_a_value() {
+    assert_make(
+        "PAPER = a4\nOPT_a4 = -D a4\nall:\n\tsphinx $(OPT_$(PAPER)) $(OPT_$(OTHER)x)\n",
+        "var PAPER = \"a4\"\nvar OPT_a4 = [\"-D\", \"a4\"]\n\n# `all` is not converted: \
+         `$(OPT_$(OTHER)x)` has no counterpart.\n# all:\n# \tsphinx $(OPT_$(PAPER)) $(OPT_$(OTHER)x)\n",
+        "omitted",
+    );
+    assert_make(
+        "PAPER = a4\nOPT_a4 = -D a4\nall:\n\tsphinx $(OPT_$(PAPER)) $(OPT_x$(PAPER))\n",
+        "var PAPER = \"a4\"\nvar OPT_a4 = [\"-D\", \"a4\"]\nvar OPT_xa4 = @env.OPT_xa4(default=\"\")\n\n\
+         fun all() {\n    sphinx @var.OPT_a4 @raw(OPT_xa4)\n}\n",
+        "adapted",
+    );
+}
+
+#[test]
+fn the_directory_of_the_file_can_lose_its_slash() {
+    let text = "DIR := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))\n\
+                a:\n\tls $(DIR)/src\n";
+    let found = converted(Format::Make, text);
+    assert_eq!(reasons(&found, "a"), (Grade::Exact, String::new()));
+    assert!(found.source.contains("dirname("), "{}", found.source);
+}
+
+#[test]
+fn options_of_the_shell_decide_what_a_pipe_ends_with_and_what_a_pattern_is() {
+    let recipe = "a:\n\tgrep x y | wc -l\n\trm !(keep)\n";
+    let plain = converted(Format::Make, "a:\n\tgrep x y | wc -l\n");
+    assert!(plain.source.contains("set +o pipefail; grep"), "{}", plain.source);
+    let strict =
+        format!(".SHELLFLAGS := -eu -o pipefail -O extglob -c\n{recipe}b:\n\tgrep x y | wc -l\n");
+    let strict = converted(Format::Make, &strict);
+    assert!(strict.source.contains("    grep x y | wc -l"), "{}", strict.source);
+    let (grade, why) = reasons(&strict, "a");
+    assert!(why.contains("`extglob` of `.SHELLFLAGS`"), "{grade:?} {why}");
+}
+
+#[test]
 fn make_keeps_what_only_make_knows() {
     let text = "OBJS = main.o util.o\napp: $(OBJS)\n\tcc -o $@ $^\n%.o: %.c\n\tcc -c $<\n\
                 dist/app.tar: README\n\ttar cf $@ $<\ninclude more.mk\nhelp:\n\t@grep '##' $(MAKEFILE_LIST)\n\
