@@ -26,6 +26,10 @@ struct Command {
     flag: String,
     /// Its output is what the next one reads.
     is_piped: bool,
+    /// After `!`, `if`, `while` and the like: what it ends with decides what runs.
+    is_condition: bool,
+    /// Before `||`.
+    has_other: bool,
 }
 
 /// Whether a script of this program is read by a shell.
@@ -94,8 +98,23 @@ fn forgiving(pieces: &[Piece]) -> Vec<Piece> {
     std::iter::once(first).chain(pieces.iter().cloned()).collect()
 }
 
+/// Whether a pipe decides what runs, and a program before its end may fail or be stopped.
+fn decides(commands: &[Command]) -> bool {
+    let counts = |it: &Command| it.is_piped && !PATIENT.contains(&it.name.as_str());
+    let is_condition = commands.iter().any(|it| it.is_condition && counts(it));
+    let has_other = commands.windows(2).enumerate().any(|(at, pair)| {
+        // Nothing is decided by `|| true`.
+        let next = commands.get(at + 2).map_or("", |it| it.name.as_str());
+        counts(&pair[0]) && pair[1].has_other && !matches!(next, "true" | ":")
+    });
+    is_condition || has_other
+}
+
 /// Whether a program of a pipe usually fails, or is stopped by the next one.
 fn is_noticed(commands: &[Command]) -> bool {
+    if decides(commands) {
+        return true;
+    }
     commands.windows(2).filter(|pair| pair[0].is_piped).any(|pair| {
         let next = &pair[1];
         let stops = IMPATIENT.contains(&next.name.as_str())
@@ -136,6 +155,8 @@ struct Reader {
     word: String,
     /// The next word is the name of a program.
     is_first: bool,
+    /// The next program is a condition.
+    is_condition: bool,
     /// The character before was the `|` of a `||`.
     is_or: bool,
     found: Vec<Command>,
@@ -160,6 +181,9 @@ impl Reader {
                 self.end_word();
                 let is_or = std::mem::take(&mut self.is_or) || next == Some('|');
                 self.is_or = next == Some('|');
+                if let Some(last) = self.found.last_mut().filter(|_| self.is_or) {
+                    last.has_other = true;
+                }
                 if !is_or && let Some(last) = self.found.last_mut() {
                     last.is_piped = true;
                 }
@@ -199,10 +223,12 @@ impl Reader {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         });
         if BEFORE.contains(&word.as_str()) || is_assignment {
+            self.is_condition |= matches!(word.as_str(), "!" | "elif" | "if" | "until" | "while");
             return;
         }
         self.is_first = false;
-        self.found.push(Command { name: word, ..Command::default() });
+        let is_condition = std::mem::take(&mut self.is_condition);
+        self.found.push(Command { name: word, is_condition, ..Command::default() });
     }
 }
 
@@ -252,6 +278,14 @@ mod tests {
             ("grep x f || true", false),
             ("echo 'a | head'", false),
             ("docker ps -q | xargs docker rm", false),
+            ("docker ps -q | xargs docker rm || true", false),
+            ("curl a | jq . || curl b", true),
+            ("curl a | jq . && b", false),
+            ("echo a | jq . || b", false),
+            ("! git branch | jq .", true),
+            ("! git branch", false),
+            ("if curl a | jq .; then b; fi", true),
+            ("if a; then curl b | jq .; fi", false),
         ] {
             assert_eq!(is_noticed(&commands(&text(source))), expected, "{source}");
         }

@@ -27,6 +27,8 @@ pub struct Descriptor {
     pub params: &'static [Param],
     /// Of these optional parameters exactly one is given.
     pub one_of: &'static [&'static str],
+    /// Of these optional parameters at least one is given.
+    pub any_of: &'static [&'static str],
     /// Any further `NAME=value` is taken too, with this type (`@environ`).
     pub open_params: Option<Type>,
     pub returns: Option<Returns>,
@@ -231,6 +233,7 @@ impl Descriptor {
         subject: Subject::None,
         params: &[],
         one_of: &[],
+        any_of: &[],
         open_params: None,
         returns: None,
         any_with: None,

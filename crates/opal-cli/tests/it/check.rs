@@ -3,6 +3,16 @@
 use crate::support::Opal;
 
 #[test]
+fn limits_without_a_limit_are_an_error() {
+    let opal = Opal::machine("fun a() {\n    @limits() {\n        true\n    }\n}\n");
+    let words = "`@limits` needs at least one of `memory`, `processes` and `cpu`";
+    opal.call(&["check"]).code(65).says(words);
+    opal.call(&["a"]).code(65).says(words);
+    let opal = Opal::machine("fun a() {\n    @limits(cpu=10s) {\n        true\n    }\n}\n");
+    opal.call(&["check"]).code(0);
+}
+
+#[test]
 fn a_correct_file_exits_with_0_and_says_so() {
     let ran = Opal::project("fun a() = echo hi\n").args(["check"]).run();
     ran.code(0).stderr("").stdout("1 file checked, no problems found\n");

@@ -1,5 +1,7 @@
 //! The names that an expression can use, and expressions as source text.
 
+mod rest;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -354,24 +356,6 @@ impl Scope<'_> {
             }
             _ => Err("it is not a list of words".to_owned()),
         }
-    }
-
-    /// A rest parameter without arguments gets the words of its default.
-    pub(super) fn default_of_rest(&mut self, name: &str, default: &Expr) -> Result<(), Why> {
-        let words = match shape(default, self) {
-            Shape::Words(words) if words.is_empty() => return Ok(()),
-            Shape::Words(_) => self.list(default)?,
-            _ => format!("[{}]", self.expr(default)?),
-        };
-        let given = self.param_name(name).unwrap_or_default().to_owned();
-        self.names.reserve(&given);
-        let local = self.names.variable(name);
-        self.prelude.push(format!("var {local} = {given}"));
-        self.prelude.push(format!("if {given}.length == 0 {{\n{local} = {words}\n}}"));
-        if let Some((_, written)) = self.params.iter_mut().find(|(param, _)| param.name == name) {
-            *written = local;
-        }
-        Ok(())
     }
 
     /// The default of a parameter, which may use the parameters before it.

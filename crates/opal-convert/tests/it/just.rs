@@ -99,6 +99,20 @@ fn rest_parameters_are_words() {
 }
 
 #[test]
+fn a_default_of_a_rest_parameter_is_read_as_a_shell_reads_it() {
+    assert_just(
+        "test *args=\"-E '!test(a)' --x=\\\"b c\\\"\":\n    cargo test {{args}}\n",
+        "fun test(args...) {\n    var args_2 = args\n    if args.length == 0 {\n        \
+         args_2 = [\"-E\", \"!test(a)\", \"--x=b c\"]\n    }\n    cargo test @var.args_2\n}\n",
+        "exact",
+    );
+    let found = converted(Format::Just, "layout *files='*.rs \"$X\"':\n    rustfmt {{files}}\n");
+    let (grade, why) = reasons(&found, "layout");
+    assert_eq!(grade, Grade::Adapted);
+    assert_eq!(why, "the default of `files` is one word, which no shell reads");
+}
+
+#[test]
 fn attributes_and_settings_are_blocks() {
     assert_just(
         "export LEVEL := \"debug\"\n\n[confirm(\"Really?\")]\n[working-directory: 'web']\n\

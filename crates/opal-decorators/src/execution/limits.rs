@@ -19,6 +19,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            much. `processes` adds to the processes that the user has when the step starts \
            (`RLIMIT_NPROC`); root is not subject to that, and gets a separate cgroup for the \
            step. If no cgroup is available, the step fails before it starts.",
+    any_of: &["memory", "processes", "cpu"],
     params: &[
         Param {
             name: "memory",

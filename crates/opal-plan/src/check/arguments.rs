@@ -233,6 +233,12 @@ impl Checker<'_> {
             let message = format!("`@{}` needs {}", descriptor.path, listed(names));
             self.error(Code::MissingArgument, span, message, form(descriptor));
         }
+        let any = descriptor.any_of;
+        if !any.is_empty() && any.iter().all(|name| binding.given(name).is_none()) {
+            let names = listed(any.iter().copied());
+            let message = format!("`@{}` needs at least one of {names}", descriptor.path);
+            self.error(Code::MissingArgument, span, message, form(descriptor));
+        }
         let names = || listed(descriptor.one_of.iter().copied());
         match exactly_one(descriptor.one_of, |name| binding.given(name)) {
             Ok(()) => {}
