@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::reader::Reader;
-use crate::form::Expr;
+use crate::form::{Expr, HERE, MAIN};
 
 /// The values of variables where nothing outside the file sets them.
 pub(super) fn defaults(file: &Reader<'_>) -> BTreeMap<String, String> {
@@ -73,6 +73,9 @@ impl Constants {
             Expr::Output(_) => Some("`$(shell …)` runs".to_owned()),
             Expr::Unsupported(what) => Some(format!("make computes {what}")),
             Expr::Env(name, _) => Some(format!("`{name}` is set")),
+            Expr::Name(name) if name == HERE || name == MAIN => {
+                Some("the directory is known".to_owned())
+            }
             Expr::Name(name) if self.known.contains_key(name) => None,
             Expr::Name(name) => match file.variables.get(name) {
                 Some(value) if seen.insert(name) => self.cause(value, file, seen),

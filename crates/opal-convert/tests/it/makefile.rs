@@ -52,12 +52,14 @@ fn conditions_on_windows_are_decided_and_others_are_statements() {
 fn a_rule_whose_names_are_not_known_says_what_they_depend_on() {
     let text = "NAMES := $(shell ls)\nLATER = $(NAMES) x\nLOOP = $(LOOP)\n\
                 $(NAMES):\n\techo 1\n$(LATER): y\n\techo 2\n$(HOST)-up:\n\techo 3\n\
-                $(wildcard *.c):\n\techo 4\n*.h:\n\techo 5\n$(join a b,c):\n\techo 6\n";
+                $(wildcard *.c):\n\techo 4\n*.h:\n\techo 5\n$(join a b,c):\n\techo 6\n\
+                $(CURDIR)/x:\n\techo 7\n";
     let converted = converted(Format::Make, text);
     for (name, by) in [
         ("$(NAMES)", "`$(shell …)` runs"),
         ("$(LATER)", "`$(shell …)` runs"),
         ("$(HOST)-up", "`HOST` is set"),
+        ("$(CURDIR)/x", "the directory is known"),
         ("$(wildcard *.c)", "make lists files"),
         ("*.h", "make lists files"),
         ("$(join a b,c)", "make computes `$(join …)`"),
