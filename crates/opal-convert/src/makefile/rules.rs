@@ -75,6 +75,21 @@ fn shell_flags(constants: &Constants) -> &str {
     constants.known.get(".SHELLFLAGS").map_or("", String::as_str)
 }
 
+/// What a line needs before it where those options stop the shell (`-e`, `-u`); none where they change
+/// nothing for the line.
+fn stops(flags: &str, line: &str) -> Option<&'static str> {
+    let bundles = || flags.split_whitespace().filter_map(|word| word.strip_prefix('-'));
+    let has = |letter| bundles().any(|bundle| bundle.contains(letter));
+    let is_list = line.contains([';', '\n']);
+    let (fails, unset) = (is_list && has('e'), line.contains("$$") && has('u'));
+    match (fails, unset) {
+        (true, true) => Some("set -eu; "),
+        (true, false) => Some("set -e; "),
+        (false, true) => Some("set -u; "),
+        (false, false) => None,
+    }
+}
+
 const EXTENDED: &str = "its patterns need `extglob`";
 
 /// Whether a line has a pattern that bash reads only with `extglob`.
@@ -223,10 +238,17 @@ impl Maker<'_> {
                 .iter()
                 .map(|(_, line)| line.trim_start_matches(['@', '-', '+']))
                 .collect();
-            let pieces = expand::pieces(&lines.join("\n"), &self.file.context(automatic));
+            let text = lines.join("\n");
+            let before = stops(shell_flags(self.constants), &text).unwrap_or_default();
+            let pieces = expand::pieces(&format!("{before}{text}"), &self.file.context(automatic));
             return vec![Step::Line { pieces, may_fail: false }];
         }
         for (conditions, line) in &rule.recipe {
+            let text = line.trim_start_matches(['@', '-', '+']);
+            let line = match stops(shell_flags(self.constants), text) {
+                Some(before) => &format!("{}{before}{text}", &line[..line.len() - text.len()]),
+                None => line,
+            };
             let mut steps = self.line(line, automatic, task);
             for condition in conditions.iter().rev() {
                 steps = under(condition, steps, Vec::new());

@@ -109,6 +109,16 @@ fn options_of_the_shell_decide_what_a_pipe_ends_with_and_what_a_pattern_is() {
 }
 
 #[test]
+fn a_line_stops_where_the_flags_of_make_stop_it() {
+    let text =
+        ".SHELLFLAGS := -eu -o pipefail -c\na:\n\t@false; echo on\n\techo $$HOME\n\techo plain\n";
+    let converted = converted(Format::Make, text);
+    for line in ["set -e; false; echo on", "set -u; echo $HOME", "    echo plain"] {
+        assert!(converted.source.contains(line), "{}", converted.source);
+    }
+}
+
+#[test]
 fn make_keeps_what_only_make_knows() {
     let text = "OBJS = main.o util.o\napp: $(OBJS)\n\tcc -o $@ $^\n%.o: %.c\n\tcc -c $<\n\
                 dist/app.tar: README\n\ttar cf $@ $<\ninclude more.mk\nhelp:\n\t@grep '##' $(MAKEFILE_LIST)\n\
