@@ -18,6 +18,7 @@ mod functions;
 mod lines;
 mod reader;
 mod rules;
+mod shell_flags;
 mod values;
 
 use std::collections::BTreeMap;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::constants::{Constants, text};
 use super::reader::{Reader, Rule};
+use super::shell_flags::{EXTENDED, has_extended_glob, shell_flags, stops};
 use super::values::{folded, outside};
 use super::{checks, expand};
 use crate::commands::runs;
@@ -68,33 +69,6 @@ pub(super) fn sheet(mut file: Reader<'_>, names: &Reader<'_>) -> Sheet {
     let has_pipefail = shell_flags(&constants).contains("pipefail");
     let leftovers = file.leftovers;
     Sheet { variables, tasks, leftovers, checks, has_pipefail, ..Sheet::default() }
-}
-
-/// The options that make gives to the shell.
-fn shell_flags(constants: &Constants) -> &str {
-    constants.known.get(".SHELLFLAGS").map_or("", String::as_str)
-}
-
-/// What a line needs before it where those options stop the shell (`-e`, `-u`); none where they change
-/// nothing for the line.
-fn stops(flags: &str, line: &str) -> Option<&'static str> {
-    let bundles = || flags.split_whitespace().filter_map(|word| word.strip_prefix('-'));
-    let has = |letter| bundles().any(|bundle| bundle.contains(letter));
-    let is_list = line.contains([';', '\n']);
-    let (fails, unset) = (is_list && has('e'), line.contains("$$") && has('u'));
-    match (fails, unset) {
-        (true, true) => Some("set -eu; "),
-        (true, false) => Some("set -e; "),
-        (false, true) => Some("set -u; "),
-        (false, false) => None,
-    }
-}
-
-const EXTENDED: &str = "its patterns need `extglob`";
-
-/// Whether a line has a pattern that bash reads only with `extglob`.
-fn has_extended_glob(line: &str) -> bool {
-    ["!(", "@(", "?(", "*(", "+("].iter().any(|it| line.contains(it))
 }
 
 /// Variables, those that only the environment can define included.
