@@ -19,8 +19,8 @@ pub(super) struct Built {
     pub(super) metadata: Value,
 }
 
-/// Helpers of the repository, which nobody installs.
-const NOT_RELEASED: [&str; 1] = ["xtask"];
+/// Programs that nobody installs: those of the repository, and what opal sends to other machines.
+const NOT_RELEASED: [&str; 2] = ["opal-target", "xtask"];
 
 pub(super) fn programs(root: &Path) -> Result<Built, String> {
     let machine = std::env::consts::ARCH;

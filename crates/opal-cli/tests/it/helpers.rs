@@ -142,3 +142,11 @@ fn a_helper_of_another_build_is_not_asked() {
     installed.mode("bin/opal-extra", 0o644);
     installed.convert().code(69).says("`opal-extra` cannot be started: permission denied");
 }
+
+#[test]
+fn a_helper_that_somebody_types_says_what_it_is() {
+    let opal = Opal::new();
+    let helper = binary().with_file_name("opal-extra");
+    let ran = opal.started_by(&[helper.as_os_str()]).arg("--help").output().unwrap();
+    Ran::from(ran).code(2).stdout("").says("`opal-extra` is a helper").says("see `opal --help`");
+}
