@@ -1,6 +1,7 @@
 //! Starting a helper and asking it.
 
 use std::io::{BufReader, BufWriter};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
@@ -25,10 +26,12 @@ impl Helper {
     /// Starts the helper that is beside this program, and asks it for its build.
     pub fn start(name: &'static str) -> Result<Self, Unusable> {
         let path = find(name)?;
-        // It gets nothing of the environment: who needs a variable sends it.
+        // It gets nothing of the environment: who needs a variable sends it. A group of its own, because
+        // Ctrl+C reaches the whole group of opal, and what cleans up afterwards still needs the helper.
         #[expect(clippy::disallowed_methods, reason = "the helper ends with the pipe to it")]
         let child = Command::new(path)
             .env_clear()
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -34,15 +34,19 @@ impl Extra {
         self.unusable.get()
     }
 
-    /// Asks one of the processes.
+    /// Asks one of the processes. One that has ended since it was asked last is replaced.
     pub fn ask(&self, request: &Parcel, answer: &mut Answer<'_>) -> Result<Parcel, Unusable> {
         let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let helper = free().pop();
-        let asked = helper.map_or_else(|| Helper::start(EXTRA), Ok).and_then(|mut helper| {
+        let mut ask = |mut helper: Helper| {
             let found = helper.ask(request, answer)?;
             free().push(helper);
             Ok(found)
-        });
+        };
+        let kept = free().pop();
+        let asked = match kept.map(&mut ask) {
+            Some(Ok(found)) => Ok(found),
+            Some(Err(_)) | None => Helper::start(EXTRA).and_then(ask),
+        };
         asked.inspect_err(|unusable| {
             let _ = self.unusable.set(unusable.clone());
         })

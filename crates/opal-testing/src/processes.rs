@@ -33,6 +33,17 @@ pub fn signal(child: &Child, name: &str) {
     assert!(sent.unwrap().success());
 }
 
+/// The same to all processes of its group, which it leads: as a terminal does it.
+///
+/// # Panics
+/// If the group does not exist.
+#[expect(clippy::disallowed_methods, reason = "`kill` is the program that sends signals")]
+pub fn signal_group(child: &Child, name: &str) {
+    let group = format!("-{}", child.id());
+    let sent = Command::new("kill").args([&format!("-{name}"), "--", &group]).status();
+    assert!(sent.unwrap().success());
+}
+
 /// Whether the process with this number exists and has not ended.
 #[must_use]
 pub fn is_alive(pid: &str) -> bool {

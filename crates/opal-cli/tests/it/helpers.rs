@@ -2,7 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+
+use opal_testing::processes::{eventually, signal_group};
 
 use crate::support::{Opal, Ran, binary};
 
@@ -149,4 +152,21 @@ fn a_helper_that_somebody_types_says_what_it_is() {
     let helper = binary().with_file_name("opal-extra");
     let ran = opal.started_by(&[helper.as_os_str()]).arg("--help").output().unwrap();
     Ran::from(ran).code(2).stdout("").says("`opal-extra` is a helper").says("see `opal --help`");
+}
+
+#[test]
+fn what_cleans_up_after_ctrl_c_still_has_the_helper() {
+    let opal = Opal::machine(
+        "fun main() {\n    @file.template(\"t\", \"first\", vars={x: 1})\n    try {\n        \
+         sh -c 'touch begun; exec sleep 600'\n    } finally {\n        \
+         @file.template(\"t\", \"last\", vars={x: 2})\n    }\n}\n",
+    );
+    let opal = opal.file("t", "{{ x }}");
+    // As a terminal does it: to all processes of the group.
+    let child = opal.interruptible().arg("main").process_group(0).spawn().unwrap();
+    eventually("the step begins", || opal.path().join("begun").exists());
+    signal_group(&child, "INT");
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    ran.code(130);
+    assert_eq!((opal.read("first"), opal.read("last")), ("1".to_owned(), "2".to_owned()));
 }
