@@ -32,19 +32,24 @@ pub(crate) fn render_templates() {
     template::render_by(extra());
 }
 
-/// What a command ended with; where it failed because a helper cannot be used, it ended with that.
+/// What a command ended with; one that could not go on without a helper has the exit code for that. The
+/// message stays: it names the helper where that is the reason.
 pub(crate) fn or_unusable(ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
     let Some(unusable) = EXTRA.unusable() else { return ended };
-    let why = failure(unusable);
+    let exit = |ended| match ended {
+        Exit::Source | Exit::NoValue | Exit::NoFile | Exit::Configuration => exit_of(unusable),
+        other => other,
+    };
     match ended {
-        Err(failure) => Err(Failure { is_json: failure.is_json, ..why }),
-        // What is wrong has been said.
-        Ok(Exit::Source | Exit::NoValue | Exit::NoFile | Exit::Configuration) => Ok(why.exit),
-        Ok(exit) => Ok(exit),
+        Ok(ended) => Ok(exit(ended)),
+        Err(failure) => Err(Failure { exit: exit(failure.exit), ..failure }),
     }
 }
 
+fn exit_of(unusable: &Unusable) -> Exit {
+    if unusable.is_unsafe() { Exit::NotTrusted } else { Exit::Unavailable }
+}
+
 pub(crate) fn failure(unusable: &Unusable) -> Failure {
-    let exit = if unusable.is_unsafe() { Exit::NotTrusted } else { Exit::Unavailable };
-    Failure::new(exit, unusable.to_string(), unusable.help())
+    Failure::new(exit_of(unusable), unusable.to_string(), unusable.help())
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Engine;
 
-/// A schema stands for itself: nothing is fetched, from no network and no disk.
+/// A schema must be complete: nothing is fetched, from no network and no disk.
 struct Refuse;
 
 impl Retrieve for Refuse {

@@ -9,6 +9,7 @@ use opal_core::pages::{Pages, Variables};
 use opal_core::resolver::{Request, Trouble, TroubleKind};
 use opal_core::schema::{Misfit, MisfitKind, Schemas, Unjudged};
 use serde_json::{Value, json};
+use zeroize::Zeroizing;
 
 use crate::{Answer, Helper, Parcel, Unusable, read_trouble};
 
@@ -100,7 +101,7 @@ impl Schemas for Extra {
     ) -> Result<Vec<Misfit>, Unjudged> {
         let mut parcel = Parcel::new(json!({"schema": schema, "most": most}));
         if let Some(document) = document {
-            parcel = parcel.with(document.to_string().as_bytes());
+            parcel = parcel.with(Zeroizing::new(document.to_string()).as_bytes());
         }
         let unasked =
             |unusable: &Unusable| Unjudged::Unasked(format!("{unusable}; {}", unusable.help()));

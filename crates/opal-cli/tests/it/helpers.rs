@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use opal_testing::processes::{eventually, signal_group};
 
+use crate::module;
 use crate::support::{Opal, Ran, binary};
 
 const JUSTFILE: &str = "build:\n    cargo build\n";
@@ -17,10 +18,14 @@ struct Installed(Opal);
 
 impl Installed {
     fn new() -> Self {
-        let opal = Opal::machine("fun page() {\n    echo @http.get(\"http://127.0.0.1:1/\")\n}\n")
-            .file("bin/.keep", "")
-            .file("justfile", JUSTFILE);
-        let installed = Self(opal);
+        Self::of(
+            Opal::machine("fun page() {\n    echo @http.get(\"http://127.0.0.1:1/\")\n}\n")
+                .file("justfile", JUSTFILE),
+        )
+    }
+
+    fn of(opal: Opal) -> Self {
+        let installed = Self(opal.file("bin/.keep", ""));
         installed.mode("bin", 0o755);
         copy(binary(), &installed.path("bin/opal"));
         copy(&binary().with_file_name("opal-extra"), &installed.path("bin/opal-extra"));
@@ -73,6 +78,17 @@ fn a_missing_helper_is_told_and_nothing_else_needs_it() {
         .says("cargo install --path crates/opal-cli");
     installed.call("bin/opal", &["page", "--dry-run"]).code(0);
     installed.call("bin/opal", &["page"]).code(69).says("the helper `opal-extra` is not in `");
+}
+
+#[test]
+fn a_module_with_a_schema_says_that_the_helper_is_missing() {
+    let schema = "rel/modules/core/net/inputs.schema.json";
+    let installed = Installed::of(module::release());
+    fs::remove_file(installed.path("bin/opal-extra")).unwrap();
+    installed.call("bin/opal", &module::validate(&[])).code(0);
+    fs::write(installed.path(schema), "{}").unwrap();
+    let ran = installed.call("bin/opal", &module::validate(&[]));
+    ran.code(69).says("inputs.schema.json` cannot be used: the helper `opal-extra` is not in `");
 }
 
 #[test]

@@ -25,14 +25,14 @@ driver: shell/script
 ";
 
 /// A release with one module that has everything it needs.
-fn release() -> Opal {
+pub(crate) fn release() -> Opal {
     Opal::machine("")
         .file("rel/modules/core/net/spec.yml", SPEC)
         .file("rel/drivers/shell/script/profiles/local@v1.profile.yml", PROFILE)
         .file("rel/packs/shell/script/net/stack/run.sh", "#!/bin/sh\n")
 }
 
-fn validate<'a>(more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn validate<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let line = ["module", "validate", "core.net", "--module-root", "rel/modules"];
     line.into_iter().chain(more.iter().copied()).collect()
 }
