@@ -44,17 +44,20 @@ pub enum MisfitKind {
 /// No judgement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unjudged {
+    /// It is not even JSON, and why.
+    NotJson(String),
     /// It is not a schema, and why.
     Invalid(String),
-    /// Nobody can be asked, and why.
-    Unasked(String),
+    /// Nobody can be asked: why, and what to do about it.
+    Unasked { why: String, help: String },
 }
 
 impl fmt::Display for Unjudged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Invalid(reason) => write!(f, "it is not a JSON Schema: {reason}"),
-            Self::Unasked(reason) => f.write_str(reason),
+            Self::NotJson(reason) => write!(f, "it is not JSON: {reason}"),
+            Self::Unasked { why, .. } => f.write_str(why),
         }
     }
 }

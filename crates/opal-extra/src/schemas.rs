@@ -64,9 +64,8 @@ pub(crate) fn answer(request: &Parcel) -> Option<Parcel> {
             let misfits: Vec<Value> = misfits.iter().map(written).collect();
             Parcel::new(json!({"misfits": misfits}))
         }
-        Err(Unjudged::Invalid(reason) | Unjudged::Unasked(reason)) => {
-            Parcel::new(json!({"invalid": reason}))
-        }
+        Err(Unjudged::Invalid(reason)) => Parcel::new(json!({"invalid": reason})),
+        Err(other) => Parcel::new(json!({"invalid": other.to_string()})),
     })
 }
 

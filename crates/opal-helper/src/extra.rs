@@ -103,8 +103,10 @@ impl Schemas for Extra {
         if let Some(document) = document {
             parcel = parcel.with(Zeroizing::new(document.to_string()).as_bytes());
         }
-        let unasked =
-            |unusable: &Unusable| Unjudged::Unasked(format!("{unusable}; {}", unusable.help()));
+        let unasked = |unusable: &Unusable| Unjudged::Unasked {
+            why: unusable.to_string(),
+            help: unusable.help(),
+        };
         let answer = self.ask_alone(&parcel).map_err(|unusable| unasked(&unusable))?;
         if let Some(reason) = answer.head.get("invalid").and_then(Value::as_str) {
             return Err(Unjudged::Invalid(reason.to_owned()));

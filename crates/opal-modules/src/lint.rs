@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use opal_core::schema::Schemas;
+use opal_core::schema::{Schemas, Unjudged};
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Span};
 use opal_syntax::source;
@@ -182,10 +182,14 @@ impl Lint {
 
     fn schema(&mut self, entry: &Entry) {
         let Some(text) = self.text(entry, pack::MOST_BYTES) else { return };
-        if let Err(reason) = Schema::read(&text, &self.seen.schemas) {
-            let error = Diagnostic::new(Code::ConfigValue, Span::at(0), reason);
-            let error =
-                error.help("the inputs are checked against it as JSON Schema, draft 2020-12");
+        if let Err(unjudged) = Schema::read(&text, &self.seen.schemas) {
+            let error = Diagnostic::new(Code::ConfigValue, Span::at(0), unjudged.to_string());
+            let error = match unjudged {
+                Unjudged::Unasked { help, .. } => error.help(help),
+                Unjudged::NotJson(_) | Unjudged::Invalid(_) => {
+                    error.help("the inputs are checked against it as JSON Schema, draft 2020-12")
+                }
+            };
             self.push(entry, text, vec![error]);
         }
     }

@@ -14,6 +14,7 @@ use super::inputs::Schema;
 use super::offer;
 use super::place::is_below;
 use super::{Blueprint, ModuleRef, NotFound, Places, Profile, Spec};
+use opal_core::schema::Unjudged;
 
 /// A file that was read, with all that is wrong in it where nothing was found.
 #[derive(Clone, Debug)]
@@ -155,9 +156,12 @@ pub(crate) fn schema_file(
         return Ok(None);
     }
     let (text, digest) = text(&path).map_err(|error| unreadable(&path, &error))?;
-    let schema = Schema::read(&text, places.schemas()).map_err(|reason| NotFound {
-        message: format!("`{}` cannot be used: {reason}", path.display()),
-        help: "fix it, or remove it".to_owned(),
+    let schema = Schema::read(&text, places.schemas()).map_err(|unjudged| NotFound {
+        message: format!("`{}` cannot be used: {unjudged}", path.display()),
+        help: match unjudged {
+            Unjudged::Unasked { help, .. } => help,
+            Unjudged::NotJson(_) | Unjudged::Invalid(_) => "fix it, or remove it".to_owned(),
+        },
     })?;
     Ok(Some((schema, ReadFile { path, digest })))
 }

@@ -88,7 +88,10 @@ fn a_module_with_a_schema_says_that_the_helper_is_missing() {
     installed.call("bin/opal", &module::validate(&[])).code(0);
     fs::write(installed.path(schema), "{}").unwrap();
     let ran = installed.call("bin/opal", &module::validate(&[]));
-    ran.code(69).says("inputs.schema.json` cannot be used: the helper `opal-extra` is not in `");
+    ran.code(69)
+        .says("inputs.schema.json` cannot be used: the helper `opal-extra` is not in `")
+        .says("help: install it with opal")
+        .hides("remove it");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod subschemas;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use opal_core::schema::{Misfit, MisfitKind, Schemas};
+use opal_core::schema::{Misfit, MisfitKind, Schemas, Unjudged};
 use serde_json::{Map, Value};
 
 use super::placeholders::is_placeholder;
@@ -25,10 +25,10 @@ pub struct Schema {
 
 impl Schema {
     /// Reads a schema; the reason why it is none.
-    pub fn read(text: &str, schemas: &Arc<dyn Schemas>) -> Result<Self, String> {
+    pub fn read(text: &str, schemas: &Arc<dyn Schemas>) -> Result<Self, Unjudged> {
         let document: Value =
-            serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
-        schemas.judge(&document, None, 0).map_err(|unjudged| unjudged.to_string())?;
+            serde_json::from_str(text).map_err(|error| Unjudged::NotJson(error.to_string()))?;
+        schemas.judge(&document, None, 0)?;
         Ok(Self { schemas: Arc::clone(schemas), document })
     }
 
@@ -86,7 +86,7 @@ impl Schema {
 impl Schema {
     /// A schema that is judged in this process.
     pub(crate) fn here(text: &str) -> Result<Self, String> {
-        Self::read(text, &engine())
+        Self::read(text, &engine()).map_err(|unjudged| unjudged.to_string())
     }
 }
 
