@@ -26,6 +26,7 @@
 //! | templates, and whoever renders them | [`template`] |
 //! | files of variables | [`dotenv`] |
 //! | how `git` is started | [`git`] |
+//! | other machines, users and containers: names, and the way there | [`target`] |
 //! | "did you mean"; cycles among things that need each other | [`suggest`], [`cycles`] |
 //!
 //! Deliberately not here: files, the environment, the clock, processes, the network. Nothing in
@@ -70,6 +71,7 @@ pub mod showing;
 pub mod starting;
 pub mod stream;
 pub mod suggest;
+pub mod target;
 pub mod template;
 pub mod text;
 pub mod types;
