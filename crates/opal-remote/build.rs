@@ -67,7 +67,7 @@ fn embed(out: &Path) -> io::Result<String> {
     let arch = required("CARGO_CFG_TARGET_ARCH")?;
     let bytes = helper.len();
     Ok(format!(
-        "Some(Program {{ packed: include_bytes!({:?}), is_gzip: {is_gzip}, bytes: {bytes}, \
+        "Some(Program {{ packed: Cow::Borrowed(include_bytes!({:?})), is_gzip: {is_gzip}, bytes: {bytes}, \
          digest: Digest({digest:?}), arch: {arch:?} }})",
         file.display().to_string()
     ))

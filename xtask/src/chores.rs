@@ -76,6 +76,18 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
     }
     // ssh-keygen signs and checks releases.
     provide(root, "openssh-client", &["ssh", "-V"]);
+    // A server that targets are reached by, and the login shells and programs that are on the way.
+    provide(root, "openssh-server", &["test", "-x", "/usr/sbin/sshd"]);
+    for (package, program) in [
+        ("tcsh", "/usr/bin/tcsh"),
+        ("mksh", "/bin/mksh"),
+        ("busybox", "/bin/busybox"),
+        ("sudo", "/usr/bin/sudo"),
+        ("opendoas", "/usr/bin/doas"),
+        ("openssl", "/usr/bin/openssl"),
+    ] {
+        provide(root, package, &["test", "-x", program]);
+    }
     ansible(root)
 }
 

@@ -73,7 +73,7 @@ fn main() -> ExitCode {
             Err(error) => view::unled(&error),
         };
     }
-    signals::no_core_dumps();
+    opal_files::memory::keep_private();
     if first == TARGET[0] && std::env::args_os().nth(2).is_some_and(|it| it == TARGET[1]) {
         let served = program::run(words.skip(1), std::env::vars_os().collect());
         return served.map_or_else(|ended| view::unserved(&ended), |()| ExitCode::SUCCESS);

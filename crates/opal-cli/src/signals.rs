@@ -261,20 +261,6 @@ pub(crate) fn outlive_size_limits() {
     }
 }
 
-/// No core file shows the values that are in memory, and no other process of the user reads them
-/// through `/proc`.
-///
-/// A limit on the size of core files would be inherited by the steps, whose business it is; this
-/// ends with `exec`.
-pub(crate) fn no_core_dumps() {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-        // A kernel that refuses this has no other way either.
-        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use opal_session::stop::Order;

@@ -7,6 +7,7 @@
 //! | opening what somebody named as the place to write to | [`outgoing`] |
 //! | files that get their name when they are complete | [`atomic`] |
 //! | where programs are | [`program`] |
+//! | keeping the memory of this process from other processes and core files | [`memory`] |
 //! | whether nobody else can have written a file | [`trusted`] |
 //! | why a file is not opened or not trusted, in words | `error` |
 //!
@@ -16,6 +17,7 @@
 pub mod atomic;
 pub mod beneath;
 mod error;
+pub mod memory;
 pub mod outgoing;
 pub mod program;
 pub mod regular;

@@ -28,7 +28,8 @@ impl Asking<'_> {
 /// an answer.
 #[must_use]
 pub fn serve(answer: fn(&Parcel, &mut Asking<'_>) -> Parcel) -> ExitCode {
-    no_core_dumps();
+    // Values must not be in a file after a crash.
+    opal_files::memory::keep_private();
     let (send, requests) = channel();
     thread::spawn(move || {
         let mut input = BufReader::new(io::stdin().lock());
@@ -48,14 +49,4 @@ pub fn serve(answer: fn(&Parcel, &mut Asking<'_>) -> Parcel) -> ExitCode {
         is_heard = answer(&request, asking).write(&mut output).is_ok();
     }
     ExitCode::SUCCESS
-}
-
-/// Values must not be in a file after a crash.
-fn no_core_dumps() {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-        // A kernel that refuses this has no other way either.
-        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    }
 }

@@ -12,6 +12,7 @@ use opal_session::wire::link::Sender;
 use opal_session::wire::{Timing, VERSION};
 use opal_session::{Ends, Transport};
 
+use crate::carrier::Carrier;
 use crate::connection::{Acting, Looking};
 use crate::error::RemoteError;
 use crate::link::Link;
@@ -24,7 +25,7 @@ pub struct Greeting {
     sender: Sender,
     receiver: Receiver,
     timing: Timing,
-    transport: Option<Transport>,
+    carrier: Option<Carrier>,
 }
 
 /// What a session begins with.
@@ -48,15 +49,26 @@ impl Greeting {
         transport: Option<Transport>,
         timing: Timing,
     ) -> Result<Self, Trouble> {
-        let failed = |loss| RemoteError::NoHelper { target, loss };
-        let system = |error: std::io::Error| failed(Loss::System(error.kind()));
+        let carrier = transport.map(Carrier::Process);
+        Self::heard(target, ends, noise, carrier, timing)
+            .map_err(|loss| RemoteError::NoHelper { target, loss }.into())
+    }
+
+    pub(crate) fn heard(
+        target: &str,
+        ends: Ends,
+        begun: &[u8],
+        carrier: Option<Carrier>,
+        timing: Timing,
+    ) -> Result<Self, Loss> {
         let Ends { output, input } = ends;
-        rustix::io::ioctl_fionbio(&input, true).map_err(|error| system(error.into()))?;
+        rustix::io::ioctl_fionbio(&input, true)
+            .map_err(|error| Loss::System(std::io::Error::from(error).kind()))?;
         let mut receiver = Receiver::new(output, timing.lost);
-        receiver.begin_with(noise);
-        let hello = hello(&mut receiver).map_err(failed)?;
+        receiver.begin_with(begun);
+        let hello = hello(&mut receiver)?;
         let (target, sender) = (target.to_owned(), Sender::new(input));
-        Ok(Self { target, hello, sender, receiver, timing, transport })
+        Ok(Self { target, hello, sender, receiver, timing, carrier })
     }
 
     /// Who is there. Nothing of it is proven.
@@ -83,8 +95,8 @@ impl Greeting {
         let begin = Begin { version: VERSION, marker, start, environment };
         let target = self.target.clone();
         let sent = self.sender.message(Kind::Begin, StreamId::LINK, &begin);
-        let Self { target: name, hello, sender, receiver, timing, transport } = self;
-        sent.and_then(|()| Link::new(name, hello, sender, receiver, timing, transport)).map_err(
+        let Self { target: name, hello, sender, receiver, timing, carrier } = self;
+        sent.and_then(|()| Link::new(name, hello, sender, receiver, timing, carrier)).map_err(
             |error| {
                 let loss = Loss::System(error.kind());
                 RemoteError::NoHelper { target: &target, loss }.into()

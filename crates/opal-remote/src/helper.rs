@@ -3,13 +3,16 @@
 mod inflate;
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
 
-use opal_core::hash::Digest;
+use opal_core::hash::{Algorithm, Digest};
 
 /// A helper for one kind of machine.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Program {
-    packed: &'static [u8],
+    packed: Cow<'static, [u8]>,
     is_gzip: bool,
     /// Unpacked.
     bytes: usize,
@@ -17,22 +20,67 @@ pub struct Program {
     arch: &'static str,
 }
 
+/// The helpers that can be sent, one for each kind of machine.
+#[derive(Clone, Debug, Default)]
+pub struct Programs(Vec<Program>);
+
 static EMBEDDED: Option<Program> = include!(concat!(env!("OUT_DIR"), "/helper.rs"));
 
-/// The helper for a machine of this kind, as `uname -sm` names it; none where opal has none. Only a
-/// release with the feature `embed` has one, and what is built with `OPAL_EMBED=1`.
-#[must_use]
-pub fn embedded(system: &str, machine: &str) -> Option<&'static Program> {
-    let names: &[&str] = match machine {
-        "amd64" | "x86_64" => &["x86_64"],
-        "aarch64" | "arm64" => &["aarch64"],
-        "armv7l" => &["arm"],
-        other => &[other],
-    };
-    EMBEDDED.as_ref().filter(|it| system == "Linux" && names.contains(&it.arch))
+/// A larger file is not a helper.
+const MAX_PROGRAM_BYTES: u64 = 256 * 1024 * 1024;
+
+impl Programs {
+    /// Those that opal has with it. Only a release with the feature `embed` has one, and what is built
+    /// with `OPAL_EMBED=1`.
+    #[must_use]
+    pub fn embedded() -> Self {
+        Self(EMBEDDED.iter().cloned().collect())
+    }
+
+    /// Only this one.
+    #[must_use]
+    pub fn of(program: Program) -> Self {
+        Self(vec![program])
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The helper for a machine of this kind, as `uname -sm` names it; none where there is none.
+    #[must_use]
+    pub fn find(&self, system: &str, machine: &str) -> Option<&Program> {
+        let arch = match machine {
+            "amd64" => "x86_64",
+            "arm64" => "aarch64",
+            "armv7l" => "arm",
+            other => other,
+        };
+        self.0.iter().find(|it| system == "Linux" && it.arch == arch)
+    }
+
+    /// Of all of them.
+    #[must_use]
+    pub fn digests(&self) -> Vec<Digest> {
+        self.0.iter().map(|program| program.digest).collect()
+    }
 }
 
 impl Program {
+    /// The helper in a file, for machines like this one: a build that embeds none has one beside it.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        let mut file = File::open(path)?.take(MAX_PROGRAM_BYTES + 1);
+        if file.read_to_end(&mut bytes)? as u64 > MAX_PROGRAM_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let digest = Algorithm::Sha256.digest(&[&bytes]);
+        let (count, arch) = (bytes.len(), std::env::consts::ARCH);
+        let packed = Cow::Owned(bytes);
+        Ok(Self { packed, is_gzip: false, bytes: count, digest, arch })
+    }
+
     /// SHA-256 of the program.
     #[must_use]
     pub fn digest(&self) -> &Digest {
@@ -41,16 +89,16 @@ impl Program {
 
     /// What `gzip -d` unpacks; none where it is not packed.
     #[must_use]
-    pub fn gzip(&self) -> Option<&'static [u8]> {
-        self.is_gzip.then_some(self.packed)
+    pub fn gzip(&self) -> Option<&[u8]> {
+        self.is_gzip.then_some(&*self.packed)
     }
 
     /// The program itself, for a target without `gzip`; none where what opal has is broken.
     #[must_use]
-    pub fn raw(&self) -> Option<Cow<'static, [u8]>> {
+    pub fn raw(&self) -> Option<Cow<'_, [u8]>> {
         match self.is_gzip {
-            true => inflate::gunzip(self.packed, self.bytes).map(Cow::Owned),
-            false => Some(Cow::Borrowed(self.packed)),
+            true => inflate::gunzip(&self.packed, self.bytes).map(Cow::Owned),
+            false => Some(Cow::Borrowed(&*self.packed)),
         }
     }
 }
@@ -68,8 +116,6 @@ impl std::fmt::Debug for Program {
 
 #[cfg(test)]
 mod tests {
-    use opal_core::hash::Algorithm;
-
     use super::*;
 
     /// With `OPAL_EMBED=1`.
@@ -81,8 +127,9 @@ mod tests {
         assert!(raw.len() <= 2_000_000, "{program:?}");
         assert!(program.packed.len() <= 900_000, "{program:?}");
         assert!(raw.starts_with(b"\x7fELF"));
-        assert!(embedded("Linux", program.arch).is_some());
-        assert!(embedded("Darwin", program.arch).is_none());
-        assert!(embedded("Linux", "vax").is_none());
+        let programs = Programs::embedded();
+        assert!(programs.find("Linux", program.arch).is_some());
+        assert!(programs.find("Darwin", program.arch).is_none());
+        assert!(programs.find("Linux", "vax").is_none());
     }
 }

@@ -18,14 +18,17 @@
 //! | what can be asked: two types | [`connection`] |
 //! | reading a target | [`probe`], the content of files in `content` |
 //! | acting on it | [`session`], commands in `run`, files in `files` |
+//! | reaching a target by ssh, sudo, an engine or through another target | [`dial`](mod@dial), `relay`, `carrier` |
 //! | the helper on this machine | [`local`] |
 //! | the helper that is sent to other machines | [`helper`] |
 //! | why there is no connection any more | `error` |
 //!
 //! The frames and both kinds of requests are in `opal_session::wire`, which the helper shares.
 
+mod carrier;
 pub mod connection;
 mod content;
+pub mod dial;
 mod error;
 mod files;
 pub mod greeting;
@@ -33,9 +36,11 @@ pub mod helper;
 mod link;
 pub mod local;
 pub mod probe;
+mod relay;
 mod request;
 mod run;
 pub mod session;
 
+pub use dial::{Dialled, Mode, Options, Origin, dial};
 pub use greeting::{Greeting, Terms};
 pub use session::{ReadOnlySession, RemoteSession};

@@ -14,7 +14,6 @@ use std::thread;
 use std::time::Duration;
 
 use opal_core::resolver::Trouble;
-use opal_session::Transport;
 use opal_session::stop::Stop;
 use opal_session::wire::codec::Wire;
 use opal_session::wire::credit::Budget;
@@ -23,7 +22,9 @@ use opal_session::wire::hello::Hello;
 use opal_session::wire::link::Sender;
 use opal_session::wire::{MAX_LOOKS, MAX_REQUESTS, Timing};
 
+use crate::carrier::Carrier;
 use crate::error::RemoteError;
+
 use bell::Bell;
 use gate::{Gate, Passed};
 
@@ -35,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The connection. It says good-bye when its last owner lets go of it.
 pub(crate) struct Link {
     pub(crate) inner: Arc<Inner>,
-    transport: Option<Transport>,
+    carrier: Option<Carrier>,
 }
 
 /// What the thread that reads has of it.
@@ -69,7 +70,7 @@ impl Link {
         sender: Sender,
         receiver: Receiver,
         timing: Timing,
-        transport: Option<Transport>,
+        carrier: Option<Carrier>,
     ) -> std::io::Result<Arc<Self>> {
         let sender = Arc::new(sender);
         sender.keep_pinging(timing.ping)?;
@@ -90,7 +91,7 @@ impl Link {
         thread::Builder::new()
             .name("target".to_owned())
             .spawn(move || reading::read(receiver, &reader))?;
-        Ok(Arc::new(Self { inner, transport }))
+        Ok(Arc::new(Self { inner, carrier }))
     }
 
     /// Sends a request.
@@ -187,8 +188,8 @@ impl Drop for Link {
     fn drop(&mut self) {
         let _ = self.inner.sender.word(Kind::Bye, StreamId::LINK);
         self.inner.sender.close();
-        if let Some(transport) = self.transport.take() {
-            transport.finish(PATIENCE);
+        if let Some(carrier) = self.carrier.take() {
+            carrier.finish(PATIENCE);
         }
     }
 }

@@ -71,7 +71,7 @@ pub(crate) fn run(
     ended
 }
 
-fn command(
+pub(crate) fn command(
     sent: &Sent,
     input: Option<OwnedFd>,
     outputs: [Output; 2],

@@ -10,6 +10,7 @@
 //! | telling work to stop | [`stop`] |
 //! | the outside world: this machine | [`world`] |
 //! | serving all of this to opal on another machine | [`wire`] |
+//! | reaching a target: what is started, and what the shell there does | [`reach`] |
 //! | which of its paths planning reads | [`noted`] |
 //! | why this machine did not do something: all messages of this crate | `error` |
 
@@ -17,6 +18,7 @@ pub mod clock;
 mod error;
 mod local;
 pub mod noted;
+pub mod reach;
 pub mod stop;
 #[cfg(feature = "origin")]
 pub mod watching;

@@ -143,6 +143,11 @@ impl LocalSession {
         orphans::bury();
     }
 
+    /// The environment of its commands, and where they start.
+    pub(crate) fn surroundings(&self) -> (&BTreeMap<OsString, OsString>, &Path) {
+        (&self.setup.environment, &self.setup.start)
+    }
+
     /// The terminal has another size. Safe to call at any time, from any thread.
     pub fn resized(&self) {
         if let Some(resized) = self.bell() {

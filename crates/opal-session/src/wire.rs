@@ -26,6 +26,7 @@
 //! | the first words of both sides | [`hello`] |
 //! | requests that only read | [`look`] |
 //! | requests that change something | [`effect`] |
+//! | a target inside a target: both kinds | [`reaching`] |
 //! | replies | [`reply`] |
 //! | the helper's side | [`server`] |
 //!
@@ -40,6 +41,7 @@ pub mod frame;
 pub mod hello;
 pub mod link;
 pub mod look;
+pub mod reaching;
 pub mod reply;
 pub mod server;
 pub mod values;

@@ -11,10 +11,12 @@
 //! | records of runs, with the time held still | [`records`] |
 //! | files with what is expected | [`expect`] |
 //! | text as a run would show it | [`shown`] |
+//! | a real SSH server, and accounts to log in to | [`sshd`], [`account`] |
 //! | what a test needs that not every machine has | [`needs`] |
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
+pub mod account;
 pub mod bare;
 pub mod conformance;
 pub mod expect;
@@ -25,6 +27,7 @@ pub mod planning;
 pub mod processes;
 pub mod records;
 pub mod running;
+pub mod sshd;
 
 use opal_vault::{Shown, Vault};
 

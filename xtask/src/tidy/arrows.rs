@@ -15,7 +15,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
     ("opal-decorators", &["opal-core"]),
     ("opal-session", &["opal-core", "opal-files"]),
     ("opal-target", &["opal-session"]),
-    ("opal-remote", &["opal-core", "opal-session"]),
+    ("opal-remote", &["opal-core", "opal-files", "opal-session"]),
     ("opal-http", &["opal-core"]),
     ("opal-helper", &["opal-core", "opal-files"]),
     ("opal-template", &["opal-core"]),

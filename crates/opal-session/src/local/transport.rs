@@ -41,6 +41,12 @@ pub struct Ends {
 impl Transport {
     pub fn start(starting: Starting<'_>) -> io::Result<(Self, Ends)> {
         let (inner_input, input) = crate::pipe()?;
+        let (transport, output) = Self::start_with(starting, Stdio::from(inner_input))?;
+        Ok((transport, Ends { output, input }))
+    }
+
+    /// The same with a standard input that is there already: what it prints.
+    pub fn start_with(starting: Starting<'_>, stdin: Stdio) -> io::Result<(Self, OwnedFd)> {
         let (output, inner_output) = crate::pipe()?;
         let mut command = children::command(starting.program);
         command
@@ -48,12 +54,12 @@ impl Transport {
             .env_clear()
             .envs(starting.environment)
             .current_dir(starting.directory)
-            .stdin(Stdio::from(inner_input))
+            .stdin(stdin)
             .stdout(Stdio::from(inner_output))
             .stderr(starting.stderr)
             .process_group(0);
         let running = children::start(command)?;
-        Ok((Self(running), Ends { output, input }))
+        Ok((Self(running), output))
     }
 
     #[must_use]
@@ -61,14 +67,26 @@ impl Transport {
         self.0.pid()
     }
 
-    /// Waits for its end, and ends it where that takes longer.
-    pub fn finish(mut self, patience: Duration) {
+    /// Waits for its end, and ends it where that takes longer: what it ended with, where it did so by
+    /// itself.
+    pub fn finish(mut self, patience: Duration) -> Option<i32> {
+        let code = self.wait(patience);
+        if code.is_none() {
+            self.0.kill();
+        }
+        code
+    }
+
+    /// Waits for its end: what it ended with, where it has.
+    pub fn wait(&mut self, patience: Duration) -> Option<i32> {
         let deadline = Instant::now() + patience;
-        while !matches!(self.0.ended(), Ok(Some(_))) {
+        loop {
+            if let Ok(Some(code)) = self.0.ended() {
+                return Some(code);
+            }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                self.0.kill();
-                return;
+                return None;
             }
             let end = self.0.end();
             let mut fds = [PollFd::from_borrowed_fd(end.as_fd(), PollFlags::IN)];

@@ -10,6 +10,7 @@ use opal_core::files::{Attributes, Existing};
 use opal_core::resolver::ScriptPart;
 
 use super::codec::{choice, record};
+use super::reaching::Reaching;
 
 /// A file that is being written, a text in a file, or a directory that is held: the number of the
 /// request that began it. 0 is the root directory.
@@ -94,6 +95,10 @@ pub enum Effect {
     EndAll {
         grace: Duration,
     },
+    /// A target inside this one. Its pipes are streams.
+    Reach {
+        reaching: Reaching,
+    },
 }
 
 choice!(Effect, "effect" {
@@ -112,6 +117,7 @@ choice!(Effect, "effect" {
     12 => Remove { within, path, recursive },
     13 => Within { within, path },
     14 => EndAll { grace },
+    15 => Reach { reaching },
 });
 
 /// A command of a step, see [`crate::Work`].

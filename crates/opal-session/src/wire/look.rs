@@ -9,6 +9,7 @@ use opal_core::resolver::ScriptPart;
 
 use super::codec::{choice, record};
 use super::facts::Follow;
+use super::reaching::Reaching;
 
 #[derive(Clone, Debug)]
 pub enum Look {
@@ -65,6 +66,10 @@ pub enum Look {
     },
     /// Which shell steps get.
     Shell,
+    /// A target inside this one, to be read. Its pipes are streams.
+    Reach {
+        reaching: Reaching,
+    },
 }
 
 choice!(Look, "reading request" {
@@ -81,6 +86,7 @@ choice!(Look, "reading request" {
     10 => Directory { from, path },
     11 => Finds { program },
     12 => Shell {},
+    13 => Reach { reaching },
 });
 
 /// A command that only looks, and what holds for it.

@@ -16,6 +16,7 @@
 //! | who runs them | `pool` |
 //! | requests that only read | `looking` |
 //! | requests that change something | `acting`, commands in `running`, files in `writing` |
+//! | a target inside this one | `reaching` |
 //! | what opal sends for a command or a file | `inlet` |
 //! | the helper as a program, and its descriptors | [`program`], `stdio` |
 
@@ -24,6 +25,7 @@ mod inlet;
 mod looking;
 mod pool;
 pub mod program;
+mod reaching;
 mod requests;
 mod running;
 mod stdio;

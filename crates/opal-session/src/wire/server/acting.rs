@@ -82,6 +82,9 @@ fn act(
     let files = |within| Within::of(held, within);
     match effect {
         Effect::Run { work } => return Ok(Some(running::run(helper, number, open, &work))),
+        Effect::Reach { reaching } => {
+            return Ok(Some(super::reaching::reach(helper, number, open, &reaching)));
+        }
         Effect::Directory { from, path } => {
             return Ok(Some(Reply::Path { path: session.directory(&from, &path, true)? }));
         }

@@ -32,7 +32,12 @@ pub(super) fn begin(helper: &Arc<Helper>, number: u32, look: Look) -> Result<(),
 }
 
 /// The reply; none where it was sent before a stream.
-fn answer(helper: &Helper, number: u32, open: &Open, look: Look) -> Result<Option<Reply>, Trouble> {
+fn answer(
+    helper: &Arc<Helper>,
+    number: u32,
+    open: &Arc<Open>,
+    look: Look,
+) -> Result<Option<Reply>, Trouble> {
     let root = Path::new("/");
     let world = probe(helper, open, root, root, &NOTHING);
     let reply = match look {
@@ -65,6 +70,11 @@ fn answer(helper: &Helper, number: u32, open: &Open, look: Look) -> Result<Optio
             Reply::Path { path: helper.session.directory(&from, &path, false)? }
         }
         Look::Shell => Reply::Shell { shell: helper.session.shell() },
+        // Whatever is asked for: what is reached from here can only be read.
+        Look::Reach { mut reaching } => {
+            reaching.dialling.is_read_only = true;
+            super::reaching::reach(helper, number, open, &reaching)
+        }
         Look::Finds { program } => Reply::Flag { flag: helper.session.finds(&program) },
     };
     Ok(Some(reply))

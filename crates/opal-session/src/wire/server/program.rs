@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Service, serve, stdio};
-use crate::wire::Timing;
 use crate::wire::frame::Loss;
+use crate::wire::{BUILD, Timing};
 
 /// Why a helper has ended before opal said good-bye.
 #[derive(Debug)]
@@ -30,50 +30,65 @@ impl fmt::Display for Ended {
 }
 
 /// Serves over the standard input and output of this process. Arguments: `--read-only`, `--digest`,
-/// `--ping` and `--lost` with milliseconds.
+/// `--ping` and `--lost` with milliseconds; `--once DIRECTORY` removes the program and the directory
+/// that was made for it. `--check BUILD` only says whether it runs here and is of that build.
 pub fn run(
     arguments: impl Iterator<Item = OsString>,
     environment: BTreeMap<OsString, OsString>,
 ) -> Result<(), Ended> {
-    keep_values();
+    opal_files::memory::keep_private();
     let start = std::env::current_dir().map_err(Ended::NotStarted)?;
     let home = environment.get(&OsString::from("HOME")).map(PathBuf::from);
     let home = home.filter(|home| home.is_absolute());
     let timing = Timing::default();
     let (is_read_only, tells_digest) = (false, false);
     let mut service = Service { environment, start, home, is_read_only, tells_digest, timing };
-    read(arguments, &mut service).map_err(Ended::Usage)?;
+    if read(arguments, &mut service).map_err(Ended::Usage)? == Purpose::Check {
+        return Ok(());
+    }
     let (input, output) = stdio::take_standard_pipes().map_err(Ended::NotStarted)?;
     serve(input, output, service).map_err(Ended::Lost)
 }
 
-/// No core file shows the values that are in memory, and no other process of the user reads them
-/// through `/proc`. It ends with `exec`: steps are not concerned.
-fn keep_values() {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-        // A kernel that refuses this has no other way either.
-        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    }
+/// What the program was started for.
+#[derive(PartialEq, Eq)]
+enum Purpose {
+    Serve,
+    Check,
 }
 
 fn read(
     mut arguments: impl Iterator<Item = OsString>,
     service: &mut Service,
-) -> Result<(), String> {
+) -> Result<Purpose, String> {
     while let Some(word) = arguments.next() {
-        let mut time = || {
-            let millis = arguments.next().and_then(|it| it.to_str()?.parse().ok());
-            millis.map(Duration::from_millis).ok_or_else(|| word.to_string_lossy().into_owned())
+        let unknown = || word.to_string_lossy().into_owned();
+        let mut value = || arguments.next().ok_or_else(unknown);
+        let millis = |value: OsString| {
+            let millis = value.to_str().and_then(|it| it.parse().ok());
+            millis.map(Duration::from_millis).ok_or_else(unknown)
         };
         match word.to_str() {
             Some("--read-only") => service.is_read_only = true,
             Some("--digest") => service.tells_digest = true,
-            Some("--ping") => service.timing.ping = time()?,
-            Some("--lost") => service.timing.lost = time()?,
-            _ => return Err(word.to_string_lossy().into_owned()),
+            Some("--ping") => service.timing.ping = millis(value()?)?,
+            Some("--lost") => service.timing.lost = millis(value()?)?,
+            Some("--once") => remove_own(Path::new(&value()?)),
+            Some("--check") => {
+                return match value()?.to_str() == Some(BUILD) {
+                    true => Ok(Purpose::Check),
+                    false => Err(unknown()),
+                };
+            }
+            _ => return Err(unknown()),
         }
     }
-    Ok(())
+    Ok(Purpose::Serve)
+}
+
+/// Removes the program and its directory, which the shell that started it has made for it alone.
+/// Whatever else is in the directory keeps it there.
+fn remove_own(directory: &Path) {
+    let _ = std::fs::remove_file(directory.join("opal-target"));
+    let _ = std::fs::remove_dir(directory);
 }

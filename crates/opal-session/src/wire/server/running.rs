@@ -31,7 +31,7 @@ pub(super) fn run(helper: &Arc<Helper>, number: u32, open: &Arc<Open>, work: &Ru
         Ok(stdin) => stdin.map_or(Input::Own, Input::From),
         Err(_) => Input::Nothing,
     };
-    let mut taker = Sending { helper, number, open, sent: [0; 2], since: None };
+    let mut taker = Sending::new(helper, number, open);
     let ended = helper.session.run(
         Work {
             script: &work.script,
@@ -58,13 +58,24 @@ pub(super) fn run(helper: &Arc<Helper>, number: u32, open: &Arc<Open>, work: &Ru
 }
 
 /// Sends what a command prints. It waits while opal does not want more.
-struct Sending<'a> {
+pub(super) struct Sending<'a> {
     helper: &'a Helper,
     number: u32,
     open: &'a Open,
     sent: [u64; 2],
     /// Since when it has been asked to end.
     since: Option<Instant>,
+}
+
+impl<'a> Sending<'a> {
+    pub(super) fn new(helper: &'a Helper, number: u32, open: &'a Open) -> Self {
+        Self { helper, number, open, sent: [0; 2], since: None }
+    }
+
+    /// How much was sent of standard output and standard error.
+    pub(super) fn sent(&self) -> [u64; 2] {
+        self.sent
+    }
 }
 
 impl Taker for Sending<'_> {
@@ -100,7 +111,11 @@ fn waits(order: Order, since: &mut Option<Instant>) -> bool {
 }
 
 /// A pipe that gets what opal sends.
-fn feed(helper: &Arc<Helper>, number: u32, open: &Arc<Open>) -> std::io::Result<OwnedFd> {
+pub(super) fn feed(
+    helper: &Arc<Helper>,
+    number: u32,
+    open: &Arc<Open>,
+) -> std::io::Result<OwnedFd> {
     let (read, write) = pipe()?;
     rustix::io::ioctl_fionbio(&write, true)?;
     open.inlet.open(WINDOW);

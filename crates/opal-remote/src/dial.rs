@@ -1,0 +1,254 @@
+//! Dialling: from the name of a target to a helper that has said hello.
+//!
+//! ```text
+//! Hop ──▶ a program whose pipes are `sh` on the target ──▶ talk: noise, nonce, upload ──▶ hello
+//! ```
+//!
+//! The first hop starts on opal's machine. A hop inside a target is started by the helper there; from
+//! then on both are the same ([`From`]).
+//!
+//! | what | where |
+//! |---|---|
+//! | the words of `ssh` | [`ssh`] |
+//! | what is said before the hello, sending the helper | `talk` |
+//! | what was said, for messages | [`said`] |
+//! | why a target is not reached, and which exit code that is | [`error`] |
+//!
+//! What the shell on the target does, and the words of `sudo`, `docker` and `kubectl`, are in
+//! `opal_session::reach`, which the helper shares.
+
+pub mod error;
+mod nonce;
+mod origin;
+pub mod said;
+pub mod ssh;
+mod talk;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use opal_core::Secret;
+use opal_core::hash::Digest;
+use opal_core::resolver::Trouble;
+use opal_core::target::{Hop, TargetName, Via};
+use opal_session::reach::{Dialling, script};
+use opal_session::stop::Stop;
+use opal_session::wire::Timing;
+use opal_session::wire::frame::Loss;
+use opal_session::wire::hello::Hello;
+use opal_session::world::OsWorld;
+
+use crate::carrier::Carrier;
+use crate::connection::{Acting, Looking};
+use crate::greeting::{Greeting, Terms};
+use crate::helper::Programs;
+use crate::relay::{self, Relayed};
+use crate::session::{ReadOnlySession, RemoteSession};
+use error::{DialCause, DialError};
+pub use origin::Origin;
+use said::Said;
+use ssh::SshOptions;
+use talk::{Asking, Talk, Wires};
+
+/// How long a shell may take to speak where nobody can be asked anything.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long `sudo` may take to ask or to start.
+const SUDO_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long a transport may take to end, and to say why.
+const LAST: Duration = Duration::from_secs(2);
+
+/// What a session may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Its helper cannot decode an effect, and nothing is kept on the target.
+    ReadOnly,
+    Effect,
+}
+
+/// Where the way begins.
+#[derive(Clone, Copy, Debug)]
+pub enum From<'a> {
+    /// On opal's machine.
+    Here,
+    /// On a target that can only be read: what is inside can only be read too.
+    Reading(&'a Looking),
+    /// On a target.
+    Acting(&'a Acting),
+}
+
+/// What is the same for all hops of a run.
+#[derive(Debug)]
+pub struct Options<'a> {
+    /// opal's machine.
+    pub origin: &'a Origin,
+    /// The helpers that can be sent.
+    pub programs: &'a Programs,
+    pub timing: Timing,
+    pub ssh: SshOptions,
+    /// For `sudo`.
+    pub password: Option<&'a Secret>,
+}
+
+/// A target that has answered. Nothing of what it says is proven.
+#[derive(Debug)]
+pub struct Dialled {
+    greeting: Greeting,
+    said: Said,
+    mode: Mode,
+}
+
+/// Reaches one hop.
+pub fn dial(
+    target: &TargetName,
+    from: From<'_>,
+    hop: &Hop,
+    mode: Mode,
+    options: &Options<'_>,
+    stop: &Stop,
+) -> Result<Dialled, DialError> {
+    let mode = match from {
+        From::Reading(_) => Mode::ReadOnly,
+        From::Here | From::Acting(_) => mode,
+    };
+    let mut said = Said::default();
+    let greeting = reach(target, from, hop, mode, options, stop, &mut said);
+    match greeting {
+        Ok(greeting) => Ok(Dialled { greeting, said, mode }),
+        Err(cause) => Err(DialError { target: target.clone(), hop: hop.clone(), cause, said }),
+    }
+}
+
+fn reach(
+    target: &TargetName,
+    from: From<'_>,
+    hop: &Hop,
+    mode: Mode,
+    options: &Options<'_>,
+    stop: &Stop,
+    said: &mut Said,
+) -> Result<Greeting, DialCause> {
+    let nonce = nonce::draw().map_err(|error| DialCause::System(error.kind()))?;
+    let (digests, timing) = (options.programs.digests(), options.timing);
+    let dialling = Dialling { nonce, digests, is_read_only: mode == Mode::ReadOnly, timing };
+    let password = options.password.filter(|_| matches!(hop, Hop::User { .. }));
+    let (wires, mut carrier) = match (from, hop) {
+        (From::Here, Hop::Local) => {
+            let (wires, transport) = options.origin.helper(&script::arguments(&dialling))?;
+            return heard(target, wires, &[], Carrier::Process(transport), timing);
+        }
+        (From::Here, Hop::Ssh(ssh)) => {
+            let command = script::login_command(&dialling);
+            let words = ssh::arguments(ssh, &options.ssh, &[], &command);
+            let (wires, transport) = options.origin.ssh(&words)?;
+            (wires, Carrier::Process(transport))
+        }
+        (From::Here, hop) => {
+            let (wires, transport) = options.origin.start(hop, &dialling, password.is_some())?;
+            (wires, Carrier::Process(transport))
+        }
+        (From::Reading(looking), hop) => {
+            inside(relay::look(looking, hop, &dialling, password.is_some()))?
+        }
+        (From::Acting(acting), hop) => {
+            inside(relay::act(acting, hop, &dialling, password.is_some()))?
+        }
+    };
+    rustix::io::ioctl_fionbio(&wires.ends.input, true)
+        .map_err(|error| DialCause::System(std::io::Error::from(error).kind()))?;
+    let asking = matches!(hop, Hop::User { via: Via::Sudo, .. })
+        .then(|| Asking { prompt: nonce.prompt(), password });
+    let patience = match hop {
+        Hop::User { .. } => Some(SUDO_PATIENCE),
+        Hop::Ssh(_) if !options.ssh.is_batch => None,
+        _ => Some(PATIENCE + options.ssh.connect_timeout),
+    };
+    let mut talk = Talk::new(wires, nonce.text(), patience, asking, stop);
+    let sent = match talk.reach(options.programs) {
+        Ok(sent) => sent,
+        Err(cause) => {
+            let cause = ended(cause, &mut carrier, &mut talk);
+            *said = std::mem::take(&mut talk.said);
+            return Err(cause);
+        }
+    };
+    *said = std::mem::take(&mut talk.said);
+    let begun = talk.begun().to_vec();
+    let greeting = heard(target, talk.into_wires(), &begun, carrier, timing)?;
+    check(&greeting, sent, mode)?;
+    Ok(greeting)
+}
+
+/// What the helper of the outer target has started.
+fn inside(relayed: Result<Relayed, Trouble>) -> Result<(Wires, Carrier), DialCause> {
+    let Relayed { ends, stderr, relay } = relayed.map_err(DialCause::Outer)?;
+    Ok((Wires { ends, stderr }, Carrier::Request(relay)))
+}
+
+/// Hears the hello. What is complained about from now on interests nobody, and must not be in the way.
+fn heard(
+    target: &TargetName,
+    wires: Wires,
+    begun: &[u8],
+    carrier: Carrier,
+    timing: Timing,
+) -> Result<Greeting, DialCause> {
+    let Wires { ends, stderr } = wires;
+    origin::drain(stderr).map_err(|error| DialCause::System(error.kind()))?;
+    Greeting::heard(target.as_str(), ends, begun, Some(carrier), timing).map_err(DialCause::Hello)
+}
+
+/// A transport that has ended by itself says why.
+fn ended(cause: DialCause, carrier: &mut Carrier, talk: &mut Talk<'_>) -> DialCause {
+    if !matches!(cause, DialCause::Ended { .. }) {
+        return cause;
+    }
+    talk.rest(LAST);
+    match carrier.ended(LAST) {
+        Ok(code) => DialCause::Ended { code },
+        Err(trouble) => DialCause::Outer(trouble),
+    }
+}
+
+fn check(greeting: &Greeting, sent: Option<Digest>, mode: Mode) -> Result<(), DialCause> {
+    let hello = greeting.hello();
+    if sent.is_some() && hello.digest != sent {
+        return Err(DialCause::Digest);
+    }
+    if hello.is_read_only != (mode == Mode::ReadOnly) {
+        let why =
+            opal_session::wire::codec::Malformed("the helper has another mode than asked for");
+        return Err(DialCause::Hello(Loss::Malformed(why)));
+    }
+    Ok(())
+}
+
+impl Dialled {
+    /// What the other side says of itself: user, machine, system, architecture.
+    #[must_use]
+    pub fn facts(&self) -> &Hello {
+        self.greeting.hello()
+    }
+
+    /// What the login printed.
+    #[must_use]
+    pub fn said(&self) -> &Said {
+        &self.said
+    }
+
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Steps on the target. A target that was dialled to be read is refused.
+    pub fn act(self, terms: Terms, origin: Arc<OsWorld>) -> Result<RemoteSession, Trouble> {
+        Ok(RemoteSession::new(self.greeting.act(terms)?, origin))
+    }
+
+    /// The target, to be read.
+    pub fn look(self, terms: Terms, origin: Arc<OsWorld>) -> Result<ReadOnlySession, Trouble> {
+        Ok(ReadOnlySession::new(self.greeting.look(terms)?, origin))
+    }
+}

@@ -1,0 +1,117 @@
+//! opal's own machine, where the first hop begins.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use opal_core::target::Hop;
+use opal_session::reach::Dialling;
+use opal_session::reach::words::{self, Programs, ReachError};
+use opal_session::{Starting, Transport, pipe};
+
+use super::error::DialCause;
+use super::talk::Wires;
+
+/// How long an engine may take to say whether it knows a container.
+const INSPECTION: Duration = Duration::from_secs(20);
+
+/// What transports are started with.
+pub struct Origin {
+    pub environment: BTreeMap<OsString, OsString>,
+    /// Absolute.
+    pub directory: PathBuf,
+    /// The helper of this machine, with the arguments that come before its own: `opal self target`.
+    pub helper: (PathBuf, Vec<OsString>),
+}
+
+impl Origin {
+    /// `ssh` with these words.
+    pub(super) fn ssh(&self, words: &[OsString]) -> Result<(Wires, Transport), DialCause> {
+        let missing = DialCause::Reach(ReachError::Missing { program: "ssh" });
+        let program = self.find("ssh").ok_or(missing)?;
+        self.run(&program, words)
+    }
+
+    /// What leads to another user, a container or a pod.
+    pub(super) fn start(
+        &self,
+        hop: &Hop,
+        dialling: &Dialling,
+        has_password: bool,
+    ) -> Result<(Wires, Transport), DialCause> {
+        let words = words::words(hop, dialling, has_password, self).map_err(DialCause::Reach)?;
+        self.run(&words.program, &words.arguments)
+    }
+
+    /// The helper itself.
+    pub(super) fn helper(&self, more: &[String]) -> Result<(Wires, Transport), DialCause> {
+        let (program, before) = &self.helper;
+        let more = more.iter().map(OsString::from);
+        let arguments: Vec<OsString> = before.iter().cloned().chain(more).collect();
+        self.run(program, &arguments)
+    }
+
+    fn run(&self, program: &Path, words: &[OsString]) -> Result<(Wires, Transport), DialCause> {
+        let system = |error: io::Error| DialCause::System(error.kind());
+        let (stderr, complaints) = pipe().map_err(system)?;
+        let starting = Starting {
+            program,
+            arguments: words,
+            environment: &self.environment,
+            directory: &self.directory,
+            stderr: Stdio::from(complaints),
+        };
+        let (transport, ends) = Transport::start(starting).map_err(|error| {
+            DialCause::NotStarted { program: program.to_owned(), why: error.kind() }
+        })?;
+        Ok((Wires { ends, stderr }, transport))
+    }
+}
+
+impl Programs for Origin {
+    fn find(&self, name: &str) -> Option<PathBuf> {
+        let path = self.environment.get(OsStr::new("PATH"));
+        opal_files::program::find(path.map(OsString::as_os_str), &self.directory, name)
+    }
+
+    fn succeeds(&self, program: &Path, arguments: &[&str]) -> bool {
+        let words: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        let Ok((wires, transport)) = self.run(program, &words) else { return false };
+        let Wires { ends, stderr } = wires;
+        drop(ends.input);
+        let drained = drain(ends.output).and_then(|()| drain(stderr));
+        drained.is_ok() && transport.finish(INSPECTION) == Some(0)
+    }
+}
+
+/// Reads to the end what interests nobody, so that nobody waits for it to be read.
+pub(super) fn drain(fd: OwnedFd) -> io::Result<()> {
+    let read = move || {
+        let mut bytes = [0; 4096];
+        loop {
+            match rustix::io::read(&fd, &mut bytes) {
+                Ok(0) => return,
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
+    };
+    thread::Builder::new().name("drain".to_owned()).stack_size(64 * 1024).spawn(read).map(drop)
+}
+
+/// The names of the variables and never their values.
+impl fmt::Debug for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Origin")
+            .field("environment", &self.environment.keys())
+            .field("directory", &self.directory)
+            .field("helper", &self.helper)
+            .finish()
+    }
+}

@@ -1,0 +1,97 @@
+//! What the shell on a target does: find the helper or receive it, and become it.
+//!
+//! ```text
+//! opal                                   shell
+//!            ◀── NONCE helper                       it becomes the helper: frames follow
+//!            ◀── NONCE need Linux x86_64 gzip       there is none
+//! SIZE gzip DIGEST, and so many bytes ──▶           stored, tried, started
+//!            ◀── NONCE need …                       it could not be stored or started there
+//!            ◀── NONCE none                         nor anywhere else
+//! ```
+//!
+//! The text is one line without `'`, `\` and `!`, so that every login shell passes it on as it is. It
+//! uses what POSIX has, and `head -c`. It has half of the nonce in two places: what repeats the
+//! command does not print the nonce.
+//!
+//! A helper is used where it and every directory above it belong to root or to the user, and nobody
+//! else can write them. `t` checks a file or a directory, `o` a directory and all above it, `y` also
+//! accepts one like `/tmp`, where nobody can replace what another user has made.
+
+use super::Dialling;
+use crate::wire::BUILD;
+
+/// Where a package puts the helper.
+pub const INSTALLED: &str = "/usr/libexec/opal/opal-target";
+
+/// The functions, and the search for a helper that is there.
+const FIND: &str = r#"set -f; umask 077; unset CDPATH IFS; p=$PATH; PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin:$p; say() { echo "$a$b $*"; }; go() { PATH=$p; say helper; exec "$@"; }; i=$(id -u 2>/dev/null); t() { set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in l*|?????w*|????????w*) return 1;; esac; [ -n "$i" ] || return 1; [ "$3" = 0 ] || [ "$3" = "$i" ]; }; o() { d=$(cd -P "$1" 2>/dev/null && pwd -P) || return 1; while :; do t "${d:-/}" || return 1; case "$d" in ""|/) return 0;; esac; d=${d%/*}; done; }; y() { o "$1" && return; set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in d????????t*) [ "$3" = 0 ];; *) return 1;; esac; }; x() { "$1" --check "$v" </dev/null >/dev/null 2>&1; }; f() { [ -f "$1" ] && t "$1" && o "${1%/*}" && x "$1"; }; f "$l" && go "$l" $r; e=$(getent passwd "$i" 2>/dev/null) || e=$(while IFS=: read -r n w u q; do [ "$u" = "$i" ] && printf "%s:%s:%s:%s" "$n" "$w" "$u" "$q" && break; done </etc/passwd); IFS=:; set -- $e; unset IFS; h=$6; for s in $k; do f "$h/.cache/opal/opal-target-$s" && go "$h/.cache/opal/opal-target-$s" $r; done; "#;
+
+/// Receiving one into the file `$1`, and trying it.
+const RECEIVE: &str = r#"z=raw; command -v gzip >/dev/null 2>&1 && z=gzip; u() { say need $(uname -s) $(uname -m) $z; read -r n c s || exit 1; case "$n" in none) exit 1;; esac; case "$c" in gzip) c="gzip -dc";; *) c=cat;; esac; head -c "$n" | { $c >"$1" || cat >/dev/null; } 2>/dev/null; chmod 700 "$1" 2>/dev/null && x "$1"; }; "#;
+
+/// Into the cache.
+const KEEP: &str = r#"case "$h" in /*) if [ -d "$h" ] && o "$h" && mkdir -p "$h/.cache/opal" 2>/dev/null && o "$h/.cache/opal"; then w=$h/.cache/opal/.new-$a$b; u "$w" && mv -f "$w" "$h/.cache/opal/opal-target-$s" && go "$h/.cache/opal/opal-target-$s" --digest $r; rm -f "$w"; fi;; esac; "#;
+
+/// Into a directory that is used once. The helper removes it as soon as it runs.
+const ONCE: &str = r#"for q in "$XDG_RUNTIME_DIR" /dev/shm /tmp; do case "$q" in /*) m=$q/opal-$a$b; if y "$q" && mkdir "$m" 2>/dev/null; then u "$m/opal-target" && go "$m/opal-target" --once "$m" --digest $r; rm -rf "$m"; fi;; esac; done; say none"#;
+
+/// The text for `sh -c`.
+#[must_use]
+pub fn script(dialling: &Dialling) -> String {
+    let nonce = dialling.nonce.text();
+    let (first, second) = nonce.split_at(nonce.len() / 2);
+    let digests: Vec<String> = dialling.digests.iter().map(opal_core::hash::Digest::hex).collect();
+    let digests = digests.join(" ");
+    let arguments = arguments(dialling).join(" ");
+    let keep = if dialling.is_read_only { "" } else { KEEP };
+    format!(
+        "a={first} b={second} v={BUILD} l={INSTALLED} k=\"{digests}\" r=\"{arguments}\"; \
+         {FIND}{RECEIVE}{keep}{ONCE}"
+    )
+}
+
+/// The script as one command for a login shell of any kind.
+#[must_use]
+pub fn login_command(dialling: &Dialling) -> String {
+    format!("exec sh -c '{}'", script(dialling))
+}
+
+/// Of the helper, however it was found.
+#[must_use]
+pub fn arguments(dialling: &Dialling) -> Vec<String> {
+    let timing = &dialling.timing;
+    let mut arguments = Vec::new();
+    if dialling.is_read_only {
+        arguments.push("--read-only".to_owned());
+    }
+    for (option, time) in [("--ping", timing.ping), ("--lost", timing.lost)] {
+        arguments.extend([option.to_owned(), time.as_millis().to_string()]);
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use opal_core::hash::Digest;
+
+    use super::*;
+    use crate::reach::Nonce;
+    use crate::wire::Timing;
+
+    #[test]
+    fn every_login_shell_passes_the_command_on_as_it_is() {
+        for is_read_only in [false, true] {
+            let digests = vec![Digest([7; 32]), Digest([9; 32])];
+            let (nonce, timing) = (Nonce([0xa5; 16]), Timing::default());
+            let dialling = Dialling { nonce, digests, is_read_only, timing };
+            let script = script(&dialling);
+            assert!(!script.contains(['\'', '\\', '!', '\n']), "{script}");
+            assert!(
+                !script.contains(&nonce.text()),
+                "what repeats it would be taken for the shell"
+            );
+            assert_eq!(script.contains(".new-"), !is_read_only, "who only reads fills no cache");
+            assert!(script.len() < 4096, "{}", script.len());
+        }
+    }
+}

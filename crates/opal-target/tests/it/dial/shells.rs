@@ -1,0 +1,137 @@
+//! Login shells, and what they print.
+
+use std::fs;
+use std::path::Path;
+
+use opal_remote::Mode;
+use opal_remote::dial::error::DialCause;
+use opal_testing::needs;
+use opal_testing::sshd::Sshd;
+
+use super::support::{Caller, act, run, ssh};
+
+fn greets(shell: &str, lines: &[&str]) {
+    if !needs::has(shell, Path::new(shell).exists()) {
+        return;
+    }
+    let Some(sshd) = Sshd::start_with(shell, lines) else { return };
+    let caller = Caller::of(&sshd);
+    for mode in [Mode::ReadOnly, Mode::Effect, Mode::Effect] {
+        let dialled = caller.dial(&ssh(&sshd.address()), mode);
+        let dialled = dialled.unwrap_or_else(|error| panic!("{shell}: {error}"));
+        if mode == Mode::Effect {
+            let session = act(dialled);
+            assert_eq!(run(&session, Path::new("/"), "echo $((6*7))"), ("42\n".to_owned(), 0));
+        }
+    }
+}
+
+#[test]
+fn every_login_shell_leads_to_the_helper() {
+    for shell in [
+        "/bin/sh",
+        "/bin/bash",
+        "/bin/dash",
+        "/usr/bin/fish",
+        "/usr/bin/tcsh",
+        "/usr/bin/zsh",
+        "/bin/mksh",
+    ] {
+        greets(shell, &[]);
+    }
+}
+
+#[test]
+fn busybox_alone_is_enough() {
+    let folder = Path::new("/var/lib/opal-tests/busybox");
+    if !needs::root() || !needs::program("busybox") {
+        return;
+    }
+    fs::create_dir_all(folder).unwrap();
+    command(&["busybox", "--install", "-s", folder.to_str().unwrap()]);
+    let path = format!("SetEnv PATH={}", folder.display());
+    greets("/var/lib/opal-tests/busybox/ash", &[&path]);
+}
+
+#[test]
+fn an_account_without_a_login_says_so() {
+    let Some(sshd) = Sshd::start_with("/usr/sbin/nologin", &[]) else { return };
+    let error = Caller::of(&sshd).dial(&ssh(&sshd.address()), Mode::Effect).unwrap_err();
+    assert_eq!(error.cause, DialCause::Ended { code: Some(1) });
+    assert_eq!(error.to_string(), "host unreachable: this account is currently not available.");
+}
+
+#[test]
+fn noise_of_a_login_is_passed_over_up_to_a_limit() {
+    let Some(sshd) = Sshd::start_with("/bin/bash", &[]) else { return };
+    let rc = |text: &str| fs::write(sshd.account().home.join(".bashrc"), text).unwrap();
+    let caller = Caller::of(&sshd);
+    // What looks like the protocol is noise like any other.
+    rc(
+        "echo 00112233445566778899aabbccddeeff helper; head -c 60000 /dev/zero; echo; printf no-newline\n",
+    );
+    let dialled = caller.dial(&ssh(&sshd.address()), Mode::Effect).unwrap();
+    assert!(dialled.said().last_line().unwrap() == "no-newline");
+    rc("head -c 10000000 /dev/zero\n");
+    let error = caller.dial(&ssh(&sshd.address()), Mode::Effect).unwrap_err();
+    assert_eq!(error.cause, DialCause::Noise);
+    // What repeats the command does not print the nonce.
+    rc("set -xv; exec 2>&1\n");
+    caller.dial(&ssh(&sshd.address()), Mode::Effect).unwrap();
+}
+
+#[test]
+fn a_banner_is_neither_noise_nor_shown() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), "@@ REMOTE HOST IDENTIFICATION HAS CHANGED @@\n".repeat(1000)).unwrap();
+    let banner = format!("Banner {}", file.path().display());
+    let Some(sshd) = Sshd::start_with("/bin/sh", &[&banner]) else { return };
+    let caller = Caller::of(&sshd);
+    caller.dial(&ssh(&sshd.address()), Mode::Effect).unwrap();
+    let error = caller.dial(&ssh(&sshd.address_of("stranger")), Mode::Effect).unwrap_err();
+    assert!(!error.is_refused_key(), "{error}");
+}
+
+#[test]
+fn a_home_in_which_nothing_runs_or_fits_is_replaced_by_a_directory_that_is_removed() {
+    let Some(sshd) = Sshd::start() else { return };
+    let home = sshd.account().home.clone();
+    if !needs::has("a disk to mount", mount(&home, "size=100k")) {
+        return;
+    }
+    let caller = Caller::of(&sshd);
+    let check = |what: &str| {
+        let dialled = caller.dial(&ssh(&sshd.address()), Mode::Effect);
+        let dialled = dialled.unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert!(dialled.facts().digest.is_some());
+        let session = act(dialled);
+        assert_eq!(run(&session, Path::new("/"), "echo ok").0, "ok\n");
+        assert_eq!(super::ssh::left(&sshd), Vec::<String>::new(), "{what}");
+        let cache = home.join(".cache/opal");
+        let files = fs::read_dir(&cache).map(Iterator::count).unwrap_or_default();
+        assert_eq!(files, 0, "{what}");
+    };
+    check("full");
+    umount(&home);
+    assert!(mount(&home, "noexec"));
+    check("noexec");
+    umount(&home);
+    assert!(mount(&home, "ro"));
+    check("read-only");
+    umount(&home);
+}
+
+fn mount(home: &Path, options: &str) -> bool {
+    let owner = home.metadata().map(|it| std::os::unix::fs::MetadataExt::uid(&it)).unwrap();
+    let options = format!("{options},mode=0755,uid={owner}");
+    command(&["mount", "-t", "tmpfs", "-o", &options, "none", home.to_str().unwrap()])
+}
+
+fn umount(home: &Path) {
+    assert!(command(&["umount", "--lazy", home.to_str().unwrap()]));
+}
+
+fn command(words: &[&str]) -> bool {
+    let status = std::process::Command::new(words[0]).args(&words[1..]).status();
+    status.is_ok_and(|status| status.success())
+}

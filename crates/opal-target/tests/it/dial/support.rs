@@ -1,0 +1,103 @@
+//! A target to dial, and a command on it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use opal_core::Secret;
+use opal_core::action::Limits;
+use opal_core::resolver::ScriptPart;
+use opal_core::stream::{Closed, Stream};
+use opal_core::target::{Hop, TargetName};
+use opal_remote::dial::From;
+use opal_remote::dial::error::DialError;
+use opal_remote::dial::ssh::SshOptions;
+use opal_remote::helper::{Program, Programs};
+use opal_remote::{Dialled, Mode, Options, Origin, RemoteSession, Terms, dial};
+use opal_session::stop::Stop;
+use opal_session::wire::Timing;
+use opal_session::world::{OsWorld, Surroundings};
+use opal_session::{Input, Output, Session, Taker, Work};
+use opal_testing::sshd::Sshd;
+
+use crate::served::PROGRAM;
+
+static PROGRAMS: LazyLock<Programs> =
+    LazyLock::new(|| Programs::of(Program::read(Path::new(PROGRAM)).unwrap()));
+
+/// opal's machine, in a test.
+pub(crate) struct Caller {
+    pub(crate) origin: Origin,
+    pub(crate) password: Option<Secret>,
+    pub(crate) timing: Timing,
+}
+
+impl Caller {
+    pub(crate) fn new(environment: BTreeMap<OsString, OsString>) -> Self {
+        let (directory, helper) = (PathBuf::from("/"), (PathBuf::from(PROGRAM), Vec::new()));
+        let origin = Origin { environment, directory, helper };
+        Self { origin, password: None, timing: Timing::default() }
+    }
+
+    pub(crate) fn of(sshd: &Sshd) -> Self {
+        Self::new(sshd.environment())
+    }
+
+    pub(crate) fn dial_from(
+        &self,
+        from: From<'_>,
+        hop: &Hop,
+        mode: Mode,
+    ) -> Result<Dialled, DialError> {
+        let ssh = SshOptions { connect_timeout: Duration::from_secs(20), ..SshOptions::default() };
+        let (origin, programs, timing) = (&self.origin, &*PROGRAMS, self.timing);
+        let password = self.password.as_ref();
+        let options = Options { origin, programs, timing, ssh, password };
+        let target: TargetName = "web1".parse().unwrap();
+        dial(&target, from, hop, mode, &options, &Stop::new())
+    }
+
+    pub(crate) fn dial(&self, hop: &Hop, mode: Mode) -> Result<Dialled, DialError> {
+        self.dial_from(From::Here, hop, mode)
+    }
+}
+
+pub(crate) fn ssh(address: &str) -> Hop {
+    Hop::Ssh(address.parse().unwrap())
+}
+
+pub(crate) fn world() -> Arc<OsWorld> {
+    Arc::new(OsWorld::new(Surroundings::default()))
+}
+
+pub(crate) fn act(dialled: Dialled) -> RemoteSession {
+    let terms = Terms { marker: "dial-test".to_owned(), ..Terms::default() };
+    dialled.act(terms, world()).unwrap()
+}
+
+/// What a command prints there, and its code.
+pub(crate) fn run(session: &dyn Session, directory: &Path, script: &str) -> (String, i32) {
+    struct Printed(Vec<u8>);
+    impl Taker for Printed {
+        fn take(&mut self, _: Stream, bytes: &[u8]) -> Result<(), Closed> {
+            self.0.extend_from_slice(bytes);
+            Ok(())
+        }
+    }
+    let mut printed = Printed(Vec::new());
+    let work = Work {
+        script: &[ScriptPart::Text(script.to_owned())],
+        interpreter: None,
+        directory,
+        previous: None,
+        environment: &BTreeMap::new(),
+        limits: Limits::default(),
+        stdin: Input::Nothing,
+        stdout: Output::Taken,
+        stderr: Output::Taken,
+    };
+    let ended = session.run(work, &Stop::new(), &mut printed).unwrap();
+    (String::from_utf8(printed.0).unwrap(), ended.code)
+}

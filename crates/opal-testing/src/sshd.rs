@@ -1,0 +1,251 @@
+//! A real SSH server on a port of its own, with its own keys and configuration, and an `ssh` that
+//! knows it.
+//!
+//! Programs find that `ssh` first in [`Sshd::path`]: it is the system's, with the configuration of the
+//! test instead of the user's.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::account::Account;
+use crate::{needs, processes};
+
+const PROGRAM: &str = "/usr/sbin/sshd";
+
+/// It is stopped when it is dropped.
+#[derive(Debug)]
+pub struct Sshd {
+    directory: TempDir,
+    server: Child,
+    port: u16,
+    account: Option<Account>,
+    /// What was added to the configuration of the client.
+    added: String,
+}
+
+impl Sshd {
+    /// A server with an account whose login shell is `sh`; none where the machine has no server, or the
+    /// tests do not run as root.
+    #[must_use]
+    pub fn start() -> Option<Self> {
+        Self::start_with("/bin/sh", &[])
+    }
+
+    /// The same with another login shell, and more lines for the configuration of the server.
+    ///
+    /// # Panics
+    /// If the server does not start.
+    #[must_use]
+    pub fn start_with(shell: &str, lines: &[&str]) -> Option<Self> {
+        if !needs::has("an SSH server", Path::new(PROGRAM).exists()) {
+            return None;
+        }
+        let account = Account::new(shell)?;
+        let directory = tempfile::tempdir().unwrap();
+        // The account reads which keys it accepts.
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o711)).unwrap();
+        for key in ["host", "id"] {
+            keygen(&directory.path().join(key));
+        }
+        fs::copy(directory.path().join("id.pub"), directory.path().join("keys")).unwrap();
+        // Its directory for processes without rights.
+        fs::create_dir_all("/run/sshd").unwrap();
+        let (server, port) = serve(directory.path(), lines);
+        let account = Some(account);
+        let mut sshd = Self { directory, server, port, account, added: String::new() };
+        sshd.know_host();
+        sshd.configure("");
+        Some(sshd)
+    }
+
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Of the server itself, which waits for connections.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.server.id()
+    }
+
+    /// # Panics
+    /// Never: an account is made with the server.
+    #[must_use]
+    pub fn account(&self) -> &Account {
+        self.account.as_ref().unwrap()
+    }
+
+    /// `user@127.0.0.1:port` of the account.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.address_of(&self.account().name)
+    }
+
+    /// The same of another account, which the same key opens.
+    #[must_use]
+    pub fn address_of(&self, user: &str) -> String {
+        format!("{user}@127.0.0.1:{}", self.port)
+    }
+
+    /// `$PATH` with the client of this server first.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the programs of the system are found in it")]
+    pub fn path(&self) -> OsString {
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let own = std::iter::once(self.directory().join("bin"));
+        std::env::join_paths(own.chain(std::env::split_paths(&others))).unwrap()
+    }
+
+    /// An environment with nothing but that.
+    #[must_use]
+    pub fn environment(&self) -> BTreeMap<OsString, OsString> {
+        BTreeMap::from([("PATH".into(), self.path())])
+    }
+
+    /// Names under which the client finds this server, as `Host` in its configuration.
+    pub fn name_hosts(&mut self, names: &[&str]) {
+        let (user, port) = (&self.account().name, self.port);
+        let names = names.join(" ");
+        self.configure(&format!("Host {names}\nHostName 127.0.0.1\nPort {port}\nUser {user}\n"));
+    }
+
+    /// Adds to the configuration of the client, before what is there.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub fn configure(&mut self, lines: &str) {
+        self.added.insert_str(0, lines);
+        let folder = self.directory.path().display();
+        let mut text = self.added.clone();
+        let _ = write!(
+            text,
+            "Host *\nIdentityFile {folder}/id\nIdentitiesOnly yes\nUserKnownHostsFile \
+             {folder}/known_hosts\nGlobalKnownHostsFile /dev/null\nKexAlgorithms curve25519-sha256\n"
+        );
+        let config = self.directory.path().join("ssh_config");
+        fs::write(&config, text).unwrap();
+        let bin = self.directory.path().join("bin");
+        fs::create_dir_all(&bin).unwrap();
+        let program = bin.join("ssh");
+        let script = format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", config.display());
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[must_use]
+    pub fn known_hosts(&self) -> PathBuf {
+        self.directory().join("known_hosts")
+    }
+
+    /// The client knows the key of the server.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub fn know_host(&self) {
+        let line = format!("[127.0.0.1]:{} {}", self.port, self.host_key());
+        fs::write(self.known_hosts(), line).unwrap();
+    }
+
+    /// The public key of the server, as `known_hosts` has it.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn host_key(&self) -> String {
+        fs::read_to_string(self.directory().join("host.pub")).unwrap()
+    }
+
+    /// The server is started again, with another key.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn change_host_key(&mut self, lines: &[&str]) {
+        let key = self.directory().join("host");
+        let _ = fs::remove_file(&key);
+        keygen(&key);
+        self.stop();
+        self.server = spawn(self.directory.path(), self.port, lines);
+        await_server(&mut self.server, self.port);
+    }
+
+    fn stop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn serve(directory: &Path, lines: &[&str]) -> (Child, u16) {
+    for _ in 0..20 {
+        // Nobody else gets the same one soon.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut server = spawn(directory, port, lines);
+        if await_server(&mut server, port) {
+            return (server, port);
+        }
+    }
+    panic!("the SSH server does not start: {}", log(directory));
+}
+
+fn spawn(directory: &Path, port: u16, lines: &[&str]) -> Child {
+    let folder = directory.display();
+    let config = format!(
+        "{}\nListenAddress 127.0.0.1\nPort {port}\nHostKey {folder}/host\nPidFile none\nUsePAM no\n\
+         AuthorizedKeysFile {folder}/keys\nStrictModes no\nMaxStartups 200\nUseDNS no\n\
+         PermitRootLogin yes\n",
+        lines.join("\n")
+    );
+    fs::write(directory.join("sshd_config"), config).unwrap();
+    let log = fs::File::create(directory.join("log")).unwrap();
+    let mut server = command(PROGRAM);
+    server.args(["-D", "-e", "-f"]).arg(directory.join("sshd_config")).stderr(log);
+    server.spawn().unwrap()
+}
+
+/// Whether it accepts connections; it may also end, where somebody else has the port.
+fn await_server(server: &mut Child, port: u16) -> bool {
+    let mut accepts = false;
+    processes::eventually("the SSH server accepts connections", || {
+        accepts = TcpStream::connect(("127.0.0.1", port)).is_ok();
+        accepts || server.try_wait().unwrap().is_some()
+    });
+    accepts && server.try_wait().unwrap().is_none()
+}
+
+fn log(directory: &Path) -> String {
+    fs::read_to_string(directory.join("log")).unwrap_or_default()
+}
+
+fn keygen(path: &Path) {
+    let mut command = command("ssh-keygen");
+    let made =
+        command.args(["-q", "-t", "ed25519", "-N", "", "-C", "test", "-f"]).arg(path).status();
+    assert!(made.unwrap().success());
+}
+
+#[expect(clippy::disallowed_methods, reason = "the programs are the system's")]
+fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command
+}
