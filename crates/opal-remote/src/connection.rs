@@ -23,6 +23,17 @@ pub struct Acting {
     looking: Looking,
 }
 
+/// Where the way to a target begins.
+#[derive(Clone, Copy, Debug)]
+pub enum Base<'a> {
+    /// On opal's machine.
+    Here,
+    /// On a target that can only be read: what is inside can only be read too.
+    Reading(&'a Looking),
+    /// On a target.
+    Acting(&'a Acting),
+}
+
 impl Looking {
     pub(crate) fn new(link: Arc<Link>) -> Self {
         Self(link)

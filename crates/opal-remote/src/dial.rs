@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The first hop starts on opal's machine. A hop inside a target is started by the helper there; from
-//! then on both are the same ([`From`]).
+//! then on both are the same ([`Base`]).
 //!
 //! | what | where |
 //! |---|---|
@@ -39,7 +39,7 @@ use opal_session::wire::hello::Hello;
 use opal_session::world::OsWorld;
 
 use crate::carrier::Carrier;
-use crate::connection::{Acting, Looking};
+pub use crate::connection::Base;
 use crate::greeting::{Greeting, Terms};
 use crate::helper::Programs;
 use crate::relay::{self, Relayed};
@@ -67,17 +67,6 @@ pub enum Mode {
     Effect,
 }
 
-/// Where the way begins.
-#[derive(Clone, Copy, Debug)]
-pub enum From<'a> {
-    /// On opal's machine.
-    Here,
-    /// On a target that can only be read: what is inside can only be read too.
-    Reading(&'a Looking),
-    /// On a target.
-    Acting(&'a Acting),
-}
-
 /// What is the same for all hops of a run.
 #[derive(Debug)]
 pub struct Options<'a> {
@@ -102,18 +91,18 @@ pub struct Dialled {
 /// Reaches one hop.
 pub fn dial(
     target: &TargetName,
-    from: From<'_>,
+    base: Base<'_>,
     hop: &Hop,
     mode: Mode,
     options: &Options<'_>,
     stop: &Stop,
 ) -> Result<Dialled, DialError> {
-    let mode = match from {
-        From::Reading(_) => Mode::ReadOnly,
-        From::Here | From::Acting(_) => mode,
+    let mode = match base {
+        Base::Reading(_) => Mode::ReadOnly,
+        Base::Here | Base::Acting(_) => mode,
     };
     let mut said = Said::default();
-    let greeting = reach(target, from, hop, mode, options, stop, &mut said);
+    let greeting = reach(target, base, hop, mode, options, stop, &mut said);
     match greeting {
         Ok(greeting) => Ok(Dialled { greeting, said, mode }),
         Err(cause) => Err(DialError { target: target.clone(), hop: hop.clone(), cause, said }),
@@ -122,7 +111,7 @@ pub fn dial(
 
 fn reach(
     target: &TargetName,
-    from: From<'_>,
+    base: Base<'_>,
     hop: &Hop,
     mode: Mode,
     options: &Options<'_>,
@@ -133,25 +122,25 @@ fn reach(
     let (digests, timing) = (options.programs.digests(), options.timing);
     let dialling = Dialling { nonce, digests, is_read_only: mode == Mode::ReadOnly, timing };
     let password = options.password.filter(|_| matches!(hop, Hop::User { .. }));
-    let (wires, mut carrier) = match (from, hop) {
-        (From::Here, Hop::Local) => {
+    let (wires, mut carrier) = match (base, hop) {
+        (Base::Here, Hop::Local) => {
             let (wires, transport) = options.origin.helper(&script::arguments(&dialling))?;
             return heard(target, wires, &[], Carrier::Process(transport), timing);
         }
-        (From::Here, Hop::Ssh(ssh)) => {
+        (Base::Here, Hop::Ssh(ssh)) => {
             let command = script::login_command(&dialling);
             let words = ssh::arguments(ssh, &options.ssh, &[], &command);
             let (wires, transport) = options.origin.ssh(&words)?;
             (wires, Carrier::Process(transport))
         }
-        (From::Here, hop) => {
+        (Base::Here, hop) => {
             let (wires, transport) = options.origin.start(hop, &dialling, password.is_some())?;
             (wires, Carrier::Process(transport))
         }
-        (From::Reading(looking), hop) => {
+        (Base::Reading(looking), hop) => {
             inside(relay::look(looking, hop, &dialling, password.is_some()))?
         }
-        (From::Acting(acting), hop) => {
+        (Base::Acting(acting), hop) => {
             inside(relay::act(acting, hop, &dialling, password.is_some()))?
         }
     };

@@ -41,6 +41,7 @@ pub fn start(target: &str, helper: &Helper<'_>) -> Result<Greeting, Trouble> {
         environment: helper.environment,
         directory: helper.directory,
         stderr: Stdio::null(),
+        seated_by: None,
     })
     .map_err(|error| RemoteError::NotStarted { target, why: error.kind() })?;
     Greeting::hear(target, ends, &[], Some(transport), helper.timing)

@@ -19,7 +19,7 @@ use opal_session::wire::reply::Reply;
 use opal_session::world::OsWorld;
 use opal_session::{Ended, Place, Session, Taker, Work};
 
-use crate::connection::{Acting, Looking};
+use crate::connection::{Acting, Base, Looking};
 use crate::content::Content;
 use crate::error::RemoteError;
 use crate::files::{self, HeldText, RemoteFiles};
@@ -64,6 +64,12 @@ impl RemoteSession {
         }
     }
 
+    /// Where the way to a target inside this one begins.
+    #[must_use]
+    pub fn inside(&self) -> Base<'_> {
+        Base::Acting(&self.acting)
+    }
+
     /// The connection, for who wants to know what has become of it.
     #[must_use]
     pub fn looking(&self) -> &Looking {
@@ -76,6 +82,12 @@ impl ReadOnlySession {
     pub fn new(looking: Looking, origin: Arc<OsWorld>) -> Self {
         let files = files::NoFiles(looking.inner().target.clone());
         Self { looking, files, origin }
+    }
+
+    /// Where the way to a target inside this one begins: one that is only read, too.
+    #[must_use]
+    pub fn inside(&self) -> Base<'_> {
+        Base::Reading(&self.looking)
     }
 
     fn refused(&self) -> Trouble {

@@ -38,6 +38,7 @@ mod orphans;
 mod processes;
 mod request;
 mod route;
+pub(crate) mod seat;
 mod setup;
 mod site;
 mod slots;

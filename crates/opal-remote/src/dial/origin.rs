@@ -35,7 +35,7 @@ impl Origin {
     pub(super) fn ssh(&self, words: &[OsString]) -> Result<(Wires, Transport), DialCause> {
         let missing = DialCause::Reach(ReachError::Missing { program: "ssh" });
         let program = self.find("ssh").ok_or(missing)?;
-        self.run(&program, words)
+        self.run(&program, words, None)
     }
 
     /// What leads to another user, a container or a pod.
@@ -46,7 +46,9 @@ impl Origin {
         has_password: bool,
     ) -> Result<(Wires, Transport), DialCause> {
         let words = words::words(hop, dialling, has_password, self).map_err(DialCause::Reach)?;
-        self.run(&words.program, &words.arguments)
+        let (program, before) = &self.helper;
+        let seated_by = words.wants_terminal.then_some((&**program, &**before));
+        self.run(&words.program, &words.arguments, seated_by)
     }
 
     /// The helper itself.
@@ -54,10 +56,15 @@ impl Origin {
         let (program, before) = &self.helper;
         let more = more.iter().map(OsString::from);
         let arguments: Vec<OsString> = before.iter().cloned().chain(more).collect();
-        self.run(program, &arguments)
+        self.run(program, &arguments, None)
     }
 
-    fn run(&self, program: &Path, words: &[OsString]) -> Result<(Wires, Transport), DialCause> {
+    fn run(
+        &self,
+        program: &Path,
+        words: &[OsString],
+        seated_by: Option<(&Path, &[OsString])>,
+    ) -> Result<(Wires, Transport), DialCause> {
         let system = |error: io::Error| DialCause::System(error.kind());
         let (stderr, complaints) = pipe().map_err(system)?;
         let starting = Starting {
@@ -66,6 +73,7 @@ impl Origin {
             environment: &self.environment,
             directory: &self.directory,
             stderr: Stdio::from(complaints),
+            seated_by,
         };
         let (transport, ends) = Transport::start(starting).map_err(|error| {
             DialCause::NotStarted { program: program.to_owned(), why: error.kind() }
@@ -82,7 +90,7 @@ impl Programs for Origin {
 
     fn succeeds(&self, program: &Path, arguments: &[&str]) -> bool {
         let words: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-        let Ok((wires, transport)) = self.run(program, &words) else { return false };
+        let Ok((wires, transport)) = self.run(program, &words, None) else { return false };
         let Wires { ends, stderr } = wires;
         drop(ends.input);
         let drained = drain(ends.output).and_then(|()| drain(stderr));

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::children::{self, Running};
+use super::seat::{self, Seat};
 
 /// What is started, and in which surroundings.
 pub struct Starting<'a> {
@@ -22,12 +23,18 @@ pub struct Starting<'a> {
     pub directory: &'a Path,
     /// Where it complains.
     pub stderr: Stdio,
+    /// For a program that wants a controlling terminal: what takes one and becomes the program, and the
+    /// arguments before `--seat`.
+    pub seated_by: Option<(&'a Path, &'a [OsString])>,
 }
 
 /// A program that runs, in a process group of its own: an interrupt of the terminal is for opal, which
 /// passes it on.
 #[derive(Debug)]
-pub struct Transport(Running);
+pub struct Transport {
+    running: Running,
+    _seat: Option<Seat>,
+}
 
 /// Its ends of the pipes are closed here, so that their end is heard.
 #[derive(Debug)]
@@ -48,7 +55,20 @@ impl Transport {
     /// The same with a standard input that is there already: what it prints.
     pub fn start_with(starting: Starting<'_>, stdin: Stdio) -> io::Result<(Self, OwnedFd)> {
         let (output, inner_output) = crate::pipe()?;
-        let mut command = children::command(starting.program);
+        // Where there is none to be had, most programs do without.
+        let seat = starting.seated_by.and_then(|by| Some((Seat::new().ok()?, by)));
+        let mut command = match &seat {
+            Some((seat, (program, before))) => {
+                let mut command = children::command(program);
+                command.args(*before).arg(seat::WORD).arg(&seat.name).arg(starting.program);
+                command
+            }
+            None => {
+                let mut command = children::command(starting.program);
+                command.process_group(0);
+                command
+            }
+        };
         command
             .args(starting.arguments)
             .env_clear()
@@ -56,15 +76,14 @@ impl Transport {
             .current_dir(starting.directory)
             .stdin(stdin)
             .stdout(Stdio::from(inner_output))
-            .stderr(starting.stderr)
-            .process_group(0);
+            .stderr(starting.stderr);
         let running = children::start(command)?;
-        Ok((Self(running), output))
+        Ok((Self { running, _seat: seat.map(|(seat, _)| seat) }, output))
     }
 
     #[must_use]
     pub fn pid(&self) -> i32 {
-        self.0.pid()
+        self.running.pid()
     }
 
     /// Waits for its end, and ends it where that takes longer: what it ended with, where it did so by
@@ -72,7 +91,7 @@ impl Transport {
     pub fn finish(mut self, patience: Duration) -> Option<i32> {
         let code = self.wait(patience);
         if code.is_none() {
-            self.0.kill();
+            self.running.kill();
         }
         code
     }
@@ -81,14 +100,14 @@ impl Transport {
     pub fn wait(&mut self, patience: Duration) -> Option<i32> {
         let deadline = Instant::now() + patience;
         loop {
-            if let Ok(Some(code)) = self.0.ended() {
+            if let Ok(Some(code)) = self.running.ended() {
                 return Some(code);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return None;
             }
-            let end = self.0.end();
+            let end = self.running.end();
             let mut fds = [PollFd::from_borrowed_fd(end.as_fd(), PollFlags::IN)];
             let _ = poll(&mut fds, Timespec::try_from(left).ok().as_ref());
         }

@@ -18,6 +18,8 @@ const TRUSTED: [&str; 4] = ["/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers
 pub struct Words {
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
+    /// Whether it may refuse to run without a controlling terminal.
+    pub wants_terminal: bool,
 }
 
 /// Why there is nothing to start.
@@ -67,7 +69,8 @@ pub fn words(
                 true => &["-k", "-S", "-p", &prompt],
                 false => &["-n"],
             };
-            Ok(Words::new(program, &[asking, &as_user(user, "-H", &script)].concat()))
+            let words = Words::new(program, &[asking, &as_user(user, "-H", &script)].concat());
+            Ok(Words { wants_terminal: true, ..words })
         }
         Hop::User { user, via: Via::Doas } => {
             if has_password {
@@ -140,7 +143,8 @@ fn trusted(name: &'static str) -> Result<PathBuf, ReachError> {
 
 impl Words {
     fn new(program: PathBuf, arguments: &[&str]) -> Self {
-        Self { program, arguments: arguments.iter().map(Into::into).collect() }
+        let arguments = arguments.iter().map(Into::into).collect();
+        Self { program, arguments, wants_terminal: false }
     }
 }
 

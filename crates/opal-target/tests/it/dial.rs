@@ -1,5 +1,7 @@
 //! Reaching targets: real servers, real login shells, hostile surroundings.
 
+mod local;
 mod shells;
 mod ssh;
 mod support;
+mod user;

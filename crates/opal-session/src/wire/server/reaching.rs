@@ -46,9 +46,7 @@ pub(super) fn reach(
         .map_err(|error| trouble(&error))
         .and_then(|words| {
             let stdin = feed(helper, number, open).map_err(|error| failed(&words, &error))?;
-            machine
-                .start(&words.program, &words.arguments, Stdio::from(stdin))
-                .map_err(|error| failed(&words, &error))
+            machine.start(&words, Stdio::from(stdin)).map_err(|error| failed(&words, &error))
         });
     let (transport, output, error) = match started {
         Ok(started) => started,
@@ -95,16 +93,19 @@ struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    fn start(
-        &self,
-        program: &Path,
-        arguments: &[std::ffi::OsString],
-        stdin: Stdio,
-    ) -> std::io::Result<(Transport, OwnedFd, OwnedFd)> {
+    fn start(&self, words: &Words, stdin: Stdio) -> std::io::Result<(Transport, OwnedFd, OwnedFd)> {
         let (stderr, inner) = pipe()?;
         let (environment, directory) = self.helper.session.surroundings();
         let stderr_to = Stdio::from(inner);
-        let starting = Starting { program, arguments, environment, directory, stderr: stderr_to };
+        let starting = Starting {
+            program: &words.program,
+            arguments: &words.arguments,
+            environment,
+            directory,
+            stderr: stderr_to,
+            // This program, even if its file is gone.
+            seated_by: words.wants_terminal.then_some((Path::new("/proc/self/exe"), &[])),
+        };
         let (transport, output) = Transport::start_with(starting, stdin)?;
         Ok((transport, output, stderr))
     }
@@ -118,8 +119,9 @@ impl Programs for Machine<'_> {
     }
 
     fn succeeds(&self, program: &Path, arguments: &[&str]) -> bool {
-        let words: Vec<_> = arguments.iter().map(std::ffi::OsString::from).collect();
-        let Ok((transport, output, error)) = self.start(program, &words, Stdio::null()) else {
+        let arguments = arguments.iter().map(std::ffi::OsString::from).collect();
+        let words = Words { program: program.to_owned(), arguments, wants_terminal: false };
+        let Ok((transport, output, error)) = self.start(&words, Stdio::null()) else {
             return false;
         };
         let limited = self.stop.limited(INSPECTION, Duration::ZERO);

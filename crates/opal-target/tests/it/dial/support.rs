@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use opal_core::action::Limits;
 use opal_core::resolver::ScriptPart;
 use opal_core::stream::{Closed, Stream};
 use opal_core::target::{Hop, TargetName};
-use opal_remote::dial::From;
+use opal_remote::dial::Base;
 use opal_remote::dial::error::DialError;
 use opal_remote::dial::ssh::SshOptions;
 use opal_remote::helper::{Program, Programs};
@@ -20,6 +21,7 @@ use opal_session::stop::Stop;
 use opal_session::wire::Timing;
 use opal_session::world::{OsWorld, Surroundings};
 use opal_session::{Input, Output, Session, Taker, Work};
+use opal_testing::processes;
 use opal_testing::sshd::Sshd;
 
 use crate::served::PROGRAM;
@@ -47,7 +49,7 @@ impl Caller {
 
     pub(crate) fn dial_from(
         &self,
-        from: From<'_>,
+        base: Base<'_>,
         hop: &Hop,
         mode: Mode,
     ) -> Result<Dialled, DialError> {
@@ -56,11 +58,11 @@ impl Caller {
         let password = self.password.as_ref();
         let options = Options { origin, programs, timing, ssh, password };
         let target: TargetName = "web1".parse().unwrap();
-        dial(&target, from, hop, mode, &options, &Stop::new())
+        dial(&target, base, hop, mode, &options, &Stop::new())
     }
 
     pub(crate) fn dial(&self, hop: &Hop, mode: Mode) -> Result<Dialled, DialError> {
-        self.dial_from(From::Here, hop, mode)
+        self.dial_from(Base::Here, hop, mode)
     }
 }
 
@@ -100,4 +102,17 @@ pub(crate) fn run(session: &dyn Session, directory: &Path, script: &str) -> (Str
     };
     let ended = session.run(work, &Stop::new(), &mut printed).unwrap();
     (String::from_utf8(printed.0).unwrap(), ended.code)
+}
+
+/// Waits until no process of a user is left.
+#[track_caller]
+pub(crate) fn nothing_runs_as(uid: u32) {
+    processes::eventually("nothing is left running", || pids_of(uid).is_empty());
+}
+
+pub(crate) fn pids_of(uid: u32) -> Vec<String> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let own = all.filter(|it| it.metadata().is_ok_and(|found| found.uid() == uid));
+    let names = own.map(|it| it.file_name().to_string_lossy().into_owned());
+    names.filter(|name| processes::is_alive(name)).collect()
 }
