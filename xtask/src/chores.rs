@@ -85,6 +85,8 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
         ("sudo", "/usr/bin/sudo"),
         ("opendoas", "/usr/bin/doas"),
         ("openssl", "/usr/bin/openssl"),
+        ("podman", "/usr/bin/podman"),
+        ("runc", "/usr/sbin/runc"),
     ] {
         provide(root, package, &["test", "-x", program]);
     }

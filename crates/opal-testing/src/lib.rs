@@ -11,7 +11,7 @@
 //! | records of runs, with the time held still | [`records`] |
 //! | files with what is expected | [`expect`] |
 //! | text as a run would show it | [`shown`] |
-//! | a real SSH server, and accounts to log in to | [`sshd`], [`account`] |
+//! | a real SSH server, accounts to log in to, a container | [`sshd`], [`account`], [`podman`] |
 //! | what a test needs that not every machine has | [`needs`] |
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
@@ -24,6 +24,7 @@ mod logged;
 mod memory;
 pub mod needs;
 pub mod planning;
+pub mod podman;
 pub mod processes;
 pub mod records;
 pub mod running;

@@ -1,5 +1,6 @@
 //! Reaching targets: real servers, real login shells, hostile surroundings.
 
+mod containers;
 mod local;
 mod shells;
 mod ssh;
