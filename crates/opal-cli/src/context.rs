@@ -22,8 +22,9 @@ use crate::project::Chosen;
 use crate::reports::Reported;
 use crate::source::NotLoaded;
 use crate::stages::Stages;
+use crate::tasks::{self, path_word};
 use crate::view::ink::{Ink, Inks};
-use crate::{env_file, project, source, tasks};
+use crate::{env_file, project, source};
 
 pub(crate) struct Context<'a> {
     pub(crate) typed: &'a Typed,
@@ -116,8 +117,41 @@ impl Context<'_> {
     /// `opal`, and where it starts: the first words of every command to type.
     pub(crate) fn opal(&self) -> String {
         let directories = self.typed.directories.iter();
-        let words = directories.flat_map(|it| tasks::option("-C", &it.display().to_string()));
-        std::iter::once("opal".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+        let words = directories.map(|it| format!(" -C {}", path_word(&it.display().to_string())));
+        std::iter::once("opal".to_owned()).chain(words).collect()
+    }
+
+    /// The same, with the option that chooses this source: the first words of every command that names
+    /// one of its tasks.
+    pub(crate) fn opal_for(&self, loaded: &Loaded) -> String {
+        self.opal() + &source::chosen_by(loaded)
+    }
+
+    /// The same before a source has been read: with the options that were typed.
+    pub(crate) fn opal_typed(&self) -> String {
+        let file = self.typed.file.as_ref().map(|file| path_word(&file.display().to_string()));
+        let file = file.map_or(String::new(), |file| format!(" -f {file}"));
+        self.opal() + &file + if self.typed.global { " -g" } else { "" }
+    }
+
+    /// The command that shows every error of a source.
+    pub(crate) fn check_command(&self, loaded: &Loaded) -> String {
+        let opal = self.opal();
+        match loaded.is_global || source::chosen_by(loaded).is_empty() {
+            true => format!("{opal} check{}", source::chosen_by(loaded)),
+            false => format!("{opal} check {}", path_word(&loaded.path.display().to_string())),
+        }
+    }
+
+    /// `opal`, where it starts, and the runtime root: the first words of every command about records.
+    pub(crate) fn opal_runs(&self, behind: Option<&PathBuf>) -> String {
+        let root = behind.or(self.typed.root.as_ref());
+        let option =
+            |root: &PathBuf| tasks::option("--root", &root.display().to_string()).join(" ");
+        match root {
+            Some(root) => format!("{} {} runs", self.opal(), option(root)),
+            None => format!("{} runs", self.opal()),
+        }
     }
 
     /// The environment of plans and steps without a source that imports variables.

@@ -104,9 +104,11 @@ fn word(context: &Context<'_>, word: &str) -> Result<Exit, Failure> {
         return Ok(Exit::Source);
     }
     let tasks = project.as_deref_mut().map(|loaded| source::all_tasks(loaded, &context.registry));
-    let mut failure = unknown(context, word, tasks.transpose()?.as_deref());
+    let tasks = tasks.transpose()?;
+    let opal = project.as_deref().map_or_else(|| context.opal(), |it| context.opal_for(it));
+    let mut failure = unknown(context, word, tasks.as_deref(), &opal);
     if let Some(loaded) = &project {
-        failure = source::unknown_task(failure, loaded);
+        failure = source::unknown_task(failure, loaded, &context.check_command(loaded));
     }
     Err(failure.in_json(asks_for_json(&context.typed.rest)))
 }
@@ -129,7 +131,7 @@ fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
         if builtins::is_reserved(word) {
             return Err(Failure::usage(
                 format!("this version of opal has no command `{word}`; the name is reserved"),
-                format!("run a function of this name with `opal run {word}`"),
+                format!("run a function of this name with `{} run {word}`", context.opal_typed()),
             ));
         }
         let near = suggest::nearest(word, builtins::NAMES);
@@ -139,7 +141,7 @@ fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
     };
     let command = std::mem::take(command).bin_name(format!("opal {word}")).no_binary_name(true);
     if word == "plan" {
-        not_of_plan(&command, rest)?;
+        not_of_plan(&command, rest, &context.opal_typed())?;
     }
     let marked = matches!(word, "plan" | "run" | "verify" | "watch")
         .then(|| builtins::marked(&command, rest));
@@ -173,10 +175,11 @@ fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
     }
 }
 
-fn unknown(context: &Context<'_>, word: &str, tasks: Option<&[Task]>) -> Failure {
+/// `opal` are the first words of a command for a task of the project.
+fn unknown(context: &Context<'_>, word: &str, tasks: Option<&[Task]>, opal: &str) -> Failure {
     let rest: Vec<String> =
         context.typed.rest.iter().map(|word| quoted(&word.to_string_lossy())).collect();
-    let command = ["opal".to_owned()].into_iter().chain(rest).collect::<Vec<_>>().join(" ");
+    let command = [opal.to_owned()].into_iter().chain(rest).collect::<Vec<_>>().join(" ");
     if let Some(help) = variable_before(word, &command) {
         return Failure::usage(format!("unknown task or command `{word}`"), help);
     }
@@ -184,7 +187,9 @@ fn unknown(context: &Context<'_>, word: &str, tasks: Option<&[Task]>) -> Failure
     let near = suggest::nearest(word, names.chain(builtins::NAMES));
     let mut failure = Failure::usage(
         format!("unknown task or command `{word}`"),
-        near.map_or("list the tasks with `opal`".into(), |near| format!("did you mean `{near}`?")),
+        near.map_or(format!("list the tasks with `{opal}`"), |near| {
+            format!("did you mean `{near}`?")
+        }),
     );
     if tasks.is_none() {
         let file = project::DEFAULT_FILE;
@@ -203,15 +208,15 @@ fn help(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let mut project = context.project().map_err(NotLoaded::into_failure)?;
     let task = project.as_mut().map(|loaded| source::task(loaded, name, &context.registry));
-    match task.transpose()?.flatten() {
-        Some(task) => commands::help::task(&task, context, Verb::Run),
-        None => builtin(context, name, &["--help".into()]),
+    match (task.transpose()?.flatten(), &project) {
+        (Some(task), Some(loaded)) => commands::help::task(&task, loaded, context, Verb::Run),
+        _ => builtin(context, name, &["--help".into()]),
     }
 }
 
 /// Refuses a word that `opal plan` keeps for itself that is not one of its commands: one of a later
 /// version, or one after an option.
-fn not_of_plan(command: &clap::Command, rest: &[OsString]) -> Result<(), Failure> {
+fn not_of_plan(command: &clap::Command, rest: &[OsString], opal: &str) -> Result<(), Failure> {
     let Some((at, word)) = builtins::target(command, rest) else { return Ok(()) };
     let is_command = at == 0 && command.find_subcommand(word).is_some();
     if is_command || !builtins::is_reserved_by_plan(word) {
@@ -221,5 +226,8 @@ fn not_of_plan(command: &clap::Command, rest: &[OsString]) -> Result<(), Failure
         Some(_) => format!("options of `opal plan {word}` come after `{word}`"),
         None => format!("this version of opal has no command `plan {word}`; the name is reserved"),
     };
-    Err(Failure::usage(message, format!("plan a function of this name with `opal plan -- {word}`")))
+    Err(Failure::usage(
+        message,
+        format!("plan a function of this name with `{opal} plan -- {word}`"),
+    ))
 }

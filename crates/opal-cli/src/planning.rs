@@ -30,7 +30,7 @@ use crate::env_file::Environment;
 use crate::failure::{Exit, Failure, Stopped};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
-use crate::{helpers, source, view};
+use crate::{helpers, view};
 
 use project::project_name;
 pub(crate) use project::{checked_out, commit, is_as_committed, is_modified, project_file};
@@ -46,7 +46,7 @@ pub(crate) fn check(
 ) -> Result<Program, Stopped> {
     match subject.examine(&context.registry) {
         Ok(examined) => {
-            elsewhere(subject, examined.elsewhere);
+            elsewhere(subject, context, examined.elsewhere);
             Ok(examined.program)
         }
         Err(errors) => {
@@ -57,9 +57,9 @@ pub(crate) fn check(
 }
 
 /// Says how many errors are in functions that the target does not reach.
-pub(crate) fn elsewhere(subject: &Subject<'_>, errors: usize) {
+pub(crate) fn elsewhere(subject: &Subject<'_>, context: &Context<'_>, errors: usize) {
     if errors > 0 {
-        let check = source::check_command(subject.loaded);
+        let check = context.check_command(subject.loaded);
         view::check::elsewhere(errors, subject.target(), &check);
     }
 }
@@ -108,6 +108,7 @@ pub(crate) fn plan(
         Err(Unplanned::Errors(errors)) => match watched.cut_off(CUT_OFF) {
             Some(stopped) => Err(stopped),
             None => {
+                let errors = syntax::in_place_of(errors, subject.loaded, &context.registry, &world);
                 let exit = unplanned(&errors);
                 report(subject, errors, context, options.is_json())?;
                 Err(Stopped::Ended(exit))
@@ -128,6 +129,11 @@ pub(crate) fn demand_syntax(
     if found.is_empty() {
         return Ok(());
     }
+    // A step of a configuration is where its entry begins; the file says where its commands are.
+    let found = match subject.loaded.config() {
+        Some(config) => syntax::of_config(config, &subject.loaded.text, &context.registry, world)?,
+        None => found,
+    };
     report(subject, found, context, options.is_json())?;
     Err(Stopped::Ended(Exit::Source))
 }

@@ -1,5 +1,7 @@
 //! Sources from files.
 
+use std::path::Path;
+
 use opal_core::Registry;
 use opal_ops::source::Loaded;
 use opal_ops::source::imports::{How, Wanted};
@@ -67,7 +69,7 @@ pub(crate) fn task(
     if found.is_none() && tasks::is_private_elsewhere(loaded, name) {
         return Err(Failure::usage(
             format!("`{name}` is private to its file"),
-            "list the tasks with `opal`; a name without `_` can be called from outside",
+            "only a name without `_` can be called from outside: rename it, or name another task",
         ));
     }
     if let Some(task) = &found {
@@ -82,21 +84,23 @@ pub(crate) fn all_tasks(loaded: &mut Loaded, registry: &Registry) -> Result<Vec<
     Ok(tasks::of(loaded))
 }
 
-/// The command that shows every error of a source.
-pub(crate) fn check_command(loaded: &Loaded) -> String {
+/// The option that chooses a source, after a blank: none for the one that opal finds by itself.
+pub(crate) fn chosen_by(loaded: &Loaded) -> String {
     match loaded.selection.is_some() || project::is_default(&loaded.path) {
-        _ if loaded.is_global => "opal check -g".to_owned(),
-        true => "opal check".to_owned(),
-        false => format!("opal check {}", tasks::path_word(&loaded.name)),
+        _ if loaded.is_global => " -g".to_owned(),
+        true => String::new(),
+        // Standard input has a name for messages; its path is the word that means it.
+        false if loaded.path == Path::new("-") => " -f -".to_owned(),
+        false => format!(" -f {}", tasks::path_word(&loaded.path.display().to_string())),
     }
 }
 
 /// Says of an unknown task that the source has syntax errors: the task may be in a part that could
 /// not be read.
-pub(crate) fn unknown_task(failure: Failure, loaded: &Loaded) -> Failure {
+pub(crate) fn unknown_task(failure: Failure, loaded: &Loaded, check: &str) -> Failure {
     match loaded.syntax_errors() {
         0 => failure,
-        errors => failure.help(view::list::broken(&loaded.name, errors, &check_command(loaded))),
+        errors => failure.help(view::list::broken(&loaded.name, errors, check)),
     }
 }
 

@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use opal_core::parameter::{BindError, Binding, Parameter, read_word};
 use opal_core::{Type, Value, suggest};
 
+use crate::builtins;
 use crate::failure::Failure;
 use crate::options::{self, Behind, Taken};
 use crate::tasks::{self, Task, TaskParam, quoted};
@@ -42,15 +43,24 @@ pub(crate) struct Words {
     pub(crate) options: Vec<OsString>,
 }
 
-/// Sorts the words. `names` are the tasks of the file, for a second one on the line.
+/// What messages need beyond the task itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Others<'a> {
+    /// The tasks of the file, for a second one on the line.
+    pub(crate) names: &'a dyn Fn() -> Vec<String>,
+    /// The first words of a command for a task of the file.
+    pub(crate) opal: &'a dyn Fn() -> String,
+}
+
+/// Sorts the words.
 pub(crate) fn sort(
     task: &Task,
     words: &[OsString],
     side: Behind,
-    names: &dyn Fn() -> Vec<String>,
+    others: &Others<'_>,
 ) -> Result<Typed, Failure> {
     let (found, binding) = (Words::default(), Binding::new(&task.params));
-    let mut sorter = Sorter { task, side, names, found, binding, rest: None, is_literal: false };
+    let mut sorter = Sorter { task, side, others, found, binding, rest: None, is_literal: false };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let text = word
@@ -79,7 +89,7 @@ pub(crate) fn sort(
 struct Sorter<'a> {
     task: &'a Task,
     side: Behind,
-    names: &'a dyn Fn() -> Vec<String>,
+    others: &'a Others<'a>,
     found: Words,
     binding: Binding<'a, TaskParam, ()>,
     /// The words of the rest, once it has begun.
@@ -139,14 +149,14 @@ impl<'a> Sorter<'a> {
         if let Some(index) = task.flag(name) {
             let param = &task.params[index];
             let value = match value {
-                Some(value) => read_value(task, param, &value)?,
+                Some(value) => self.value(param, &value)?,
                 None if param.is_bool => Value::Bool(true),
                 None => {
                     let word = next().and_then(|word| word.to_str()).ok_or_else(|| {
                         let message = format!("`--{name}` of `{}` needs a value", task.name);
                         Failure::usage(message, format!("write `--{name}=VALUE`"))
                     })?;
-                    read_value(task, param, word)?
+                    self.value(param, word)?
                 }
             };
             return self.set(index, value).map(|()| true);
@@ -188,7 +198,7 @@ impl<'a> Sorter<'a> {
             return self.more(text);
         }
         self.not_by_name(text)?;
-        let value = read_value(self.task, param, text)?;
+        let value = self.value(param, text)?;
         self.found.arguments.insert(param.name.clone(), value);
         Ok(())
     }
@@ -211,7 +221,7 @@ impl<'a> Sorter<'a> {
     /// One more word of the rest.
     fn more(&mut self, text: &str) -> Result<(), Failure> {
         let Some(param) = self.task.params.iter().find(|param| param.rest) else { return Ok(()) };
-        let value = read_value(self.task, param, text)?;
+        let value = self.value(param, text)?;
         self.rest.get_or_insert_default().push(value);
         Ok(())
     }
@@ -231,8 +241,22 @@ impl<'a> Sorter<'a> {
         Typed::Missing(Missing { words: self.found, failure })
     }
 
+    fn value(&self, param: &TaskParam, word: &str) -> Result<Value, Failure> {
+        read_word(&param.ty, word).map_err(|error| {
+            let name = &self.task.name;
+            let message = format!("`{}` of `{name}` {error}, got `{word}`", param.name);
+            let near = suggest::nearest(word, param.choices.iter().map(String::as_str));
+            let help = match near {
+                Some(near) => format!("did you mean `{}`?", quoted(near)),
+                None => format!("see `{} -h`", self.task.command(&(self.others.opal)())),
+            };
+            Failure::usage(message, help)
+        })
+    }
+
     fn usage(&self) -> String {
-        format!("usage: {}; see `{} -h`", self.task.usage(), self.task.command())
+        let opal = (self.others.opal)();
+        format!("usage: {}; see `{} -h`", self.task.usage(&opal), self.task.command(&opal))
     }
 
     /// A flag that may have been meant.
@@ -272,16 +296,19 @@ impl<'a> Sorter<'a> {
             1 => "takes one argument".to_owned(),
             count => format!("takes {count} arguments"),
         };
-        let names = (self.names)();
+        let names = (self.others.names)();
         let second = names.iter().find(|known| *known == text).map(String::as_str);
         let second = second.or_else(|| suggest::nearest(text, names.iter().map(String::as_str)));
         let message = format!("`{name}` {takes}, but got `{text}` too");
+        let opal = (self.others.opal)();
+        let command = self.task.command(&opal);
+        let run = if second.is_some_and(builtins::is_reserved) { "run " } else { "" };
         match second {
             Some(second) => Failure::usage(
                 message,
-                format!("to run two tasks, write `{} && opal {second}`", self.task.command()),
+                format!("to run two tasks, write `{command} && {opal} {run}{second}`"),
             ),
-            None => match variable_before(text, &self.task.command()) {
+            None => match variable_before(text, &command) {
                 Some(help) => Failure::usage(message, help),
                 None => Failure::usage(message, self.usage()),
             },
@@ -302,17 +329,6 @@ pub(crate) fn variable_before(word: &str, command: &str) -> Option<String> {
 /// A parameter as a message names it.
 fn named(param: &TaskParam) -> String {
     format!("`{}`", param.name)
-}
-
-fn read_value(task: &Task, param: &TaskParam, word: &str) -> Result<Value, Failure> {
-    read_word(&param.ty, word).map_err(|error| {
-        let message = format!("`{}` of `{}` {error}, got `{word}`", param.name, task.name);
-        let near = suggest::nearest(word, param.choices.iter().map(String::as_str));
-        match near {
-            Some(near) => Failure::usage(message, format!("did you mean `{}`?", quoted(near))),
-            None => Failure::usage(message, format!("see `{} -h`", task.command())),
-        }
-    })
 }
 
 impl Parameter for TaskParam {

@@ -107,14 +107,15 @@ impl Task {
         own.flat_map(move |param| [Some(format!("--{}", param.flag)), off(param)]).flatten()
     }
 
-    /// `opal deploy`, or `opal run check`: what is typed to run it.
-    pub(crate) fn command(&self) -> String {
-        format!("opal {}{}", if self.is_reserved() { "run " } else { "" }, self.name)
+    /// `opal deploy`, or `opal -f FILE run check`: what is typed to run it. `opal` are the first words
+    /// of a command for a task of its source.
+    pub(crate) fn command(&self, opal: &str) -> String {
+        format!("{opal} {}{}", if self.is_reserved() { "run " } else { "" }, self.name)
     }
 
     /// `opal deploy ENV [--replicas=3] [FILES...]`.
-    pub(crate) fn usage(&self) -> String {
-        self.command() + &self.signature()
+    pub(crate) fn usage(&self, opal: &str) -> String {
+        self.command(opal) + &self.signature()
     }
 
     /// ` ENV [--replicas=3] [FILES...]`.
@@ -244,10 +245,10 @@ fn task_param(param: &Param, docs: Option<&str>, text: &str) -> TaskParam {
 
 /// The command line of a task, for help and completion; the words themselves are sorted by
 /// [`crate::task_words`].
-pub(crate) fn command(task: &Task) -> clap::Command {
+pub(crate) fn command(task: &Task, opal: &str) -> clap::Command {
     let mut command = clap::Command::new(task.name.clone())
-        .bin_name(task.command())
-        .override_usage(format!("{} [OPTIONS]", task.usage()))
+        .bin_name(task.command(opal))
+        .override_usage(format!("{} [OPTIONS]", task.usage(opal)))
         .disable_help_subcommand(true);
     if !task.docs.is_empty() {
         let docs: Vec<String> = task.docs.lines().map(visible).collect();

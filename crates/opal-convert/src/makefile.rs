@@ -11,6 +11,7 @@
 //! Nothing is evaluated as make would: `$(shell …)` becomes a value that opal reads when it plans.
 //! Rules for files stay with make where their dependencies are computed.
 
+mod canned;
 mod checks;
 mod constants;
 mod expand;

@@ -88,7 +88,7 @@ impl Status {
 /// What a check has found. Raw: it may name values, and a diff may hold them.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Never blocked: that is a [`Trouble`].
+    /// Blocked only by [`Finding::blocked`]: where nothing can be compared, it is a [`Trouble`].
     pub status: Status,
     /// One line, lower case, without a full stop.
     pub message: Secret,
@@ -100,7 +100,7 @@ pub struct Finding {
     pub content: Option<Digest>,
     /// What lines that are there, and none are expected instead of, may be an older form of.
     pub removed: Option<Secret>,
-    /// Why an apply will not correct it, where it will not.
+    /// Why an apply will not correct it, where it will not; of what is blocked, the reason.
     pub refusal: Option<Trouble>,
     /// The entry of what was found, where a run should remember it in its new form.
     pub renewed: Option<(Digest, Vec<u8>)>,
@@ -125,6 +125,21 @@ impl Finding {
     #[must_use]
     pub fn unknown(message: impl Into<String>) -> Self {
         Self::new(Status::Unknown, message)
+    }
+
+    /// What was compared, and must not be changed. The details say what differs, for whoever decides.
+    #[must_use]
+    pub fn blocked(why: Trouble) -> Self {
+        let message = String::from(why.message.clone());
+        Self::new(Status::Blocked, message).with_refusal(Some(why))
+    }
+
+    /// What may be acted on, or why nothing may.
+    pub fn decided(mut self) -> Result<Self, Trouble> {
+        match self.refusal.take_if(|_| self.status == Status::Blocked) {
+            Some(why) => Err(why),
+            None => Ok(self),
+        }
     }
 
     #[must_use]

@@ -57,6 +57,9 @@ pub struct PlanView<'a> {
     pub with_defaults: bool,
     /// Whether a tree shows the path of each step. JSON always has it.
     pub with_paths: bool,
+    /// The file and the line of each step, by its path: `commands.opl:12`. A tree and JSON show those that
+    /// are known.
+    pub places: BTreeMap<&'a str, String>,
     /// The timestamp of JSON where the plan is of this moment, in seconds of Unix time.
     pub now: Option<i64>,
     registry: Option<&'a Registry>,
@@ -117,6 +120,7 @@ impl<'a> PlanView<'a> {
             notes: Vec::new(),
             with_defaults: false,
             with_paths: false,
+            places: BTreeMap::new(),
             now: None,
             registry: None,
         }

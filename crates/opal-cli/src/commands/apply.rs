@@ -11,6 +11,6 @@ use crate::options::Asked;
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
-    let path = config_file::given(matches)?;
+    let path = config_file::given(context, matches)?;
     task::config(context, path, &[], asked)
 }

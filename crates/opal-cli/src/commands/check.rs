@@ -92,8 +92,11 @@ fn language(
     let mut found = checked.all();
     found.extend(loaded.imports.errors.iter().cloned());
     let unit = checked.unit();
+    let opal = context.opal_for(loaded);
     let own = unit.functions[unit.functions_of(0)].iter();
-    found.extend(own.filter(|it| builtins::is_reserved(&it.name.text)).map(reserved));
+    found.extend(
+        own.filter(|it| builtins::is_reserved(&it.name.text)).map(|it| reserved(it, &opal)),
+    );
     found.extend(syntax::of_file(&checked.texts, text, &world(context)?)?);
     diagnostic::sort(&mut found);
     Ok(found)
@@ -102,22 +105,19 @@ fn language(
 /// What is wrong with a configuration, its commands included.
 fn configuration(context: &Context<'_>, text: &str) -> Result<Vec<Diagnostic>, Failure> {
     match opal_config::read(text, &context.registry) {
-        Ok(config) => {
-            let texts =
-                check::texts(&opal_config::lower(&config, &context.registry), &context.registry);
-            syntax::of_file(&texts, text, &world(context)?)
-        }
+        Ok(config) => syntax::of_config(&config, text, &context.registry, &world(context)?),
         Err(found) => Ok(found),
     }
 }
 
 /// The machine, for its shell.
-fn world(context: &Context<'_>) -> Result<OsWorld, Failure> {
+/// The machine, for the shell's parser.
+pub(super) fn world(context: &Context<'_>) -> Result<OsWorld, Failure> {
     let environment = Arc::clone(context.environment(&[])?);
     Ok(OsWorld::new(Surroundings { environment, ..Surroundings::default() }))
 }
 
-fn reserved(function: &Function) -> Diagnostic {
+fn reserved(function: &Function, opal: &str) -> Diagnostic {
     let name = &function.name.text;
     Diagnostic::new(
         Code::ReservedName,
@@ -125,7 +125,7 @@ fn reserved(function: &Function) -> Diagnostic {
         format!("`opal {name}` is a built-in command and never runs this function"),
     )
     .label("a reserved name")
-    .help(format!("run it with `opal run {name}`, or rename it"))
+    .help(format!("run it with `{opal} run {name}`, or rename it"))
 }
 
 fn exit(checked: &[CheckedFile]) -> Exit {

@@ -6,9 +6,9 @@ use std::path::Path;
 use opal_core::Value;
 use opal_ops::planning::Subject;
 
+use crate::builtins;
 use crate::context::Context;
 use crate::options::Asked;
-use crate::project;
 use crate::projects::Target;
 use crate::tasks::{self, Task, option, path_word, quoted};
 use crate::verb::Verb;
@@ -17,7 +17,7 @@ use crate::verb::Verb;
 /// before a task that has options of the same name, and before a script, whose words are all its own.
 pub(crate) fn resume(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>) -> String {
     let loaded = subject.loaded;
-    let mut words = vec![context.opal()];
+    let mut words = vec![opal(context, subject)];
     words.extend(options(context, asked));
     if loaded.is_config() {
         words.insert(1, "apply".to_owned());
@@ -29,7 +29,6 @@ pub(crate) fn resume(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>
         words.extend(script_words(subject));
         return words.join(" ");
     };
-    words.extend(of_source(subject));
     let given = task_words(subject, &task);
     if task.is_reserved() && subject.loaded.selection.is_none() {
         words.insert(1, "run".to_owned());
@@ -54,7 +53,7 @@ pub(crate) fn typed(
     options: &[OsString],
 ) -> String {
     let text = |word: &OsString| quoted(&word.to_string_lossy());
-    let mut words = vec![context.opal()];
+    let mut words = vec![opal(context, subject)];
     words.extend(context.typed.before.iter().map(text));
     let is_reserved = || task_of(subject).is_some_and(|task| task.is_reserved());
     if verb != Verb::Run || subject.loaded.selection.is_none() && is_reserved() {
@@ -96,7 +95,7 @@ fn options(context: &Context<'_>, asked: &Asked) -> Vec<String> {
 
 /// Applies what was not in the desired state. A task runs whole.
 pub(crate) fn apply(context: &Context<'_>, subject: &Subject<'_>, asked: &Asked) -> String {
-    let opal = context.opal();
+    let opal = opal(context, subject);
     let is_reserved = || task_of(subject).is_some_and(|task| task.is_reserved());
     match subject.loaded.is_config() {
         true => format!("{opal} apply {}{}", target(subject), asked.selection_words()),
@@ -107,16 +106,30 @@ pub(crate) fn apply(context: &Context<'_>, subject: &Subject<'_>, asked: &Asked)
 
 /// Shows all that differs. The option is first: what follows a script or a `--` are arguments.
 pub(crate) fn verify(context: &Context<'_>, subject: &Subject<'_>) -> String {
-    format!("{} verify -v {}", context.opal(), target(subject))
+    format!("{} verify -v {}", opal(context, subject), target(subject))
+}
+
+/// Makes a contract. A task may have the name of a command of `opal plan`.
+pub(crate) fn plan(context: &Context<'_>, subject: &Subject<'_>) -> String {
+    let is_kept = task_of(subject).is_some_and(|task| builtins::is_reserved_by_plan(&task.name));
+    let end = if is_kept { "-- " } else { "" };
+    format!("{} plan -o FILE {end}{}", opal(context, subject), target(subject))
+}
+
+/// The first words: a script and a configuration are named themselves, a task by its source too.
+fn opal(context: &Context<'_>, subject: &Subject<'_>) -> String {
+    match task_of(subject) {
+        Some(_) => context.opal_for(subject.loaded),
+        None => context.opal(),
+    }
 }
 
 /// Names a task, a script or a configuration, with its arguments.
-pub(crate) fn target(subject: &Subject<'_>) -> String {
+fn target(subject: &Subject<'_>) -> String {
     let loaded = subject.loaded;
     let mut words = Vec::new();
     match task_of(subject) {
         Some(task) => {
-            words.extend(of_source(subject));
             words.extend(task_words(subject, &task));
         }
         None => {
@@ -136,15 +149,6 @@ fn task_words(subject: &Subject<'_>, task: &Task) -> Vec<String> {
     match Target::word(&subject.loaded.path, &task.name) {
         Some(word) => vec![tasks::quoted(&word)],
         None => tasks::words(task, &subject.arguments),
-    }
-}
-
-/// The source of a task, where it is not the one that opal finds by itself.
-fn of_source(subject: &Subject<'_>) -> Vec<String> {
-    match subject.loaded.selection.is_some() || project::is_default(&subject.loaded.path) {
-        _ if subject.loaded.is_global => vec!["-g".to_owned()],
-        true => Vec::new(),
-        false => option("-f", &subject.loaded.name),
     }
 }
 

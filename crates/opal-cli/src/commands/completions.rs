@@ -64,7 +64,7 @@ fn with_targets(command: Command, tasks: &[Task], side: Behind, hides: bool) -> 
 
 /// A task with its flags and the options of opal.
 fn task_command(task: &Task, side: Behind, hides: bool) -> Command {
-    let command = options::behind(tasks::command(task), side);
+    let command = options::behind(tasks::command(task, "opal"), side);
     if hides { command.mut_args(hidden) } else { command }
 }
 

@@ -4,21 +4,26 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::project;
+use crate::tasks::path_word;
 
 /// The configuration that was named.
-pub(crate) fn given(matches: &ArgMatches) -> Result<&Path, Failure> {
+pub(crate) fn given<'m>(
+    context: &Context<'_>,
+    matches: &'m ArgMatches,
+) -> Result<&'m Path, Failure> {
     let Some(path) = matches.get_one::<PathBuf>("config") else {
         return Err(Failure::usage("missing configuration", "name one, as in `server.yaml`"));
     };
     if project::is_config(path) {
         return Ok(path);
     }
-    let shown = path.display();
+    let (shown, word) = (path.display(), path_word(&path.display().to_string()));
     Err(Failure::usage(
         format!("`{shown}` is not a configuration: the name of one ends in .yaml or .yml"),
-        format!("run tasks and scripts with `opal run {shown}`"),
+        format!("run tasks and scripts with `{} run {word}`", context.opal()),
     ))
 }
 

@@ -43,7 +43,7 @@ fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure>
         let converted = converted(context, path)?;
         return converted.map_or(Ok(Exit::Source), |text| out(matches, path, &text));
     }
-    let path = config_file::given(matches)?;
+    let path = config_file::given(context, matches)?;
     let loaded =
         source::read(&Chosen::named(path), &context.registry).map_err(NotLoaded::into_failure)?;
     let text = match &loaded.form {

@@ -15,6 +15,7 @@ use super::check::files;
 use crate::checked_file::CheckedFile;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
+use crate::tasks::path_word;
 use crate::view::fmt::{Formatted, Outcome};
 use crate::{project, view};
 
@@ -48,7 +49,11 @@ fn format(context: &Context<'_>, path: &Path, style: Style) -> Formatted {
         let message = format!("`{name}` is a configuration; `opal fmt` formats only opal sources");
         let failure = Failure::usage(
             message,
-            format!("to convert it to a source, run `opal convert {name}`"),
+            format!(
+                "to convert it to a source, run `{} convert {}`",
+                context.opal(),
+                path_word(&name)
+            ),
         );
         return Formatted { path: path.into(), name, outcome: Outcome::Failed(failure) };
     }

@@ -25,7 +25,11 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     if !matches.get_flag("all") {
         tasks.retain(|task| !task.is_private());
     }
-    ended(context, &file, view::list::human(&file.name, &tasks, context.out()))
+    ended(
+        context,
+        &file,
+        view::list::human(&file.name, &context.opal_for(&file), &tasks, context.out()),
+    )
 }
 
 /// A task that is defined twice is listed, and an error; so is an import that cannot be read.
@@ -72,7 +76,7 @@ fn list_projects(
     let places: Vec<(&str, u32)> = places.iter().map(|(file, line)| (&**file, *line)).collect();
     match matches.get_flag("json") {
         true => view::list::json_at(target, &all, &places)?,
-        false => view::list::human(target, &all, context.out())?,
+        false => view::list::human(target, &context.opal(), &all, context.out())?,
     };
     Ok(exit)
 }
@@ -84,7 +88,7 @@ pub(crate) fn listed(context: &Context<'_>) -> Result<Exit, Failure> {
         return view::list::json(&file, &tasks);
     }
     tasks.retain(|task| !task.is_private());
-    view::list::human(&file.name, &tasks, context.out())
+    view::list::human(&file.name, &context.opal_for(&file), &tasks, context.out())
 }
 
 /// `opal` alone: the tasks, or how to start.
@@ -98,7 +102,11 @@ pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
     }
     let (file, mut tasks) = tasks(context, None)?;
     tasks.retain(|task| !task.is_private());
-    ended(context, &file, view::list::human(&file.name, &tasks, context.out()))
+    ended(
+        context,
+        &file,
+        view::list::human(&file.name, &context.opal_for(&file), &tasks, context.out()),
+    )
 }
 
 pub(super) fn tasks(
@@ -118,7 +126,7 @@ fn of_file(context: &Context<'_>, chosen: &Chosen) -> Result<(Loaded, Vec<Task>)
     let tasks = source::all_tasks(&mut loaded, &context.registry)?;
     let errors = loaded.syntax_errors();
     if errors > 0 {
-        view::list::warn_broken(&loaded.name, errors, &source::check_command(&loaded));
+        view::list::warn_broken(&loaded.name, errors, &context.check_command(&loaded));
     }
     Ok((loaded, tasks))
 }

@@ -16,6 +16,7 @@ use crate::options::{self, Asked};
 use crate::project::Chosen;
 use crate::projects::{self, Target};
 use crate::source::{self, NotLoaded};
+use crate::tasks::quoted;
 use crate::verb::Verb;
 use crate::view;
 
@@ -50,11 +51,12 @@ pub(crate) fn run(
         None => {
             let tasks = source::all_tasks(&mut loaded, &context.registry)?;
             let names = tasks.iter().map(|task| task.name.as_str());
-            let list = || format!("list its tasks with `opal list -f {}`", path.display());
+            let list = || format!("list its tasks with `{} list`", context.opal_for(&loaded));
             let near = opal_core::suggest::nearest(task, names);
             let help = near.map_or_else(list, |near| format!("did you mean `{near}`?"));
+            let check = context.check_command(&loaded);
             let message = format!("unknown task `{task}` in `{}`", path.display());
-            Err(source::unknown_task(Failure::usage(message, help), &loaded))
+            Err(source::unknown_task(Failure::usage(message, help), &loaded, &check))
         }
     }
 }
@@ -68,14 +70,14 @@ fn of_tree(
     verb: Verb,
 ) -> Result<Exit, Failure> {
     let Target { path, task } = target;
-    let name = format!("opal {}:{task}", path.display());
+    let name = format!("{} {}", context.opal(), quoted(&format!("{}:{task}", path.display())));
     let command = || Command::new("opal").bin_name(&name);
     let mut asked = match options::parse(&command, rest, verb.options()) {
         Ok(matches) => Asked::from(&matches)?.or(before),
         Err(error) => return refused(&error, &name, context, asks_for_json(rest)),
     };
     let since = asked.plan.changed_since.as_deref();
-    let loaded = projects::load(path, task, since, &context.registry)?;
+    let loaded = projects::load(path, task, since, &context.registry, &context.opal())?;
     if let Some(selection) = &loaded.selection
         && !asked.run.quiet
     {

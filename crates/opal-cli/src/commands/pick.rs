@@ -113,7 +113,8 @@ fn start(
     let mut loaded = source::read(chosen, &context.registry).map_err(NotLoaded::into_failure)?;
     let Some(task) = source::task(&mut loaded, &task.name, &context.registry)? else {
         let message = format!("`{}` is no longer a task", task.name);
-        return Err(Failure::usage(message, "list the tasks with `opal`"));
+        let help = format!("list the tasks with `{}`", context.opal_for(&loaded));
+        return Err(Failure::usage(message, help));
     };
     let words = tasks::words_with(&task, arguments, &str::to_owned);
     let rest: Vec<OsString> = words.into_iter().skip(1).map(OsString::from).collect();

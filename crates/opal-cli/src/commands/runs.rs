@@ -65,14 +65,16 @@ fn list(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit
         return view::print("No runs yet. `opal TASK` runs a task and records it.\n");
     }
     if listed.is_empty() {
-        return view::print("No matching runs. `opal runs list` lists all runs.\n");
+        let runs = context.opal_runs(matches.get_one("root"));
+        return view::print(&format!("No matching runs. `{runs} list` lists all runs.\n"));
     }
     view::runs::list(shown, listed.len() > shown.len(), context.out())
 }
 
 fn show(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit, Failure> {
     let name = matches.get_one::<String>("run").map_or("last", String::as_str);
-    let run = load(root, name)?;
+    let runs = context.opal_runs(matches.get_one("root"));
+    let run = load(root, name, &runs)?;
     let json = matches.get_flag("json");
     if matches.get_flag("events") {
         let mut page = Page::default();
@@ -83,7 +85,7 @@ fn show(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit
     }
     let steps = reader::steps(&run.folder).map_err(unreadable)?;
     match matches.get_one::<String>("logs") {
-        Some(asked) => output(context, &run, &numbers(&run, &steps, asked)?, json),
+        Some(asked) => output(context, &run, &numbers(&run, &steps, asked, &runs)?, json),
         None if json => view::runs::show_json(&run, &steps),
         None => view::runs::show(&run, &steps, context.out()),
     }
@@ -140,7 +142,12 @@ fn pieces(
 }
 
 /// The steps whose output is asked for; none stands for all of them.
-fn numbers(run: &Run, steps: &[Step], asked: &str) -> Result<Vec<Option<u64>>, Failure> {
+fn numbers(
+    run: &Run,
+    steps: &[Step],
+    asked: &str,
+    runs: &str,
+) -> Result<Vec<Option<u64>>, Failure> {
     if asked.is_empty() {
         return Ok(vec![None]);
     }
@@ -153,7 +160,7 @@ fn numbers(run: &Run, steps: &[Step], asked: &str) -> Result<Vec<Option<u64>>, F
         return Err(Failure::new(
             Exit::NoFile,
             format!("the run `{id}` has not started a step `{asked}`"),
-            format!("list its steps with `opal runs show {id}`"),
+            format!("list its steps with `{runs} show {id}`"),
         ));
     }
     Ok(numbers)

@@ -26,7 +26,7 @@ use crate::projects::Target;
 use crate::prompts::{self, Asks};
 use crate::signals::Watched;
 use crate::source::NotLoaded;
-use crate::task_words::{Missing, Typed, Words};
+use crate::task_words::{Missing, Others, Typed, Words};
 use crate::tasks::{self, Task};
 use crate::verb::Verb;
 use crate::{project, projects, reports, source, task_words, view};
@@ -43,7 +43,9 @@ pub(crate) fn run(
     let names = || tasks::of(loaded).into_iter().map(|task| task.name).collect();
     let mut subject =
         Subject { loaded, function: Some(task.name.clone()), arguments: BTreeMap::new() };
-    let words = match task_words::sort(task, rest, verb.options(), &names) {
+    let opal = || context.opal_for(loaded);
+    let others = Others { names: &names, opal: &opal };
+    let words = match task_words::sort(task, rest, verb.options(), &others) {
         Ok(Typed::Work(words)) => words,
         Ok(Typed::Missing(missing)) => match complete(context, &mut subject, task, missing, verb) {
             Ok(words) => words,
@@ -52,8 +54,8 @@ pub(crate) fn run(
                 return unanswered.outcome().map_err(|failure| failure.in_json(json));
             }
         },
-        Ok(Typed::ShortHelp) => return help::parameters(task, context),
-        Ok(Typed::LongHelp) => return help::task(task, context, verb),
+        Ok(Typed::ShortHelp) => return help::parameters(task, loaded, context),
+        Ok(Typed::LongHelp) => return help::task(task, loaded, context, verb),
         // A mistake in the source is reported first: it may be what led to the other.
         Err(failure) => {
             return match planning::check(&subject, context, false) {
@@ -62,7 +64,7 @@ pub(crate) fn run(
             };
         }
     };
-    let options = || Command::new(task.name.clone()).bin_name(task.command());
+    let options = || Command::new(task.name.clone()).bin_name(task.command(&opal()));
     let matches = match options::parse(&options, &words.options, verb.options()) {
         Ok(matches) => matches,
         Err(error) => {
@@ -107,10 +109,11 @@ pub(crate) fn script(
     verb: Verb,
 ) -> Result<Exit, Failure> {
     if projects::is_tree(path) || path.join(DEFAULT_FILE).is_file() {
-        let shown = path.display();
+        let (opal, shown) = (context.opal(), path.display());
+        let word = tasks::path_word(&shown.to_string());
         return Err(Failure::usage(
             format!("`{shown}` names projects, but no task"),
-            format!("name a task: `opal {shown}:TASK`; `opal list {shown}` lists them"),
+            format!("name a task: `{opal} {shown}:TASK`; `{opal} list {word}` lists them"),
         ));
     }
     let mut loaded = match source::read(&Chosen::named(path), &context.registry) {
@@ -132,7 +135,8 @@ pub(crate) fn script(
                 "arguments after the file are for `@args`, which it does not use",
             ));
         }
-        let name = format!("opal {} {}", verb.name(), loaded.name);
+        let file = tasks::path_word(&path.display().to_string());
+        let name = format!("{} {} {file}", context.opal(), verb.name());
         let options = || Command::new("opal").bin_name(&name);
         match options::parse(&options, rest, verb.options()) {
             Ok(matches) => asked = Asked::from(&matches)?.or(asked),
@@ -314,26 +318,29 @@ fn resolve_target(
         None => {
             let tasks = source::all_tasks(&mut loaded, &context.registry)?;
             let names = tasks.iter().map(|task| task.name.as_str());
-            let name = verb.name();
+            let (opal, name) = (context.opal_for(&loaded), verb.name());
+            let contract = tasks::path_word(target);
             let help = match opal_core::suggest::nearest(target, names) {
                 _ if target.ends_with(".plan") && verb == Verb::Run => {
-                    format!("run a contract with `opal run --plan {target}`")
+                    format!("run a contract with `{} run --plan {contract}`", context.opal())
                 }
                 _ if target.ends_with(".plan") && verb == Verb::Watch => {
-                    format!("a contract is not watched; run it with `opal run --plan {target}`")
+                    format!(
+                        "a contract is not watched; run it with `{} run --plan {contract}`",
+                        context.opal()
+                    )
                 }
                 _ if target.ends_with(".plan") => {
                     let verb = if verb == Verb::Plan { "show" } else { "verify" };
-                    format!("for a contract, use `opal plan {verb} {target}`")
+                    format!("for a contract, use `{} plan {verb} {contract}`", context.opal())
                 }
-                Some(near) => format!("did you mean `opal {name} {near}`?"),
-                None => {
-                    "list the tasks with `opal`; the name of a file ends in .opl or contains a `/`"
-                        .into()
-                }
+                Some(near) => format!("did you mean `{opal} {name} {near}`?"),
+                None => format!(
+                    "list the tasks with `{opal}`; the name of a file ends in .opl or contains a `/`"
+                ),
             };
             let failure = Failure::usage(format!("unknown task `{target}`"), help);
-            Err(source::unknown_task(failure, &loaded))
+            Err(source::unknown_task(failure, &loaded, &context.check_command(&loaded)))
         }
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn watch(
         ));
     }
     let name = subject.function.clone().unwrap_or_else(|| subject.loaded.name.clone());
-    let again = format!("{} plan -o FILE {}", context.opal(), command_line::target(subject));
+    let again = command_line::plan(context, subject);
     trust::may_run_directly(context, &asked.plan, &subject.loaded.policed(), &name, &again)?;
     let area = Area::of(context, subject, asked)?;
     area.may_run(asked)?;

@@ -6,13 +6,14 @@ use opal_vault::root::RootError;
 
 use super::{Exit, Failure};
 
-pub(crate) fn unclear(name: &str, why: &Unclear) -> Failure {
+/// `runs` are the first words of a command about records.
+pub(crate) fn unclear(name: &str, why: &Unclear, runs: &str) -> Failure {
     match why {
         Unclear::NoRuns => Failure::new(Exit::NoFile, "no runs yet", "run a task with `opal TASK`"),
         Unclear::Unknown => Failure::new(
             Exit::NoFile,
             format!("unknown run `{name}`"),
-            "list the runs with `opal runs list`; `last` is the newest",
+            format!("list the runs with `{runs} list`; `last` is the newest"),
         ),
         Unclear::Ambiguous(some, count) => {
             let some: Vec<String> = some.iter().map(|id| format!("`{id}`")).collect();
@@ -38,11 +39,11 @@ pub(crate) fn root_failure(error: RootError) -> Failure {
 }
 
 /// Why `--resume` continues nothing.
-pub(crate) fn not_resumed(why: NotResumed) -> Failure {
+pub(crate) fn not_resumed(why: NotResumed, runs: &str) -> Failure {
     let message = why.to_string();
     match why {
         NotResumed::Root(error) => root_failure(error),
-        NotResumed::Unclear { name, why } => unclear(&name, &why),
+        NotResumed::Unclear { name, why } => unclear(&name, &why, runs),
         NotResumed::Unreadable(error) => unreadable(error),
         NotResumed::NoEarlierRun { .. } => Failure::usage(
             message,
@@ -50,10 +51,10 @@ pub(crate) fn not_resumed(why: NotResumed) -> Failure {
         ),
         NotResumed::OtherContract(_) => Failure::usage(
             message,
-            "name a run of this contract: `opal runs show` says which contract a run was of",
+            format!("name a run of this contract: `{runs} show` says which contract a run was of"),
         ),
         NotResumed::StillRunning(_) => {
-            Failure::usage(message, "wait for it to end, or follow it with `opal runs tail`")
+            Failure::usage(message, format!("wait for it to end, or follow it with `{runs} tail`"))
         }
         NotResumed::NoFailedStep(_) => Failure::usage(message, "run it without `--resume`"),
         NotResumed::OtherPlan(_) => Failure::new(

@@ -1,11 +1,13 @@
 //! Shell syntax errors, found by the shell's own parser before anything runs.
 
+use opal_config::Config;
 use opal_core::plan::Plan;
 use opal_core::resolver::{ScriptPart, Trouble};
 use opal_core::shell;
 use opal_core::shell::syntax::{Fault, faults};
-use opal_core::{Code, Diagnostic, Span};
-use opal_plan::check::CommandText;
+use opal_core::{Code, Diagnostic, Registry, Span};
+use opal_ops::source::Loaded;
+use opal_plan::check::{self, CommandText};
 use opal_session::world::OsWorld;
 
 use crate::failure::{Exit, Failure};
@@ -28,6 +30,42 @@ pub(crate) fn of_file(
     world: &OsWorld,
 ) -> Result<Vec<Diagnostic>, Failure> {
     find(texts.iter().map(|text| (text.span, text.parts.as_slice())), source, world)
+}
+
+/// Of the commands of a configuration, each at its own place.
+pub(crate) fn of_config(
+    config: &Config,
+    source: &str,
+    registry: &Registry,
+    world: &OsWorld,
+) -> Result<Vec<Diagnostic>, Failure> {
+    let texts = check::texts(&opal_config::lower(config, registry), registry);
+    of_file(&texts, source, world)
+}
+
+/// Of the commands whose output could not be read. A shell has rejected them already, in words that may
+/// hold values; the parser says where, in place of the exit code.
+pub(crate) fn in_place_of(
+    errors: Vec<Diagnostic>,
+    loaded: &Loaded,
+    registry: &Registry,
+    world: &OsWorld,
+) -> Vec<Diagnostic> {
+    let failed = errors.iter().filter(|error| error.code == Code::ValueFailed);
+    let failed: Vec<Span> = failed.map(|error| error.primary.span).collect();
+    let (false, Some(parse)) = (failed.is_empty(), loaded.parse()) else { return errors };
+    let checked = check::check_with_texts(parse, &loaded.text, &loaded.imports.links, registry);
+    let mut texts = checked.texts;
+    let is_in = |one: Span, other: Span| other.start <= one.start && one.end <= other.end;
+    texts.retain(|text| failed.iter().any(|span| is_in(text.span, *span)));
+    let Ok(found) = of_file(&texts, &loaded.text, world) else { return errors };
+    let is_said = |error: &Diagnostic| {
+        let span = error.primary.span;
+        error.code == Code::ValueFailed && found.iter().any(|it| is_in(it.primary.span, span))
+    };
+    let mut kept: Vec<Diagnostic> = errors.into_iter().filter(|error| !is_said(error)).collect();
+    kept.extend(found);
+    kept
 }
 
 fn find<'t>(

@@ -18,12 +18,13 @@ use crate::tasks::{self, Task};
 use crate::view::counted;
 
 /// The source of `task` in the projects of `tree`, with the files that it uses. Those that have not
-/// changed since a commit are omitted.
+/// changed since a commit are omitted. `opal` begins the commands of messages.
 pub(crate) fn load(
     tree: &Path,
     task: &str,
     since: Option<&str>,
     registry: &Registry,
+    opal: &str,
 ) -> Result<Loaded, Failure> {
     if task.starts_with('_') || task.contains('.') {
         return Err(Failure::usage(
@@ -35,7 +36,7 @@ pub(crate) fn load(
     let changes = since.map(|reference| Changes::since(reference, &top)).transpose()?;
     let mut selected = Vec::new();
     for project in projects {
-        let Some((mut loaded, found)) = of_project(tree, &project, task, registry)? else {
+        let Some((mut loaded, found)) = of_project(tree, &project, task, registry, opal)? else {
             continue;
         };
         if let Some(changes) = &changes
@@ -70,6 +71,7 @@ fn of_project(
     project: &str,
     task: &str,
     registry: &Registry,
+    opal: &str,
 ) -> Result<Option<(Loaded, Task)>, Failure> {
     let path = project_folder(tree, project).join(DEFAULT_FILE);
     let loaded = source::read(&Chosen::named(path), registry).map_err(NotLoaded::into_failure)?;
@@ -80,7 +82,7 @@ fn of_project(
             Err(Failure::new(
                 Exit::Source,
                 format!("`{name}` has {errors}, so it is unknown whether it has a task `{task}`"),
-                format!("see `opal check {name}`"),
+                format!("see `{opal} check {}`", tasks::path_word(name)),
             ))
         }
         None => Ok(None),

@@ -5,7 +5,7 @@ use opal_core::Value;
 
 use crate::failure::Exit;
 use crate::options::Behind;
-use crate::task_words::{Typed, sort};
+use crate::task_words::{Others, Typed, sort};
 use crate::tasks;
 
 /// What `words` give the only task of `source`, or what is said about them.
@@ -16,10 +16,11 @@ fn try_given(source: &str, words: &[&str]) -> Result<BTreeMap<String, Value>, St
         &opal_plan::lower::outline(&parse, source, &opal_plan::unit::Links::default()),
         source,
     );
-    tasks::command(&tasks[0]).debug_assert();
+    tasks::command(&tasks[0], "opal").debug_assert();
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
     let names = || vec!["a".to_owned(), "test".to_owned()];
-    match sort(&tasks[0], &words, Behind::Work, &names) {
+    let others = Others { names: &names, opal: &|| "opal".to_owned() };
+    match sort(&tasks[0], &words, Behind::Work, &others) {
         Ok(Typed::Work(found)) => {
             let mut all = found.arguments;
             if !found.options.is_empty() {

@@ -8,11 +8,12 @@ use super::print;
 use crate::failure::{Exit, Failure};
 use crate::tasks::{Task, TaskParam};
 
-pub(crate) fn markdown(tasks: &[Task]) -> Result<Exit, Failure> {
-    print(&document(tasks))
+/// `opal` are the first words of a command for one of the tasks.
+pub(crate) fn markdown(opal: &str, tasks: &[Task]) -> Result<Exit, Failure> {
+    print(&document(opal, tasks))
 }
 
-fn document(tasks: &[Task]) -> String {
+fn document(opal: &str, tasks: &[Task]) -> String {
     let mut out = "# Tasks\n".to_owned();
     for (group, members) in groups(tasks) {
         let level = if group.is_empty() { "##" } else { "###" };
@@ -27,7 +28,7 @@ fn document(tasks: &[Task]) -> String {
             if !task.docs.is_empty() {
                 out.push('\n');
             }
-            let _ = write!(out, "```sh\n{}\n```\n", visible(&task.usage()));
+            let _ = write!(out, "```sh\n{}\n```\n", visible(&task.usage(opal)));
             parameters(&mut out, &task.params);
         }
     }

@@ -13,7 +13,8 @@ use crate::failure::{Exit, Failure};
 use crate::project::DEFAULT_FILE;
 use crate::tasks::{Task, TaskParam, path_word};
 
-pub(crate) fn human(file: &str, tasks: &[Task], ink: Ink) -> Result<Exit, Failure> {
+/// `opal` are the first words of a command for one of the tasks.
+pub(crate) fn human(file: &str, opal: &str, tasks: &[Task], ink: Ink) -> Result<Exit, Failure> {
     let file = visible(file);
     let (bold, dim, reset) =
         if ink.colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
@@ -41,12 +42,14 @@ pub(crate) fn human(file: &str, tasks: &[Task], ink: Ink) -> Result<Exit, Failur
                 let _ = write!(line, "  {dim}# {}{reset}", visible(task.summary()));
             }
             if task.is_reserved() {
-                let _ = write!(line, "  {dim}(run it with: opal run {}){reset}", task.name);
+                let _ =
+                    write!(line, "  {dim}(run it with: {}){reset}", visible(&task.command(opal)));
             }
             let _ = writeln!(out, "{}", line.trim_end());
         }
     }
-    let _ = writeln!(out, "\n{dim}opal TASK -h shows the parameters of a task.{reset}");
+    let _ =
+        writeln!(out, "\n{dim}{} TASK -h shows the parameters of a task.{reset}", visible(opal));
     print(&out)
 }
 

@@ -188,6 +188,16 @@ fn a_program_that_a_pipe_stops_does_not_fail() {
 }
 
 #[test]
+fn a_canned_recipe_of_make_does_what_it_did() {
+    let makefile = "define say\n\t@echo \"$(1) of $@\" >> log\n\t-@false\n\n\t@echo 'x y' | awk '{print $$2}' >> log\n\
+                    \tcd / ; pwd >> $(CURDIR)/log\nendef\ndefine two =\n@echo one \\\n  two >> log\n$(call say,$(NAME))\n@pwd >> log\nendef\n\
+                    NAME = me\na:\n\t$(call say,a b)\nb:\n\t@$(two)\n\techo end >> log\n";
+    let said = |name: &str| format!("{name}\ny\n/\n");
+    let (a, b) = (said("a b of a"), format!("one two\n{}HERE\nend\n", said("me of b")));
+    assert_same("make", &[("Makefile", makefile)], &[run(&["a"], &a), run(&["b"], &b)]);
+}
+
+#[test]
 fn commands_of_a_status_decide_whether_a_task_runs() {
     let main = "version: '3'\nincludes: {docs: {taskfile: ./docs, aliases: [d]}}\ntasks:\n  \
                 a:\n    status: ['echo asked | tee -a asked', test -e made]\n    vars: {NAME: made}\n    \

@@ -128,7 +128,7 @@ fn a_contract_of_the_users_tasks_starts_only_where_it_was_made() {
     let (one, two) = (inside(&opal, "one"), inside(&opal, "two"));
     let ran = opal.call(&["-C", "two", "run", "--plan", "../c.plan"]);
     ran.code(76).stdout("").says(&format!("{one} in the contract")).says(&format!("{two} now"));
-    ran.says("opal -C two plan -o ../c.plan -g clean");
+    ran.says("opal -C two -g plan -o ../c.plan clean");
     assert!(!opal.path().join("two/cleaned").exists());
     opal.call(&["-C", "one", "run", "--plan", "../c.plan"]).code(0);
     assert!(opal.path().join("one/cleaned").is_file());

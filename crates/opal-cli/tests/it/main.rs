@@ -55,6 +55,7 @@ mod shell_syntax;
 mod shell_text;
 mod shell_words;
 mod structured;
+mod suggested;
 mod support;
 mod target;
 mod tree;

@@ -145,3 +145,56 @@ fn a_parser_that_cannot_be_asked_is_unavailable_and_not_a_missing_file() {
     }
     opal.call_with(&path, &["check", "gone.opl", "commands.opl"]).code(66);
 }
+
+#[test]
+fn an_error_in_a_configuration_is_at_the_line_of_its_command() {
+    let config = "version: 1\nsteps:\n  - id: a\n    type: command\n    command: |\n      echo one\n      \
+                  echo two && || three\n  - id: b\n    type: command\n    command: \"true\"\n    \
+                  check: \"test -e x &&\"\n  - id: c\n    type: command\n    depends_on: [a]\n    \
+                  command: echo plain ; ; x\n";
+    let opal = Opal::machine("").file("site.yaml", config);
+    for words in [
+        &["check", "site.yaml"][..],
+        &["verify", "site.yaml"],
+        &["apply", "site.yaml"],
+        &["apply", "--dry-run", "site.yaml"],
+        &["plan", "site.yaml"],
+        &["plan", "-o", "x.plan", "site.yaml"],
+    ] {
+        let ran = opal.call(words);
+        for place in ["site.yaml:7:7\n", "site.yaml:11:12\n", "site.yaml:15:14\n"] {
+            ran.says(place);
+        }
+        assert_eq!(
+            (ran.stdout.clone() + &ran.stderr).matches("error[E0901]").count(),
+            3,
+            "{words:?}: {ran:#?}"
+        );
+    }
+}
+
+#[test]
+fn an_error_that_only_bash_reports_in_a_captured_command_has_its_line() {
+    let source = "var a = @shell.output(\"\"\"\n    echo one\n    echo two && || three\n    \"\"\")\n\
+                  fun main() {\n    echo @var.a\n}\n\
+                  fun inner() {\n    echo \"@shell.output(\"touch ran; echo a ; ; b\")\"\n}\n\
+                  fun fine() = echo fine\n";
+    let opal = Opal::machine(source);
+    let ran = opal.call(&["check"]);
+    ran.code(65).says("commands.opl:3:5\n").says("commands.opl:9:26\n");
+    assert_eq!((ran.stdout.clone() + &ran.stderr).matches("error[E0901]").count(), 2, "{ran:#?}");
+    for (words, place) in [
+        (&["main"][..], "commands.opl:3:5\n"),
+        (&["plan", "main", "--resolve"], "commands.opl:3:5\n"),
+        (&["plan", "main", "-o", "x.plan"], "commands.opl:3:5\n"),
+        (&["inner"], "commands.opl:9:26\n"),
+    ] {
+        opal.call(words).code(65).says("error[E0901]").says(place).hides("E0805");
+    }
+    // What is not an error of the parser keeps its exit code.
+    let other = "fun main() = echo @shell.output(\"bash -c 'exit 2'\")\n";
+    Opal::machine(other).call(&["main"]).code(65).says("error[E0805]").hides("E0901");
+    assert!(!opal.path().join("ran").exists(), "nothing of a wrong text runs");
+    assert!(!opal.path().join("x.plan").exists());
+    opal.call(&["fine"]).code(0);
+}

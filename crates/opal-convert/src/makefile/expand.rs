@@ -1,10 +1,10 @@
 //! `$(…)` of a Makefile.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::functions;
+use super::{canned, functions};
 use crate::form::{Expr, MAIN, Piece};
 use crate::limits::MAX_NESTING;
 
@@ -13,15 +13,19 @@ use crate::limits::MAX_NESTING;
 pub(super) struct Context<'c> {
     pub(super) automatic: &'c BTreeMap<char, String>,
     pub(super) texts: &'c BTreeMap<String, String>,
+    /// The names of those that `define` defines.
+    pub(super) canned: &'c BTreeSet<String>,
     /// Variables whose values are known.
     pub(super) known: &'c BTreeMap<String, String>,
+    /// `.ONESHELL`.
+    pub(super) one_shell: bool,
     pub(super) depth: usize,
     /// How many texts may still be pasted.
     pub(super) pasted: Rc<Cell<usize>>,
 }
 
 impl Context<'_> {
-    fn deeper(&self) -> Option<Self> {
+    pub(super) fn deeper(&self) -> Option<Self> {
         let left = self.pasted.get().checked_sub(1)?;
         self.pasted.set(left);
         (self.depth < MAX_NESTING).then(|| Self { depth: self.depth + 1, ..self.clone() })
@@ -89,7 +93,7 @@ fn push(pieces: &mut Vec<Piece>, text: &str) {
 }
 
 /// What is between the brackets that the text begins with.
-fn inner(text: &str) -> Option<&str> {
+pub(super) fn inner(text: &str) -> Option<&str> {
     let (open, close) = if text.starts_with('(') { ('(', ')') } else { ('{', '}') };
     let mut depth = 0_usize;
     for (index, c) in text.char_indices() {
@@ -198,12 +202,7 @@ fn call(args: &str, context: &Context<'_>) -> Vec<Piece> {
     let Some(text) = context.texts.get(name) else {
         return vec![unsupported(&format!("`$(call {name})`"))];
     };
-    let mut text = text.clone();
-    for (index, arg) in args.iter().enumerate().skip(1) {
-        for form in [format!("$({index})"), format!("${{{index}}}"), format!("${index}")] {
-            text = text.replace(&form, arg);
-        }
-    }
+    let text = canned::with_arguments(text, &args);
     if text.len() > 64 * 1024 {
         return vec![unsupported("a text that is too long")];
     }

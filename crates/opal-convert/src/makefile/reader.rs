@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::canned::{self, Define};
 use super::expand::{Context, is_name, value};
 use super::functions;
 use super::lines::{Line, find_outside, lines, without_comment};
@@ -55,6 +56,8 @@ pub(super) struct Reader<'f> {
     pub(super) order: Vec<String>,
     /// The texts of variables, for `$(call …)`.
     pub(super) texts: BTreeMap<String, String>,
+    /// Those that are texts of `define`.
+    pub(super) canned: BTreeSet<String>,
     pub(super) rules: Vec<Rule>,
     pub(super) phony: String,
     pub(super) exported: BTreeSet<String>,
@@ -120,7 +123,8 @@ impl<'f> Reader<'f> {
 
     pub(super) fn context<'c>(&'c self, automatic: &'c BTreeMap<char, String>) -> Context<'c> {
         let pasted = std::rc::Rc::new(std::cell::Cell::new(MAX_PASTED));
-        Context { automatic, texts: &self.texts, known: &self.known, depth: 0, pasted }
+        let Self { texts, canned, known, one_shell, .. } = self;
+        Context { automatic, texts, canned, known, one_shell: *one_shell, depth: 0, pasted }
     }
 
     pub(super) fn value(&self, text: &str) -> Expr {
@@ -158,7 +162,7 @@ impl<'f> Reader<'f> {
             "include" | "-include" | "sinclude" => {
                 self.include(*number, code, rest, word != "include");
             }
-            "define" => return self.define(all, index, rest),
+            "define" => return self.defined(canned::define(all, index, rest)),
             "export" | "unexport" | "override" => self.exported(word, rest),
             "vpath" | "undefine" => {}
             _ => self.statement(*number, code, comment, text),
@@ -170,6 +174,21 @@ impl<'f> Reader<'f> {
         let name: String = source.chars().take(60).collect();
         let (source, why, file) = (source.to_owned(), why.to_owned(), self.file.clone());
         self.leftovers.push(Leftover { line, file, name, source, why });
+    }
+
+    /// A text of `define`. It is pasted into recipes only where it is certain to be the one that counts.
+    fn defined(&mut self, Define { name, is_late, text, next }: Define) -> usize {
+        self.set(&name, self.value(&text));
+        let decided: Vec<Option<bool>> = self.conditions().iter().map(folded).collect();
+        if !decided.contains(&Some(false)) {
+            self.texts.remove(&name);
+            self.canned.remove(&name);
+            if is_late && !decided.contains(&None) {
+                self.texts.insert(name.clone(), text);
+                self.canned.insert(name);
+            }
+        }
+        next
     }
 
     /// Whether a line that begins with a tab belongs to a rule.
@@ -225,17 +244,6 @@ impl<'f> Reader<'f> {
             open.before.extend(open.now.take());
             open.now = now;
         }
-    }
-
-    fn define(&mut self, all: &[Line], index: usize, rest: &str) -> usize {
-        let name = rest.split_whitespace().next().unwrap_or_default().to_owned();
-        let end = all[index + 1..].iter().position(|line| line.text.trim() == "endef");
-        let end = end.map_or(all.len(), |end| index + 1 + end);
-        let text: Vec<&str> = all[index + 1..end].iter().map(|it| it.text.as_str()).collect();
-        let text = text.join("\n");
-        self.set(&name, self.value(&text));
-        self.texts.insert(name, text);
-        end + 1
     }
 
     /// `export`, `export NAME`, `export NAME = value`.
@@ -361,6 +369,7 @@ impl<'f> Reader<'f> {
             ("+=", Some(old)) => Expr::concat(vec![old, Expr::text(" "), value]),
             _ => value,
         };
+        self.canned.remove(name);
         if operator != "+=" && operator != "?=" {
             self.texts.insert(name.to_owned(), text.to_owned());
         }

@@ -7,7 +7,7 @@ use super::constants::{Constants, text};
 use super::reader::{Reader, Rule};
 use super::shell_flags::{EXTENDED, has_extended_glob, shell_flags, stops};
 use super::values::{folded, outside};
-use super::{checks, expand};
+use super::{canned, checks, expand};
 use crate::commands::runs;
 use crate::form::{
     Cached, Call, Cond, DECIDES, Expr, HERE, MAIN, Piece, Sheet, Step, Task, Variable,
@@ -86,9 +86,12 @@ fn variables(file: &Reader<'_>, tasks: &[Task]) -> Vec<Variable> {
             }
         }
     };
-    file.variables.values().for_each(|it| it.visit(&mut look));
+    let used = canned::used(file, tasks);
+    let is_written = |name: &String| !file.canned.contains(name) || used.contains(name);
+    let written = file.variables.iter().filter(|(name, _)| is_written(name));
+    written.for_each(|(_, value)| value.visit(&mut look));
     tasks.iter().for_each(|it| it.visit(&mut look));
-    for name in &file.order {
+    for name in file.order.iter().filter(|name| is_written(name)) {
         if let Some(value) = file.variables.get(name) {
             all.push(Variable { name: name.clone(), value: value.clone(), docs: Vec::new() });
         }
@@ -217,13 +220,13 @@ impl Maker<'_> {
             let pieces = expand::pieces(&format!("{before}{text}"), &self.file.context(automatic));
             return vec![Step::Line { pieces, may_fail: false }];
         }
-        for (conditions, line) in &rule.recipe {
+        for (conditions, line) in canned::recipe(rule, &self.file.context(automatic)) {
             let text = line.trim_start_matches(['@', '-', '+']);
             let line = match stops(shell_flags(self.constants), text) {
-                Some(before) => &format!("{}{before}{text}", &line[..line.len() - text.len()]),
+                Some(before) => format!("{}{before}{text}", &line[..line.len() - text.len()]),
                 None => line,
             };
-            let mut steps = self.line(line, automatic, task);
+            let mut steps = self.line(&line, automatic, task);
             for condition in conditions.iter().rev() {
                 steps = under(condition, steps, Vec::new());
             }

@@ -240,3 +240,42 @@ fn blanks_in_the_arguments_of_subst_count() {
         "exact",
     );
 }
+
+#[test]
+fn a_canned_recipe_is_its_commands() {
+    assert_make(
+        "define greet\n\t@echo \"hello $(1)\"\n\t-@false\n\n\tawk '{print $$1}' $(2)\nendef\n\n\
+         define plain =\n@echo one \\\n  two\necho $@\nendef\n\n\
+         a:\n\t$(call greet,world,data.txt)\n\n\
+         b:\n\t-$(plain)\n\techo last\n",
+        "fun a() {\n    echo \"hello world\"\n    false || true\n    awk '{print $1}' data.txt\n}\n\n\
+         fun b() {\n    echo one two || true\n    echo b || true\n    echo last\n}\n",
+        "exact exact",
+    );
+}
+
+#[test]
+fn a_canned_recipe_may_use_another_and_a_command_around_it() {
+    assert_make(
+        "define inner\n@echo in $(1)\nendef\ndefine outer\n$(call inner,$(1))\n@echo out\nendef\n\
+         a:\n\t@cd sub && $(call outer,x)\n",
+        "fun a() {\n    ( cd sub && \\@echo in x )\n    echo out\n}\n",
+        "exact",
+    );
+}
+
+#[test]
+fn a_canned_recipe_that_is_not_certain_is_omitted() {
+    for text in [
+        // Defined under a condition that only the environment decides.
+        "ifdef CI\ndefine go\n@echo ci\n@echo x\nendef\nelse\ndefine go\n@echo me\n@echo y\nendef\nendif\na:\n\t$(call go)\n",
+        // Expanded when it is read.
+        "define go :=\n@echo $(1)\n@echo $$x\nendef\na:\n\t$(call go,1)\n",
+        // Never ends.
+        "define go\n$(call go)\n@echo\nendef\na:\n\t$(call go)\n",
+    ] {
+        let converted = converted(Format::Make, text);
+        let tasks: Vec<_> = converted.outcomes.iter().filter(|it| it.is_task).collect();
+        assert_eq!(tasks[0].grade, Grade::Omitted, "{text}\n{}", converted.source);
+    }
+}

@@ -1,5 +1,7 @@
 //! The tree: one step a line, what it depends on below, and the hash at the end.
 
+use std::collections::BTreeMap;
+
 use super::ink::{Ink, Style};
 use super::words::{Words, reference};
 use super::{Facts, PlanFormatter, PlanView, named_digest, time_text};
@@ -21,6 +23,7 @@ impl PlanFormatter for Tree {
             ink: Ink::terminal(self.colour),
             words: Words::annotated(view),
             paths: view.with_paths,
+            places: &view.places,
         };
         drawing.ink.inline(Style::Bold, &view.plan.target.name);
         drawing.ink.write(":");
@@ -44,6 +47,7 @@ struct Drawing<'a> {
     words: Words<'a>,
     /// Whether each step has its path beside it.
     paths: bool,
+    places: &'a BTreeMap<&'a str, String>,
 }
 
 impl Drawing<'_> {
@@ -73,6 +77,9 @@ impl Drawing<'_> {
         self.words.step(step, &mut self.ink);
         if self.paths {
             self.ink.inline(Style::Dim, &format!("  [{}]", step.path));
+        }
+        if let Some(place) = self.places.get(&*step.path) {
+            self.ink.inline(Style::Dim, &format!("  ({place})"));
         }
         self.ink.end_line();
         self.ink.bars.truncate(inner);

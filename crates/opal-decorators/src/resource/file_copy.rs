@@ -188,14 +188,12 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
     // What is only missing can be added without anybody's work being lost.
     let takes_away = |it: &Difference| !matches!(it.how, How::Missing(_));
     if !wanted.overwrite && facts.differences.iter().any(takes_away) {
-        return Err(Trouble::new(
-            TroubleKind::Invalid,
-            format!(
-                "`{destination}` differs from `{source}`: {}; `overwrite` is not set",
-                summary(&facts.differences)
-            ),
-            "set `overwrite=true` to replace it, or move it away",
-        ));
+        let message = format!(
+            "`{destination}` differs from `{source}`: {}; `overwrite` is not set",
+            summary(&facts.differences)
+        );
+        let help = "set `overwrite=true` to replace it, or move it away";
+        return Ok(Finding::blocked(Trouble::new(TroubleKind::Invalid, message, help)));
     }
     let message = match facts.kind {
         EntryKind::Directory => {
@@ -283,7 +281,7 @@ impl Action for FileCopy {
             let probe = stage.probe();
             Wanted::new(inputs, &*probe).and_then(|wanted| {
                 let facts = inspect(&wanted, &*probe)?;
-                decide(&wanted, &facts)?;
+                decide(&wanted, &facts)?.decided()?;
                 make::make(&wanted, &facts, &*probe, stage.files())
             })
         };

@@ -41,7 +41,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            - `missing`: nothing exists at the destination.\n\
            - `drifted`: the content, `mode`, `owner` or `group` differs.\n\
            - `blocked`: the template does not exist, is not UTF-8 text or cannot be rendered, or the \
-           destination is the template itself, a symlink or anything else that is not a file.",
+           destination is the template itself, a symlink or anything else that is not a file. \
+           In none of these cases are there two contents to compare, so no difference is shown.",
     params: &[
         Param::required("source", "the template"),
         Param::required("destination", "the file to write"),

@@ -186,7 +186,7 @@ impl<'p> Walk<'p> {
             &VerifyTask { verify, inputs, place, is_for_contract: false, limit },
         );
         verified.read.into_iter().for_each(|variable| variable.hide(self.job.vault));
-        verified.found
+        verified.found.and_then(Finding::decided)
     }
 
     fn tell_found(&self, step: &'p Step, found: &Finding, here: &Context<'p>) -> Result<(), Halt> {

@@ -60,7 +60,7 @@ pub(crate) fn verify_resource(session: &dyn Session, task: &VerifyTask<'_>) -> R
     let found = catch_unwind(AssertUnwindSafe(|| find(task, &probe)));
     let found = match found {
         Ok(Err(_)) if stop.is_out_of_time() => Err(out_of_time(task.limit)),
-        Ok(Ok(Finding { status: Status::Blocked, .. })) => {
+        Ok(Ok(Finding { status: Status::Blocked, refusal: None, .. })) => {
             Err(StepError::Bug(Bug::BlockedWithoutReason).into())
         }
         Ok(found) => found,

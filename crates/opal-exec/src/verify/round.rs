@@ -289,6 +289,13 @@ impl<'r, 'p> Round<'r, 'p> {
         let (mut digest, mut refusal) = (None, None);
         let scrub_all = |lines: &[Message]| lines.iter().map(|line| vault.scrub(line)).collect();
         let (status, message, details, blocked) = match answer(result, &unmet) {
+            Ok(finding) if finding.status == Status::Blocked => {
+                let ShownFinding { message, details } = details::shown(&finding, vault, *direction);
+                let help = finding.refusal.map_or_else(Vec::new, |why| scrub_all(&why.help));
+                let error = message.clone();
+                let blocked = Blocked { error, help, by_prerequisite: false };
+                (Status::Blocked, message, details, Some(blocked))
+            }
             Ok(finding) => {
                 digest = self.digest(&finding);
                 refusal = finding.refusal.as_ref().map(|trouble| Refusal {
@@ -355,6 +362,7 @@ fn distinguished(
 fn answer(found: Result<Finding, Trouble>, unmet: &str) -> Result<Finding, Trouble> {
     let own = match found {
         found if unmet.is_empty() => return found,
+        Ok(Finding { status: Status::Blocked, refusal, .. }) => refusal.map(|why| why.message),
         Ok(finding) if finding.status != Status::Unknown => {
             let message = format!("{}; depends on {unmet}", finding.message.expose());
             return Ok(Finding { message: Secret::new(message), ..finding });

@@ -67,9 +67,7 @@ impl Errand<'_> {
         let target = record_name(&loaded.path, &self.resolved.plan);
         let words = match self.keeper {
             Some(_) => "opal module apply REF --dry-run -o FILE".to_owned(),
-            None => {
-                format!("{} plan -o FILE {}", context.opal(), command_line::target(self.subject))
-            }
+            None => command_line::plan(context, self.subject),
         };
         trust::may_run_directly(context, &asked.plan, &loaded.policed(), target, &words)
             .map_err(|failure| self.abandoned(failure))

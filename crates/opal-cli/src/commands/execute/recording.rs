@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use opal_core::contract::plan_hash;
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::plan::Plan;
 use opal_core::stream::Stream;
 use opal_core::view::PlanView;
 use opal_files::outgoing;
@@ -22,6 +21,7 @@ use opal_vault::record::{Ending, Header, Lines, Refusal, RunId, Source, Unwritte
 use opal_vault::witness::{Recorder, Unrecorded};
 
 use super::errand::Errand;
+use super::steps::places;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, Debugged};
@@ -113,7 +113,7 @@ impl<'a> Recording<'a> {
         let is_asked = header.commit.is_some() && header.source.is_none();
         let writer = match asked.run.no_record {
             true => None,
-            false => writer(context, asked, header, &errand.resolved.plan, vault, is_needed)?,
+            false => writer(context, asked, header, errand, vault, is_needed)?,
         };
         let sources = errand.subject.loaded.files();
         let git = std::thread::Builder::new().name("git".to_owned());
@@ -216,10 +216,11 @@ fn writer<'a>(
     context: &Context<'_>,
     asked: &Asked,
     header: Header<'a>,
-    plan: &Plan,
+    errand: &Errand<'_>,
     vault: &'a Vault,
     is_needed: bool,
 ) -> Result<Option<Writer<'a>>, Failure> {
+    let plan = &errand.resolved.plan;
     let root = match context.needed_root(asked.plan.root.as_ref()) {
         Ok(root) => root,
         Err(failure) if is_needed => {
@@ -232,7 +233,8 @@ fn writer<'a>(
     };
     let is_of_contract = header.contract.is_some();
     let hash = header.plan_hash.unwrap_or_else(|| plan_hash(plan));
-    let view = PlanView::new(plan, hash).with_registry(&context.registry);
+    let mut view = PlanView::new(plan, hash).with_registry(&context.registry);
+    view.places = places(plan, errand.subject.loaded);
     match Writer::create(&root, header, &view, vault, asked.run.sync) {
         Ok(writer) => Ok(Some(writer)),
         Err(unwritten) if unwritten.is_unsafe() => {

@@ -13,7 +13,7 @@ use opal_vault::record::Header;
 use serde_json::Value;
 
 use super::end::End;
-use super::steps::place;
+use super::steps::{place, places};
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
@@ -87,7 +87,8 @@ impl Reporting {
             let usual = || format!("the run ended with exit code {}", report.code);
             report.failed.as_ref().map_or_else(usual, headline)
         });
-        let view = PlanView::new(plan, plan_hash(plan)).with_registry(&context.registry);
+        let mut view = PlanView::new(plan, plan_hash(plan)).with_registry(&context.registry);
+        view.places = places(plan, end.errand.subject.loaded);
         let tree = Tree { colour: false }.format(&view);
         let mut facts = self.facts.clone();
         if let Some((_, commit)) = facts.iter_mut().find(|(name, _)| *name == "commit")

@@ -40,7 +40,7 @@ pub(super) fn from(
             }
         },
     };
-    path.map(Some).map_err(not_resumed)
+    path.map(Some).map_err(|why| not_resumed(why, &context.opal_runs(asked.plan.root.as_ref())))
 }
 
 pub(crate) fn which(resume: &Resume) -> Which<'_> {

@@ -1,7 +1,7 @@
 //! A plan that cannot run, and why: told like any other mistake in a source.
 
-use opal_core::Diagnostic;
 use opal_core::message::Message;
+use opal_core::{Code, Diagnostic};
 use opal_exec::execute::Unready;
 use opal_ops::planning::Subject;
 use opal_vault::Vault;
@@ -9,7 +9,8 @@ use opal_vault::Vault;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
-use crate::planning::{self, syntax::line_of};
+use crate::planning::syntax::{self, line_of};
+use crate::{commands::check, planning};
 
 /// Shows what stands in the way of each step. Nothing has run.
 pub(super) fn tell(
@@ -26,6 +27,14 @@ pub(super) fn tell(
         let (message, help) = (&unready.trouble.message, &unready.trouble.help);
         let (message, help) = (shown(message), help.iter().map(shown).collect());
         return Err(Failure { help, ..Failure::new(Exit::Unavailable, message, "") });
+    }
+    if let Some(config) = subject.loaded.config()
+        && steps.iter().all(|unready| unready.code == Code::ShellSyntax)
+    {
+        let (text, world) = (&subject.loaded.text, check::world(context)?);
+        let found = syntax::of_config(config, text, &context.registry, &world)?;
+        planning::report(subject, found, context, asked.plan.is_json())?;
+        return Ok(Exit::Source);
     }
     let place = |unready: &Unready| line_of(&subject.loaded.text, unready.span, unready.line);
     let diagnostics = steps.into_iter().map(|unready| {

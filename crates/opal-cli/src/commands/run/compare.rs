@@ -68,7 +68,7 @@ impl<'h> Here<'h> {
 
     pub(crate) fn tell(&self, news: News<'_>) {
         match news {
-            News::Elsewhere(errors, subject) => planning::elsewhere(subject, errors),
+            News::Elsewhere(errors, subject) => planning::elsewhere(subject, self.context, errors),
             News::Planned(resolved) => {
                 self.context.stages.end("plan");
                 view::trace::source(self.source, self.options);

@@ -45,7 +45,8 @@ impl<'c> Current<'c> {
         if projects::is_tree(path) {
             let since = contract.provenance().options.get("changed-since");
             let since = since.and_then(|all| all.first()).map(String::as_str);
-            let loaded = projects::load(path, &target.name, since, &context.registry)?;
+            let loaded =
+                projects::load(path, &target.name, since, &context.registry, &context.opal())?;
             return Ok(Some(Self::Text(Box::new(loaded))));
         }
         let mut loaded = source::read(&chosen, &context.registry).map_err(|not| match not {

@@ -17,7 +17,7 @@ use crate::commands::module::of_contract::typed;
 use crate::context::Context;
 use crate::options::PlanOptions;
 use crate::tasks::{self, quoted};
-use crate::{builtins, project, projects};
+use crate::{builtins, projects};
 
 pub(crate) fn new_contract(
     context: &Context<'_>,
@@ -33,13 +33,10 @@ pub(crate) fn new_contract(
     let target = &plan.target;
     let task = tasks::find(source, &target.name).filter(|_| target.name != Target::SCRIPT);
     // Options of a task stand behind its name, opal's before it: they can have the same names.
-    let mut words = vec![context.opal(), "plan -o".to_owned(), quoted(&output(path))];
     let tree = projects::Target::word(&source.path, &target.name);
-    if source.is_global {
-        words.push("-g".to_owned());
-    } else if task.is_some() && tree.is_none() && !project::is_default(&source.path) {
-        option(&mut words, "-f", &source.path.display().to_string());
-    }
+    let is_task = source.is_global || task.is_some() && tree.is_none();
+    let opal = if is_task { context.opal_for(source) } else { context.opal() };
+    let mut words = vec![opal, "plan -o".to_owned(), quoted(&output(path))];
     let named = options.root.as_ref().or(context.typed.root.as_ref());
     let root = named.map(|root| root.display().to_string());
     let root = root.or_else(|| kept(contract, "root").first().cloned());

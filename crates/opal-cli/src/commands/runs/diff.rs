@@ -19,7 +19,8 @@ pub(super) fn run(
     matches: &ArgMatches,
 ) -> Result<Exit, Failure> {
     let named = |id| matches.get_one::<String>(id).map_or("last", String::as_str);
-    let runs = [load(root, named("before"))?, load(root, named("after"))?];
+    let words = context.opal_runs(matches.get_one("root"));
+    let runs = [load(root, named("before"), &words)?, load(root, named("after"), &words)?];
     let before = reader::steps(&runs[0].folder).map_err(unreadable)?;
     let after = reader::steps(&runs[1].folder).map_err(unreadable)?;
     let pairs = paired(&before, &after);

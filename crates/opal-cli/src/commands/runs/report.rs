@@ -25,7 +25,7 @@ pub(super) fn run(
     matches: &ArgMatches,
 ) -> Result<Exit, Failure> {
     let name = matches.get_one::<String>("run").map_or("last", String::as_str);
-    let run = load(root, name)?;
+    let run = load(root, name, &context.opal_runs(matches.get_one("root")))?;
     let files = matches.get_many::<PathBuf>("out").into_iter().flatten().cloned();
     let files = files.map(ReportTo::new).collect::<Result<Vec<_>, _>>()?;
     let steps = reader::steps(&run.folder).map_err(unreadable)?;
@@ -42,7 +42,7 @@ fn report(run: &Run) -> Result<Report, Failure> {
     reader::replay(&run.folder, &collector).map_err(unreadable)?;
     let plan = run.plan().map_err(unreadable)?.unwrap_or_default();
     let (mut leaves, mut tree) = (Vec::new(), String::new());
-    gather(&plan["steps"], 0, &mut leaves, &mut tree);
+    gather(&plan["steps"], "", &mut leaves, &mut tree);
     let began = run.began().unwrap_or(SystemTime::UNIX_EPOCH);
     let failed = reader::failed_path(run).map_err(unreadable)?.map(|failed| failed.path);
     let failed: Vec<&str> = failed.as_deref().into_iter().collect();
@@ -94,17 +94,26 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The steps of a plan as a record has it, and a line for each.
-fn gather(steps: &Value, level: usize, leaves: &mut Vec<Leaf>, tree: &mut String) {
-    for step in steps.as_array().into_iter().flatten() {
+/// The steps of a plan as a record has it, and a line for each after the bars of what it is in.
+fn gather(steps: &Value, bars: &str, leaves: &mut Vec<Leaf>, tree: &mut String) {
+    let steps = steps.as_array().map_or(&[][..], Vec::as_slice);
+    for (index, step) in steps.iter().enumerate() {
         let path = step["path"].as_str().unwrap_or_default();
         let decorator = step["decorator"].as_str().unwrap_or_default();
         let text = step["note"].as_str().or(step["args"]["command"].as_str()).unwrap_or(decorator);
-        tree.push_str(&"  ".repeat(level));
-        tree.push_str(text);
+        let (branch, below) =
+            if index + 1 == steps.len() { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        let inner = format!("{bars}{below}");
+        tree.push_str(&format!("{bars}{branch}"));
+        tree.push_str(&text.trim_end().replace('\n', &format!("\n{inner}┊ ")));
+        // Records of earlier versions have none.
+        let at = step["at"].as_str();
+        at.into_iter().for_each(|at| tree.push_str(&format!("  ({at})")));
         tree.push('\n');
+        let place = at.and_then(|at| at.rsplit_once(':'));
+        let place = place.and_then(|(file, line)| Some((file.to_owned(), line.parse().ok()?)));
         let is_block = step["block"].is_array();
-        leaves.push(Leaf { path: path.into(), text: text.to_owned(), place: None, is_block });
-        gather(&step["block"], level + 1, leaves, tree);
+        leaves.push(Leaf { path: path.into(), text: text.to_owned(), place, is_block });
+        gather(&step["block"], &inner, leaves, tree);
     }
 }

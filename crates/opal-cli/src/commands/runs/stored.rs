@@ -16,9 +16,10 @@ pub(super) fn found(root: &Root) -> Result<Vec<Found>, Failure> {
     reader::list(root).map_err(root_failure)
 }
 
-pub(super) fn load(root: &Root, name: &str) -> Result<Run, Failure> {
+/// The run that a name means. `runs` begins the commands of messages.
+pub(super) fn load(root: &Root, name: &str, runs: &str) -> Result<Run, Failure> {
     let all = found(root)?;
-    let one = reader::find(&all, name).map_err(|why| unclear(name, &why))?;
+    let one = reader::find(&all, name).map_err(|why| unclear(name, &why, runs))?;
     let mut run = Run::load(one).map_err(unreadable)?;
     if is_modified(&run) == Some(true) {
         run.mark("modified", Value::Bool(true));

@@ -26,10 +26,11 @@ pub(super) fn run(
     root: &Root,
     matches: &ArgMatches,
 ) -> Result<Exit, Failure> {
+    let runs = context.opal_runs(matches.get_one("root"));
     let all = found(root)?;
     let name = matches.get_one::<String>("run").map(String::as_str);
     let one = match name.or_else(|| all.is_empty().then_some("last")) {
-        Some(name) => reader::find(&all, name).map_err(|why| unclear(name, &why))?,
+        Some(name) => reader::find(&all, name).map_err(|why| unclear(name, &why, &runs))?,
         None => all.iter().find(|found| is_running(found)).unwrap_or(&all[0]),
     };
     let events = Events::open(&one.folder).map_err(unreadable)?;

@@ -14,7 +14,7 @@ use crate::ambient::Colour;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::inner::ROUND;
-use crate::task_words::Typed;
+use crate::task_words::{Others, Typed};
 use crate::verb::Verb;
 use crate::{builtins, task_words, tasks};
 
@@ -77,7 +77,9 @@ impl Words {
 /// The options and arguments of a task that was asked for some of them: rounds do not ask again.
 fn answered(subject: &Subject<'_>, typed: &[OsString]) -> Option<(Vec<OsString>, Vec<OsString>)> {
     let task = tasks::find(subject.loaded, subject.function.as_deref()?)?;
-    let sorted = task_words::sort(&task, typed, Verb::Watch.options(), &Vec::new);
+    // What would be said about them is not shown: the first call has said it.
+    let others = Others { names: &Vec::new, opal: &String::new };
+    let sorted = task_words::sort(&task, typed, Verb::Watch.options(), &others);
     let Ok(Typed::Missing(missing)) = sorted else { return None };
     let words = tasks::words_with(&task, &subject.arguments, &str::to_owned);
     Some((missing.words.options, words.into_iter().skip(1).map(OsString::from).collect()))

@@ -3,17 +3,35 @@
 use super::{CASES, ENDS, python, reported};
 use crate::support::Opal;
 
-/// The cases of `r.xml`, without the lines of sources, which a record does not have.
+/// The cases of `r.xml`, with their lines.
 fn cases(opal: &Opal) -> Vec<String> {
-    let cases = python(opal, CASES);
-    let without = |line: &str| {
-        let mut parts: Vec<&str> = line.split(" | ").collect();
-        if parts.len() > 2 {
-            parts.remove(2);
+    python(opal, CASES).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_plan_of_a_report_has_the_file_and_the_line_of_each_step() {
+    let source = "import \"lib.opl\"\nfun ci() {\n    @needs.lib.prepare()\n    echo one\n    \
+                  @retry(2) {\n        echo two &&\n            echo three\n    }\n}\n";
+    let opal = Opal::machine(source).file("lib.opl", "\nfun prepare() {\n    echo prepared\n}\n");
+    reported(&opal, &["ci"]);
+    let live = opal.read("r.html");
+    opal.call(&["runs", "report", "last", "-o", "r.html"]).code(0);
+    for page in [live, opal.read("r.html")] {
+        for line in [
+            "  (commands.opl:3)\n",
+            "└─ echo prepared  (lib.opl:3)\n",
+            "├─ echo one  (commands.opl:4)\n",
+            "  (commands.opl:5)\n",
+            "└─ echo two &amp;&amp;\n",
+            "echo three  (commands.opl:6)\n",
+        ] {
+            assert!(page.contains(line), "{line:?} in {page}");
         }
-        parts.join(" | ")
-    };
-    cases.lines().map(without).collect()
+    }
+    let runs = std::fs::read_dir(opal.path().join("home/.opal/logs/run/ci")).unwrap();
+    let record = runs.flatten().next().unwrap().path();
+    let plan = std::fs::read_to_string(record.join("plan.json")).unwrap();
+    crate::support::assert_plan_schema(&serde_json::from_str(&plan).unwrap());
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub(super) fn node(view: &PlanView<'_>, step: &Step) -> Node {
         .collect();
     add("decorator", Some(step.node.name().into()));
     add("path", Some(step.path.as_ref().into()));
+    add("at", view.places.get(&*step.path).map(|place| place.as_str().into()));
     add("args", some(args(plan, step)).map(Node::Object));
     add("block", list(step.block.iter().map(|inner| self::node(view, inner))));
     add("redirects", list(step.redirects.iter().map(|one| redirect(view, one))));

@@ -25,7 +25,7 @@ pub(super) fn apply(
 ) -> Result<(), Trouble> {
     let wanted = wanted(content, inputs, probe)?;
     let found = Found::read(&wanted, probe)?;
-    decide(&wanted, found.as_ref(), inputs)?;
+    decide(&wanted, found.as_ref(), inputs)?.decided()?;
     written::apply(&wanted, found.as_ref(), files)
 }
 
@@ -45,7 +45,8 @@ fn decide(wanted: &Wanted, found: Option<&Found>, inputs: &Inputs) -> Result<Fin
     if finding.status == Status::Drifted && !inputs.is_true("overwrite") {
         let help = "set `overwrite=true` to replace it, or move it away";
         let message = format!("{}; `overwrite` is not set", finding.message.expose());
-        return Err(Trouble::new(TroubleKind::Invalid, message, help));
+        let blocked = Finding::blocked(Trouble::new(TroubleKind::Invalid, message, help));
+        return Ok(Finding { details: finding.details, ..blocked });
     }
     Ok(finding)
 }

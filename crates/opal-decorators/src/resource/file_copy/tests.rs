@@ -25,6 +25,12 @@ const ALL: &[&str] = &["overwrite", "recursive", "preserve_mode"];
 
 fn found(world: &MemoryWorld, flags: &[&'static str]) -> Result<(Status, String), String> {
     match FileCopy.verify(&inputs(flags), world) {
+        Ok(finding) if finding.status == Status::Blocked => {
+            assert!(finding.details.is_some_and(|it| !it.report().is_empty()));
+            let trouble = finding.refusal.unwrap();
+            assert!(!trouble.help.is_empty());
+            Err(trouble.message.into())
+        }
         Ok(finding) => {
             let details = finding.details.map_or(String::new(), |it| it.report());
             Ok((finding.status, details))

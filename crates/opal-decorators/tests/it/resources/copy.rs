@@ -55,6 +55,27 @@ fn what_differs_is_somebodys_work() {
 }
 
 #[test]
+fn what_is_not_replaced_shows_how_it_differs() {
+    let site = Site::new();
+    site.file("s", "one\nours\n");
+    site.file("d", "one\ntheirs\n");
+    for call in
+        ["@file.copy(\"s\", \"d\")", "@file.copy(destination=\"d\", content=\"one\\nours\\n\")"]
+    {
+        let found = site.verify(call);
+        assert_eq!(found.status, Status::Blocked);
+        let shown = details(&found);
+        assert!(shown.contains(" one\n-ours\n+theirs\n"), "{call}: {shown}");
+    }
+    // Nothing can be compared with a source that is not there, or with another kind of thing.
+    std::fs::create_dir(site.path("folder")).unwrap();
+    for call in ["@file.copy(\"none\", \"d\")", "@file.copy(\"s\", \"folder\")"] {
+        let found = site.verify(call);
+        assert_eq!((found.status, found.details.is_none()), (Status::Blocked, true), "{call}");
+    }
+}
+
+#[test]
 fn a_replaced_file_keeps_its_owner_and_set_uid_is_not_copied() {
     if !needs::root() {
         return;
