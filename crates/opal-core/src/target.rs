@@ -5,6 +5,7 @@
 //! a second word of a command.
 
 mod address;
+mod host_key;
 pub mod name;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use std::fmt;
 use std::num::NonZeroU16;
 
 pub use address::AddressError;
+pub use host_key::HostKey;
 pub use name::{Host, KubeContext, Name, NameError, TargetName, User};
 
 /// Levels of a way at most.

@@ -10,6 +10,7 @@
 //! | what | where |
 //! |---|---|
 //! | the words of `ssh` | [`ssh`] |
+//! | the key of a host, and what `known_hosts` says about it | `host_key`, `known`, `connect` |
 //! | what is said before the hello, sending the helper | `talk` |
 //! | what was said, for messages | [`said`] |
 //! | why a target is not reached, and which exit code that is | [`error`] |
@@ -17,7 +18,10 @@
 //! What the shell on the target does, and the words of `sudo`, `docker` and `kubectl`, are in
 //! `opal_session::reach`, which the helper shares.
 
+mod connect;
 pub mod error;
+mod host_key;
+mod known;
 mod nonce;
 mod origin;
 pub mod said;
@@ -30,7 +34,7 @@ use std::time::Duration;
 use opal_core::Secret;
 use opal_core::hash::Digest;
 use opal_core::resolver::Trouble;
-use opal_core::target::{Hop, TargetName, Via};
+use opal_core::target::{Hop, HostKey, TargetName, Via};
 use opal_session::reach::{Dialling, script};
 use opal_session::stop::Stop;
 use opal_session::wire::Timing;
@@ -44,6 +48,7 @@ use crate::greeting::{Greeting, Terms};
 use crate::helper::Programs;
 use crate::relay::{self, Relayed};
 use crate::session::{ReadOnlySession, RemoteSession};
+use connect::Keys;
 use error::{DialCause, DialError};
 pub use origin::Origin;
 use said::Said;
@@ -58,6 +63,9 @@ const SUDO_PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long a transport may take to end, and to say why.
 const LAST: Duration = Duration::from_secs(2);
+
+/// What `ssh` ends with when it was itself that failed.
+const SSH_FAILED: i32 = 255;
 
 /// What a session may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +94,7 @@ pub struct Dialled {
     greeting: Greeting,
     said: Said,
     mode: Mode,
+    host_key: Option<HostKey>,
 }
 
 /// Reaches one hop.
@@ -104,8 +113,11 @@ pub fn dial(
     let mut said = Said::default();
     let greeting = reach(target, base, hop, mode, options, stop, &mut said);
     match greeting {
-        Ok(greeting) => Ok(Dialled { greeting, said, mode }),
-        Err(cause) => Err(DialError { target: target.clone(), hop: hop.clone(), cause, said }),
+        Ok((greeting, host_key)) => Ok(Dialled { greeting, said, mode, host_key }),
+        Err(cause) => {
+            let (target, hop, said) = (target.clone(), hop.clone(), Box::new(said));
+            Err(DialError { target, hop, cause, said })
+        }
     }
 }
 
@@ -117,20 +129,22 @@ fn reach(
     options: &Options<'_>,
     stop: &Stop,
     said: &mut Said,
-) -> Result<Greeting, DialCause> {
+) -> Result<(Greeting, Option<HostKey>), DialCause> {
     let nonce = nonce::draw().map_err(|error| DialCause::System(error.kind()))?;
     let (digests, timing) = (options.programs.digests(), options.timing);
     let dialling = Dialling { nonce, digests, is_read_only: mode == Mode::ReadOnly, timing };
     let password = options.password.filter(|_| matches!(hop, Hop::User { .. }));
+    let mut keys = None;
     let (wires, mut carrier) = match (base, hop) {
         (Base::Here, Hop::Local) => {
             let (wires, transport) = options.origin.helper(&script::arguments(&dialling))?;
-            return heard(target, wires, &[], Carrier::Process(transport), timing);
+            let carrier = Carrier::Process(transport);
+            return Ok((heard(target, wires, &[], carrier, timing)?, None));
         }
         (Base::Here, Hop::Ssh(ssh)) => {
-            let command = script::login_command(&dialling);
-            let words = ssh::arguments(ssh, &options.ssh, &[], &command);
-            let (wires, transport) = options.origin.ssh(&words)?;
+            let started = Keys::new(ssh, options)?;
+            let (wires, transport) = started.start(&script::login_command(&dialling))?;
+            keys = Some(started);
             (wires, Carrier::Process(transport))
         }
         (Base::Here, hop) => {
@@ -157,16 +171,21 @@ fn reach(
     let sent = match talk.reach(options.programs) {
         Ok(sent) => sent,
         Err(cause) => {
-            let cause = ended(cause, &mut carrier, &mut talk);
+            let mut cause = ended(cause, &mut carrier, &mut talk);
+            if let DialCause::Ended { code: Some(SSH_FAILED) } = cause {
+                let refusal = keys.as_ref().and_then(|keys| keys.refusal(stop));
+                cause = refusal.map_or(cause, DialCause::HostKey);
+            }
             *said = std::mem::take(&mut talk.said);
             return Err(cause);
         }
     };
     *said = std::mem::take(&mut talk.said);
+    let key = keys.map(|keys| keys.accepted()).transpose()?.flatten();
     let begun = talk.begun().to_vec();
     let greeting = heard(target, talk.into_wires(), &begun, carrier, timing)?;
     check(&greeting, sent, mode)?;
-    Ok(greeting)
+    Ok((greeting, key))
 }
 
 /// What the helper of the outer target has started.
@@ -224,6 +243,12 @@ impl Dialled {
     #[must_use]
     pub fn said(&self) -> &Said {
         &self.said
+    }
+
+    /// The key of the host, where the policy asks for it. It alone is proven.
+    #[must_use]
+    pub fn host_key(&self) -> Option<&HostKey> {
+        self.host_key.as_ref()
     }
 
     #[must_use]

@@ -12,7 +12,9 @@
 //! |---|---|
 //! | what the shell on the target does | [`script`] |
 //! | which program leads there | [`words`] |
+//! | what `ssh` says about the key of a host | [`report`] |
 
+pub mod report;
 pub mod script;
 pub mod words;
 

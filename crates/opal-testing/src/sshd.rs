@@ -177,6 +177,14 @@ impl Sshd {
         let key = self.directory().join("host");
         let _ = fs::remove_file(&key);
         keygen(&key);
+        self.restart(lines);
+    }
+
+    /// The server is started again, with other lines in its configuration.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn restart(&mut self, lines: &[&str]) {
         self.stop();
         self.server = spawn(self.directory.path(), self.port, lines);
         await_server(&mut self.server, self.port);

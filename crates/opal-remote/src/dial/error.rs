@@ -10,7 +10,7 @@ use std::time::Duration;
 use opal_core::message;
 use opal_core::message::{Reason, Words};
 use opal_core::resolver::{Trouble, TroubleKind};
-use opal_core::target::{Hop, Ssh, TargetName, Via};
+use opal_core::target::{Hop, HostKey, Ssh, TargetName, Via};
 use opal_core::view::visible;
 use opal_session::reach::words::ReachError;
 use opal_session::wire::frame::Loss;
@@ -24,7 +24,7 @@ pub struct DialError {
     pub hop: Hop,
     pub cause: DialCause,
     /// What there is to quote. It decides nothing.
-    pub said: Said,
+    pub said: Box<Said>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,8 +63,15 @@ pub enum DialCause {
     Hello(Loss),
     /// The password was not accepted, or nothing asked for it in time.
     Denied,
-    /// The host has a key that must not be accepted.
+    /// The host has a key that `ssh` refuses.
     HostKey(KeyRefusal),
+    /// `ssh` accepts the key, and the contract has another one.
+    OtherKey {
+        expected: HostKey,
+        presented: HostKey,
+    },
+    /// `ssh` did not say which key the host has.
+    NoKey,
     System(ErrorKind),
     /// Nobody waits for it any more.
     Stopped,
@@ -135,6 +142,12 @@ impl DialError {
                     .to_owned()
             }
             (DialCause::HostKey(refusal), hop) => key_help(refusal, hop),
+            (DialCause::NoKey, _) => {
+                "contracts need OpenSSH 8.5 or newer on opal's machine".to_owned()
+            }
+            (DialCause::OtherKey { .. }, hop) => {
+                format!("if `{hop}` was reinstalled, make a new contract")
+            }
             (DialCause::Outer(trouble), _) => {
                 trouble.help.first().map(ToString::to_string).unwrap_or_default()
             }
@@ -244,6 +257,10 @@ impl fmt::Display for DialError {
                 quoted(f)
             }
             DialCause::HostKey(refusal) => refusal.fmt(f),
+            DialCause::OtherKey { expected, presented } => {
+                write!(f, "host key is {expected} in the contract, {presented} now")
+            }
+            DialCause::NoKey => f.write_str("the key of the host is not known"),
             DialCause::System(why) => write!(f, "{}", Reason(*why)),
             DialCause::Stopped => f.write_str("cancelled"),
             DialCause::Outer(trouble) => write!(f, "{}", trouble.message),

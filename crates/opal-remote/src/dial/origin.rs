@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
@@ -13,13 +13,18 @@ use std::time::Duration;
 use opal_core::target::Hop;
 use opal_session::reach::Dialling;
 use opal_session::reach::words::{self, Programs, ReachError};
+use opal_session::stop::{Order, Stop};
 use opal_session::{Starting, Transport, pipe};
+use rustix::event::PollFlags;
 
 use super::error::DialCause;
 use super::talk::Wires;
 
 /// How long an engine may take to say whether it knows a container.
 const INSPECTION: Duration = Duration::from_secs(20);
+
+/// Of the programs that are asked about a host.
+const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
 /// What transports are started with.
 pub struct Origin {
@@ -79,6 +84,36 @@ impl Origin {
             DialCause::NotStarted { program: program.to_owned(), why: error.kind() }
         })?;
         Ok((Wires { ends, stderr }, transport))
+    }
+}
+
+impl Origin {
+    /// What a program prints that succeeds in time.
+    pub(super) fn answer(
+        &self,
+        name: &str,
+        words: &[OsString],
+        limit: Duration,
+    ) -> Option<Vec<u8>> {
+        let (wires, mut transport) = self.run(&self.find(name)?, words, None).ok()?;
+        let Wires { ends, stderr } = wires;
+        drop(ends.input);
+        drain(stderr).ok()?;
+        let (stop, mut printed) = (Stop::new().limited(limit, Duration::ZERO), Vec::new());
+        let mut chunk = vec![0; 64 * 1024];
+        while printed.len() <= MAX_ANSWER_BYTES {
+            let _ = stop.wait(&[(ends.output.as_fd(), PollFlags::IN)], None, Order::GoOn);
+            if stop.order() != Order::GoOn {
+                return None;
+            }
+            match rustix::io::read(&ends.output, &mut chunk) {
+                Ok(0) => return (transport.wait(limit) == Some(0)).then_some(printed),
+                Ok(count) => printed.extend_from_slice(&chunk[..count]),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return None,
+            }
+        }
+        None
     }
 }
 

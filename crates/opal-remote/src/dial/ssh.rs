@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use opal_core::target::Ssh;
+use opal_core::target::{HostKey, Ssh};
 
 /// What a block says about its connections.
 #[derive(Clone, Debug)]
@@ -12,11 +12,25 @@ pub struct SshOptions {
     /// Nobody is there to answer a question: without a terminal, and for several targets.
     pub is_batch: bool,
     pub forward_agent: bool,
+    pub keys: KeyPolicy,
+}
+
+/// Which host keys are accepted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum KeyPolicy {
+    /// The user's configuration decides, and nobody gets to know the key.
+    #[default]
+    Users,
+    /// Only one that `known_hosts` has. It is reported: for making a contract.
+    Reported,
+    /// The same, and only this one: for running a contract.
+    Only(HostKey),
 }
 
 impl Default for SshOptions {
     fn default() -> Self {
-        Self { connect_timeout: Duration::from_secs(10), is_batch: true, forward_agent: false }
+        let (connect_timeout, keys) = (Duration::from_secs(10), KeyPolicy::Users);
+        Self { connect_timeout, is_batch: true, forward_agent: false, keys }
     }
 }
 

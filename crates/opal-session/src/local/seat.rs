@@ -41,9 +41,17 @@ pub(crate) fn take(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
     };
     match seated(&terminal) {
         // It is the session's now, and this process has no further use for it.
-        Ok(()) => children::command(Path::new(&program)).args(arguments).exec(),
+        Ok(()) => become_program(Path::new(&program), arguments),
         Err(error) => error,
     }
+}
+
+/// This process becomes another program. It returns only if that fails.
+pub(crate) fn become_program(
+    program: &Path,
+    arguments: impl Iterator<Item = OsString>,
+) -> io::Error {
+    children::command(program).args(arguments).exec()
 }
 
 fn seated(terminal: &OsStr) -> io::Result<()> {

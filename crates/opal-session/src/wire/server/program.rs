@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::{Service, serve, stdio};
 use crate::local::seat;
+use crate::reach::report;
 use crate::wire::frame::Loss;
 use crate::wire::{BUILD, Timing};
 
@@ -33,15 +34,17 @@ impl fmt::Display for Ended {
 /// Serves over the standard input and output of this process. Arguments: `--read-only`, `--digest`,
 /// `--ping` and `--lost` with milliseconds; `--once DIRECTORY` removes the program and the directory
 /// that was made for it. `--check BUILD` only says whether it runs here and is of that build, and
-/// `--seat` makes another program of it, which wants a terminal.
+/// `--seat` makes another program of it, which wants a terminal; `--hostkey` reports a key for `ssh`.
 pub fn run(
     arguments: impl Iterator<Item = OsString>,
     environment: BTreeMap<OsString, OsString>,
 ) -> Result<(), Ended> {
     let mut arguments = arguments.peekable();
-    if arguments.peek().is_some_and(|word| word == seat::WORD) {
-        arguments.next();
+    if arguments.next_if(|word| word == seat::WORD).is_some() {
         return Err(Ended::NotStarted(seat::take(arguments)));
+    }
+    if arguments.next_if(|word| word == report::WORD).is_some() {
+        return report::report(arguments).map_err(Ended::NotStarted);
     }
     opal_files::memory::keep_private();
     let start = std::env::current_dir().map_err(Ended::NotStarted)?;

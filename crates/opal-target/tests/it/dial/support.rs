@@ -14,7 +14,7 @@ use opal_core::stream::{Closed, Stream};
 use opal_core::target::{Hop, TargetName};
 use opal_remote::dial::Base;
 use opal_remote::dial::error::DialError;
-use opal_remote::dial::ssh::SshOptions;
+use opal_remote::dial::ssh::{KeyPolicy, SshOptions};
 use opal_remote::helper::{Program, Programs};
 use opal_remote::{Dialled, Mode, Options, Origin, RemoteSession, Terms, dial};
 use opal_session::stop::Stop;
@@ -34,13 +34,19 @@ pub(crate) struct Caller {
     pub(crate) origin: Origin,
     pub(crate) password: Option<Secret>,
     pub(crate) timing: Timing,
+    pub(crate) keys: KeyPolicy,
 }
 
 impl Caller {
     pub(crate) fn new(environment: BTreeMap<OsString, OsString>) -> Self {
         let (directory, helper) = (PathBuf::from("/"), (PathBuf::from(PROGRAM), Vec::new()));
         let origin = Origin { environment, directory, helper };
-        Self { origin, password: None, timing: Timing::default() }
+        let (timing, keys) = (Timing::default(), KeyPolicy::Users);
+        Self { origin, password: None, timing, keys }
+    }
+
+    pub(crate) fn with_keys(self, keys: KeyPolicy) -> Self {
+        Self { keys, ..self }
     }
 
     pub(crate) fn of(sshd: &Sshd) -> Self {
@@ -53,7 +59,8 @@ impl Caller {
         hop: &Hop,
         mode: Mode,
     ) -> Result<Dialled, DialError> {
-        let ssh = SshOptions { connect_timeout: Duration::from_secs(20), ..SshOptions::default() };
+        let (connect_timeout, keys) = (Duration::from_secs(20), self.keys.clone());
+        let ssh = SshOptions { connect_timeout, keys, ..SshOptions::default() };
         let (origin, programs, timing) = (&self.origin, &*PROGRAMS, self.timing);
         let password = self.password.as_ref();
         let options = Options { origin, programs, timing, ssh, password };

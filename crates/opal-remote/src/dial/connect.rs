@@ -1,0 +1,124 @@
+//! One connection by `ssh`, and which key the host has.
+
+use std::time::Instant;
+
+use opal_core::target::{HostKey, Ssh};
+use opal_session::Transport;
+use opal_session::stop::Stop;
+
+use super::Options;
+use super::error::{DialCause, KeyRefusal};
+use super::host_key::{Watch, algorithms};
+use super::known::{self, Configured};
+use super::ssh::{self, KeyPolicy, SshOptions};
+use super::talk::Wires;
+
+/// What watches over the key of one connection.
+#[derive(Debug)]
+pub(super) struct Keys<'a> {
+    ssh: &'a Ssh,
+    options: &'a Options<'a>,
+    watch: Option<Watch>,
+    configured: Option<Configured>,
+    began: Instant,
+}
+
+impl<'a> Keys<'a> {
+    /// With the policy of the block.
+    pub(super) fn new(ssh: &'a Ssh, options: &'a Options<'a>) -> Result<Self, DialCause> {
+        let system = |error: std::io::Error| DialCause::System(error.kind());
+        let (watch, configured) = match &options.ssh.keys {
+            KeyPolicy::Users => (None, None),
+            KeyPolicy::Reported | KeyPolicy::Only(_) => {
+                let configured = known::configured(options.origin, ssh, &options.ssh);
+                (Some(Watch::new().map_err(system)?), configured)
+            }
+        };
+        Ok(Self { ssh, options, watch, configured, began: Instant::now() })
+    }
+
+    /// Starts `ssh`.
+    pub(super) fn start(&self, command: &str) -> Result<(Wires, Transport), DialCause> {
+        let mut more = match &self.watch {
+            Some(watch) => self.watching(watch),
+            None => Vec::new(),
+        };
+        if let KeyPolicy::Only(key) = &self.options.ssh.keys {
+            more.push(format!("HostKeyAlgorithms={}", algorithms(key)));
+        }
+        let words = ssh::arguments(self.ssh, &self.options.ssh, &more, command);
+        self.options.origin.ssh(&words)
+    }
+
+    fn watching(&self, watch: &Watch) -> Vec<String> {
+        let own = self.configured.as_ref().and_then(|it| it.command.as_deref());
+        vec![
+            "StrictHostKeyChecking=yes".to_owned(),
+            "ControlPath=none".to_owned(),
+            watch.option(self.options.origin, own),
+        ]
+    }
+
+    /// The key of a host that `ssh` has accepted; none where nobody asked for it.
+    pub(super) fn accepted(&self) -> Result<Option<HostKey>, DialCause> {
+        let Some(watch) = &self.watch else { return Ok(None) };
+        let presented = watch.presented().ok_or(DialCause::NoKey)?;
+        match &self.options.ssh.keys {
+            KeyPolicy::Only(expected) if *expected != presented => {
+                Err(DialCause::OtherKey { expected: expected.clone(), presented })
+            }
+            _ => Ok(Some(presented)),
+        }
+    }
+
+    /// Whether a connection failed because of the key. Only facts count: what `ssh` prints can be the
+    /// server's words.
+    pub(super) fn refusal(&self, stop: &Stop) -> Option<KeyRefusal> {
+        let (origin, limit) = (self.options.origin, self.options.ssh.connect_timeout);
+        let asked;
+        let configured = match &self.configured {
+            Some(configured) => configured,
+            None => {
+                // A host that has not answered at all has shown no key.
+                if self.began.elapsed() >= limit || stop.why().is_some() {
+                    return None;
+                }
+                asked = known::configured(origin, self.ssh, &self.options.ssh)?;
+                &asked
+            }
+        };
+        let presented = match &self.watch {
+            Some(watch) => watch.presented()?,
+            None if !known::is_listed(origin, configured) => return None,
+            None => self.asked(configured)?,
+        };
+        let refusal = known::refusal(origin, configured, &presented)?;
+        match &self.options.ssh.keys {
+            KeyPolicy::Only(expected) if *expected != presented => {
+                let expected = expected.identity().to_owned();
+                let presented = presented.identity().to_owned();
+                Some(KeyRefusal::NotTheContracts { expected, presented })
+            }
+            _ => Some(refusal),
+        }
+    }
+
+    /// One more connection, for the key alone.
+    fn asked(&self, configured: &Configured) -> Option<HostKey> {
+        let watch = Watch::new().ok()?;
+        let own = configured.command.as_deref();
+        let origin = self.options.origin;
+        let more = [
+            "StrictHostKeyChecking=yes".to_owned(),
+            "ControlPath=none".to_owned(),
+            // The key comes first; nobody shall be let in.
+            "PreferredAuthentications=none".to_owned(),
+            watch.option(origin, own),
+        ];
+        let options = SshOptions { is_batch: true, ..self.options.ssh.clone() };
+        let words = ssh::arguments(self.ssh, &options, &more, "exit");
+        // It fails: only what it has reported is of interest.
+        let _ = origin.answer("ssh", &words, options.connect_timeout.saturating_mul(2));
+        watch.presented()
+    }
+}

@@ -1,0 +1,134 @@
+//! What `known_hosts` says about a key that a host has presented: asked after a failure, with the
+//! user's own files, by `ssh -G` and `ssh-keygen -F`.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use base64ct::{Base64, Encoding as _};
+use opal_core::target::{HostKey, Ssh};
+
+use super::error::KeyRefusal;
+use super::host_key;
+use super::origin::Origin;
+use super::ssh::{self, SshOptions};
+
+/// How long either program may take.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Of the user's configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Configured {
+    /// What `known_hosts` has the host under.
+    pub(super) name: String,
+    pub(super) files: Vec<String>,
+    /// The user's own `KnownHostsCommand`.
+    pub(super) command: Option<String>,
+}
+
+/// What the user's configuration says about a host.
+pub(super) fn configured(origin: &Origin, ssh: &Ssh, options: &SshOptions) -> Option<Configured> {
+    let mut words = ssh::arguments(ssh, options, &[], "");
+    // The command, which nobody runs.
+    words.pop();
+    words.insert(0, "-G".into());
+    let text = origin.answer("ssh", &words, LIMIT)?;
+    Some(read(&String::from_utf8_lossy(&text)))
+}
+
+fn read(text: &str) -> Configured {
+    let (mut host, mut port, mut alias) = ("", "22", None);
+    let mut configured = Configured::default();
+    for (key, value) in text.lines().filter_map(|line| line.split_once(' ')) {
+        match key {
+            "hostname" => host = value,
+            "port" => port = value,
+            "hostkeyalias" if value != "none" => alias = Some(value),
+            "userknownhostsfile" | "globalknownhostsfile" => {
+                let files = value.split_whitespace().map(str::to_owned);
+                configured.files.extend(files.filter(|file| file != "none" && file != "/dev/null"));
+            }
+            "knownhostscommand" if value != "none" => configured.command = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+    configured.name = match (alias, port) {
+        (Some(alias), _) => alias.to_owned(),
+        (None, "22") => host.to_owned(),
+        (None, port) => format!("[{host}]:{port}"),
+    };
+    configured
+}
+
+/// A line of `known_hosts`.
+#[derive(Debug)]
+struct Entry {
+    marker: Option<String>,
+    blob: Vec<u8>,
+}
+
+/// Whether anything is known of the host.
+pub(super) fn is_listed(origin: &Origin, configured: &Configured) -> bool {
+    !entries(origin, configured).is_empty()
+}
+
+/// Why the key must not be accepted; none where nothing speaks against it.
+pub(super) fn refusal(
+    origin: &Origin,
+    configured: &Configured,
+    presented: &HostKey,
+) -> Option<KeyRefusal> {
+    let entries = entries(origin, configured);
+    let identity = || presented.identity().to_owned();
+    let is_it = |entry: &&Entry| host_key::host_key(&entry.blob).as_ref() == Some(presented);
+    let (revoked, listed): (Vec<&Entry>, Vec<&Entry>) =
+        entries.iter().partition(|entry| entry.marker.as_deref() == Some("@revoked"));
+    if revoked.iter().any(&is_it) {
+        return Some(KeyRefusal::Revoked { presented: identity() });
+    }
+    // One that is signed by somebody is not another key of the host.
+    let is_certificate = presented.algorithm().contains("-cert-");
+    let mut plain = listed.iter().filter(|entry| entry.marker.is_none()).peekable();
+    let is_known = plain.peek().is_none() || plain.any(is_it);
+    (!is_known && !is_certificate).then(|| KeyRefusal::Changed { presented: identity() })
+}
+
+fn entries(origin: &Origin, configured: &Configured) -> Vec<Entry> {
+    let ask = |file: &String| {
+        let words = ["-F", &configured.name, "-f", file].map(OsString::from);
+        origin.answer("ssh-keygen", &words, LIMIT)
+    };
+    let texts = configured.files.iter().filter_map(ask);
+    texts.flat_map(|text| lines(&String::from_utf8_lossy(&text))).collect()
+}
+
+fn lines(text: &str) -> Vec<Entry> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let entry = |line: &str| {
+        let mut words = line.split_whitespace();
+        let first = words.next()?;
+        let marker = first.starts_with('@').then(|| first.to_owned());
+        if marker.is_some() {
+            words.next()?;
+        }
+        let key = words.nth(1)?;
+        Some(Entry { marker, blob: Base64::decode_vec(key).ok()? })
+    };
+    lines.filter_map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_names_files_and_the_name_in_them() {
+        let text = "hostname 10.0.0.1\nport 2222\nuserknownhostsfile /a /b\n\
+                    globalknownhostsfile /dev/null\nknownhostscommand /bin/x %H\n";
+        let read_ = read(text);
+        assert_eq!(read_.name, "[10.0.0.1]:2222");
+        assert_eq!(read_.files, ["/a", "/b"]);
+        assert_eq!(read_.command.as_deref(), Some("/bin/x %H"));
+        assert_eq!(read("hostname web1\nport 22\n").name, "web1");
+        assert_eq!(read("hostname web1\nport 2222\nhostkeyalias it\n").name, "it");
+    }
+}
