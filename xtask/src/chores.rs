@@ -179,7 +179,7 @@ fn ansible(root: &Path) -> Option<PathBuf> {
 fn linked(root: &Path, folder: &str) -> Option<PathBuf> {
     let programs = root.join(folder).join("programs");
     std::fs::create_dir_all(&programs).ok()?;
-    for name in ["ansible-playbook", "ansible-vault"] {
+    for name in ["ansible-inventory", "ansible-playbook", "ansible-vault"] {
         let program = root.join(folder).join("bin").join(name);
         answers(&[program.to_str()?, "--version"])?;
         let _ = std::fs::remove_file(programs.join(name));

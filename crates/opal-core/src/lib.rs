@@ -25,6 +25,7 @@
 //! | documents held against JSON Schemas | [`schema`] |
 //! | templates, and whoever renders them | [`template`] |
 //! | files of variables | [`dotenv`] |
+//! | batches of a fleet, and how many targets may fail | [`fleet`] |
 //! | how `git` is started | [`git`] |
 //! | other machines, users and containers: names, and the way there | [`target`] |
 //! | "did you mean"; cycles among things that need each other | [`suggest`], [`cycles`] |
@@ -50,6 +51,7 @@ pub mod diagnostic;
 pub mod dotenv;
 pub mod duration;
 pub mod files;
+pub mod fleet;
 pub mod gather;
 pub mod git;
 pub mod hash;

@@ -19,6 +19,7 @@
 //! | reading a target | [`probe`], the content of files in `content` |
 //! | acting on it | [`session`], commands in `run`, files in `files` |
 //! | reaching a target by ssh, sudo, an engine or through another target | [`dial`](mod@dial), `relay`, `carrier` |
+//! | the targets of a fleet, from inventories | [`inventory`] |
 //! | the helper on this machine | [`local`] |
 //! | the helper that is sent to other machines | [`helper`] |
 //! | why there is no connection any more | `error` |
@@ -33,6 +34,7 @@ mod error;
 mod files;
 pub mod greeting;
 pub mod helper;
+pub mod inventory;
 mod link;
 pub mod local;
 pub mod probe;
