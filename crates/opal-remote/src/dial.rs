@@ -64,6 +64,9 @@ const SUDO_PATIENCE: Duration = Duration::from_secs(20);
 /// How long a transport may take to end, and to say why.
 const LAST: Duration = Duration::from_secs(2);
 
+/// How long a helper that has noticed a loss takes to end everything.
+const LEFT: Duration = Duration::from_secs(5);
+
 /// What `ssh` ends with when it was itself that failed.
 const SSH_FAILED: i32 = 255;
 
@@ -95,6 +98,14 @@ pub struct Dialled {
     said: Said,
     mode: Mode,
     host_key: Option<HostKey>,
+}
+
+/// Who answers: an address may belong to another machine by the time of the next connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub user: u32,
+    pub machine: String,
+    pub host_key: Option<HostKey>,
 }
 
 /// Reaches one hop.
@@ -259,6 +270,29 @@ impl Dialled {
     /// Steps on the target. A target that was dialled to be read is refused.
     pub fn act(self, terms: Terms, origin: Arc<OsWorld>) -> Result<RemoteSession, Trouble> {
         Ok(RemoteSession::new(self.greeting.act(terms)?, origin))
+    }
+
+    /// The same after an earlier connection of this session was lost. What that one has left running is
+    /// ended, and its helper is gone before this returns: never are there two at once. The marker of
+    /// `terms` is the one of the lost session, and of no other one.
+    pub fn act_again(
+        self,
+        terms: Terms,
+        origin: Arc<OsWorld>,
+        stop: &Stop,
+    ) -> Result<RemoteSession, Trouble> {
+        let patience = self.greeting.timing().lost.saturating_add(LEFT);
+        let session = self.act(terms, origin)?;
+        session.take_over(patience, stop)?;
+        Ok(session)
+    }
+
+    /// What must be the same for every connection of a run.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        let facts = self.facts();
+        let (user, machine) = (facts.user, facts.machine.clone());
+        Identity { user, machine, host_key: self.host_key.clone() }
     }
 
     /// The target, to be read.

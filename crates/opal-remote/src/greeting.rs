@@ -77,6 +77,10 @@ impl Greeting {
         &self.hello
     }
 
+    pub(crate) fn timing(&self) -> Timing {
+        self.timing
+    }
+
     /// A connection that can only read.
     pub fn look(self, terms: Terms) -> Result<Looking, Trouble> {
         self.begin(terms).map(Looking::new)

@@ -55,6 +55,14 @@ impl RemoteSession {
         let _ = self.acting.ask(&Effect::EndAll { grace }, stop);
     }
 
+    /// After a loss: ends what the lost session has left, and waits until its helper is gone.
+    pub(crate) fn take_over(&self, patience: Duration, stop: &Stop) -> Result<(), Trouble> {
+        match self.acting.ask(&Effect::TakeOver { patience }, stop)? {
+            Reply::Done => Ok(()),
+            _ => Err(self.looking().nonsense()),
+        }
+    }
+
     /// The shell that steps get; none where there is none, or the target is lost.
     #[must_use]
     pub fn shell(&self) -> Option<Shell> {
@@ -82,6 +90,12 @@ impl ReadOnlySession {
     pub fn new(looking: Looking, origin: Arc<OsWorld>) -> Self {
         let files = files::NoFiles(looking.inner().target.clone());
         Self { looking, files, origin }
+    }
+
+    /// The connection, for who wants to know what has become of it.
+    #[must_use]
+    pub fn looking(&self) -> &Looking {
+        &self.looking
     }
 
     /// Where the way to a target inside this one begins: one that is only read, too.

@@ -12,6 +12,7 @@
 //! | files with what is expected | [`expect`] |
 //! | text as a run would show it | [`shown`] |
 //! | a real SSH server, accounts to log in to, a container | [`sshd`], [`account`], [`podman`] |
+//! | a network that fails | [`proxy`] |
 //! | what a test needs that not every machine has | [`needs`] |
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
@@ -26,6 +27,7 @@ pub mod needs;
 pub mod planning;
 pub mod podman;
 pub mod processes;
+pub mod proxy;
 pub mod records;
 pub mod running;
 pub mod sshd;

@@ -95,6 +95,10 @@ pub enum Effect {
     EndAll {
         grace: Duration,
     },
+    /// After a loss: ends what the lost session has left, and waits until its helper is gone.
+    TakeOver {
+        patience: Duration,
+    },
     /// A target inside this one. Its pipes are streams.
     Reach {
         reaching: Reaching,
@@ -118,6 +122,7 @@ choice!(Effect, "effect" {
     13 => Within { within, path },
     14 => EndAll { grace },
     15 => Reach { reaching },
+    16 => TakeOver { patience },
 });
 
 /// A command of a step, see [`crate::Work`].

@@ -17,11 +17,13 @@
 //! | requests that only read | `looking` |
 //! | requests that change something | `acting`, commands in `running`, files in `writing` |
 //! | a target inside this one | `reaching` |
+//! | one session of a run at a time | `lock` |
 //! | what opal sends for a command or a file | `inlet` |
 //! | the helper as a program, and its descriptors | [`program`], `stdio` |
 
 mod acting;
 mod inlet;
+mod lock;
 mod looking;
 mod pool;
 pub mod program;
@@ -94,7 +96,8 @@ pub fn serve(input: OwnedFd, output: OwnedFd, service: Service) -> Result<(), Lo
     sender.message(Kind::Hello, StreamId::LINK, &hello(&service)).map_err(system)?;
     sender.keep_pinging(service.timing.ping).map_err(system)?;
     let begin = begin(&mut receiver)?;
-    let helper = Arc::new(Helper::new(sender, session(service, begin)));
+    let marker = begin.marker.clone();
+    let helper = Arc::new(Helper::new(sender, session(service, begin), &marker));
     let served = frames(&mut receiver, &helper);
     helper.sender.stop_pinging();
     if served.is_err() {

@@ -1,6 +1,7 @@
 //! Reaching targets: real servers, real login shells, hostile surroundings.
 
 mod containers;
+mod faults;
 mod keys;
 mod local;
 mod shells;

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::sync::Arc;
+use std::time::Duration;
 
 use opal_core::action::Replace;
 use opal_core::files::Files;
@@ -56,6 +57,9 @@ pub(super) fn begin(
     });
     Ok(())
 }
+
+/// How long what a lost session has left may take to end by itself.
+const LEFT_GRACE: Duration = Duration::from_millis(500);
 
 const NOTHING_HELD: Malformed = Malformed("a number that nothing is held by");
 
@@ -121,6 +125,12 @@ fn act(
         }
         Effect::Remove { within, path, recursive } => {
             files(within)?.files().remove(&path, recursive)?;
+        }
+        Effect::TakeOver { patience } => {
+            session.end_all(LEFT_GRACE, &open.stop);
+            helper.claim.wait(patience, &open.stop)?;
+            // It may have started something until it was gone.
+            session.end_all(LEFT_GRACE, &open.stop);
         }
         Effect::EndAll { grace } => session.end_all(grace, &open.stop),
         Effect::Resemble { .. } | Effect::Keep { .. } | Effect::Release { .. } => {}

@@ -11,6 +11,7 @@ use opal_core::action::TextFile;
 use opal_core::resolver::{Trouble, TroubleKind};
 
 use super::inlet::Inlet;
+use super::lock::Claim;
 use super::pool::Pool;
 use crate::LocalSession;
 use crate::local::LocalFiles;
@@ -32,6 +33,7 @@ pub(super) struct Helper {
     pub(super) pool: Pool,
     /// None where nothing can be changed.
     pub(super) held: Option<Held>,
+    pub(super) claim: Claim,
     open: Mutex<BTreeMap<u32, Arc<Open>>>,
     left: Condvar,
     highest: AtomicU32,
@@ -74,8 +76,13 @@ impl Held {
 }
 
 impl Helper {
-    pub(super) fn new(sender: Arc<Sender>, (session, has_effects): (LocalSession, bool)) -> Self {
+    pub(super) fn new(
+        sender: Arc<Sender>,
+        (session, has_effects): (LocalSession, bool),
+        marker: &str,
+    ) -> Self {
         Self {
+            claim: Claim::new(marker, has_effects),
             sender,
             session,
             stop: Stop::new(),

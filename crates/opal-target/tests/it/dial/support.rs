@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use opal_core::Secret;
 use opal_core::action::Limits;
-use opal_core::resolver::ScriptPart;
+use opal_core::resolver::{ScriptPart, Trouble};
 use opal_core::stream::{Closed, Stream};
 use opal_core::target::{Hop, TargetName};
 use opal_remote::dial::Base;
@@ -88,6 +88,15 @@ pub(crate) fn act(dialled: Dialled) -> RemoteSession {
 
 /// What a command prints there, and its code.
 pub(crate) fn run(session: &dyn Session, directory: &Path, script: &str) -> (String, i32) {
+    try_run(session, directory, script).unwrap()
+}
+
+/// The same where it may not come to its end.
+pub(crate) fn try_run(
+    session: &dyn Session,
+    directory: &Path,
+    script: &str,
+) -> Result<(String, i32), Trouble> {
     struct Printed(Vec<u8>);
     impl Taker for Printed {
         fn take(&mut self, _: Stream, bytes: &[u8]) -> Result<(), Closed> {
@@ -107,8 +116,8 @@ pub(crate) fn run(session: &dyn Session, directory: &Path, script: &str) -> (Str
         stdout: Output::Taken,
         stderr: Output::Taken,
     };
-    let ended = session.run(work, &Stop::new(), &mut printed).unwrap();
-    (String::from_utf8(printed.0).unwrap(), ended.code)
+    let ended = session.run(work, &Stop::new(), &mut printed)?;
+    Ok((String::from_utf8(printed.0).unwrap(), ended.code))
 }
 
 /// Waits until no process of a user is left.
