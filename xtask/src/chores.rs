@@ -24,6 +24,7 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
     run(root, &[&["cargo", "clippy", "--workspace", "--all-targets"], &denied[..]].concat())?;
     run(root, &[&["cargo", "clippy"], &timing[..], &denied].concat())?;
     ordinary(root, ansible.as_deref())?;
+    over_ssh(root)?;
     if root.join(FUZZ_MANIFEST).exists() {
         run(root, &["cargo", "check", "--manifest-path", FUZZ_MANIFEST])?;
     }
@@ -54,6 +55,13 @@ pub(crate) fn repeat(root: &Path, times: &str) -> Result<(), String> {
 /// The tests that pass on a machine of any speed.
 fn ordinary(root: &Path, ansible: Option<&Path>) -> Result<(), String> {
     run_beside(root, ansible, &["cargo", "test", "--workspace"])
+}
+
+/// The tests of sessions and resources, on a machine that is reached by ssh.
+fn over_ssh(root: &Path) -> Result<(), String> {
+    let tests = ["cargo", "test", "-p", "opal-target", "--test", "it", "--"];
+    let line = [&tests[..], &["session::", "resources::"]].concat();
+    run_with(root, &[("OPAL_TEST_OVER", "ssh")], &line)
 }
 
 /// What names the timing tests to cargo: `-p opal-cli … --test timing`.

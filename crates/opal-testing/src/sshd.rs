@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -49,6 +50,17 @@ impl Sshd {
             return None;
         }
         let account = Account::new(shell)?;
+        Some(Self::serve(Some(account), lines))
+    }
+
+    /// A server that lets root in, and nobody else is needed.
+    #[must_use]
+    pub fn start_for_root() -> Option<Self> {
+        let is_there = needs::has("an SSH server", Path::new(PROGRAM).exists());
+        (is_there && needs::root()).then(|| Self::serve(None, &[]))
+    }
+
+    fn serve(account: Option<Account>, lines: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         // The account reads which keys it accepts.
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o711)).unwrap();
@@ -59,11 +71,10 @@ impl Sshd {
         // Its directory for processes without rights.
         fs::create_dir_all("/run/sshd").unwrap();
         let (server, port) = serve(directory.path(), lines);
-        let account = Some(account);
         let mut sshd = Self { directory, server, port, account, added: String::new() };
         sshd.know_host();
         sshd.configure("");
-        Some(sshd)
+        sshd
     }
 
     #[must_use]
@@ -76,14 +87,8 @@ impl Sshd {
         self.port
     }
 
-    /// Of the server itself, which waits for connections.
-    #[must_use]
-    pub fn pid(&self) -> u32 {
-        self.server.id()
-    }
-
     /// # Panics
-    /// Never: an account is made with the server.
+    /// If the server is for root alone.
     #[must_use]
     pub fn account(&self) -> &Account {
         self.account.as_ref().unwrap()
@@ -187,12 +192,14 @@ impl Sshd {
     pub fn restart(&mut self, lines: &[&str]) {
         self.stop();
         self.server = spawn(self.directory.path(), self.port, lines);
-        await_server(&mut self.server, self.port);
+        await_server(&mut self.server, self.port, self.directory.path());
     }
 
     fn stop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.server.kill();
+        // The directory is still in use.
+        if let Some(mut stdin) = self.server.stdin.take() {
+            let _ = stdin.write_all(b"stop\n");
+        }
         let _ = self.server.wait();
     }
 }
@@ -208,7 +215,7 @@ fn serve(directory: &Path, lines: &[&str]) -> (Child, u16) {
         // Nobody else gets the same one soon.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut server = spawn(directory, port, lines);
-        if await_server(&mut server, port) {
+        if await_server(&mut server, port, directory) {
             return (server, port);
         }
     }
@@ -225,19 +232,27 @@ fn spawn(directory: &Path, port: u16, lines: &[&str]) -> Child {
     );
     fs::write(directory.join("sshd_config"), config).unwrap();
     let log = fs::File::create(directory.join("log")).unwrap();
-    let mut server = command(PROGRAM);
-    server.args(["-D", "-e", "-f"]).arg(directory.join("sshd_config")).stderr(log);
+    // It ends with this process, however that ends: then nobody has the other end of its input.
+    let script = "\"$@\" & read -r word; kill $!; wait; [ \"$word\" ] || rm -rf \"$0\"";
+    let mut server = command("/bin/sh");
+    server.args(["-c", script]).arg(directory).args([PROGRAM, "-D", "-e", "-f"]);
+    server.arg(directory.join("sshd_config")).stderr(log).stdin(Stdio::piped());
     server.spawn().unwrap()
 }
 
 /// Whether it accepts connections; it may also end, where somebody else has the port.
-fn await_server(server: &mut Child, port: u16) -> bool {
+fn await_server(server: &mut Child, port: u16, directory: &Path) -> bool {
     let mut accepts = false;
     processes::eventually("the SSH server accepts connections", || {
         accepts = TcpStream::connect(("127.0.0.1", port)).is_ok();
-        accepts || server.try_wait().unwrap().is_some()
+        accepts || has_failed(directory) || server.try_wait().unwrap().is_some()
     });
-    accepts && server.try_wait().unwrap().is_none()
+    accepts && !has_failed(directory)
+}
+
+fn has_failed(directory: &Path) -> bool {
+    let log = log(directory);
+    log.contains("Cannot bind any address") || log.contains("Bad configuration")
 }
 
 fn log(directory: &Path) -> String {

@@ -171,10 +171,19 @@ fn session(service: Service, begin: Begin) -> (LocalSession, bool) {
     let mut environment = service.environment;
     let more = begin.environment.iter();
     environment.extend(more.map(|(name, value)| (name.into(), value.expose().into())));
+    // A bash of Debian that ssh seems to have started reads `~/.bashrc`, unless another shell is above
+    // it. The login shell was.
+    let level = environment.entry("SHLVL".into()).or_insert_with(|| "1".into());
+    if level == "0" {
+        *level = "1".into();
+    }
+    // What commands take for it is what `~` is.
+    let home = begin.environment.get("HOME").map(|home| PathBuf::from(home.expose()));
+    let home = home.filter(|home| home.is_absolute()).or(service.home);
     let session = LocalSession::new(Setup {
         environment: environment.into(),
         start: begin.start.unwrap_or(service.start),
-        home: service.home,
+        home,
         marker: begin.marker,
         terminal: None,
         entries: None,

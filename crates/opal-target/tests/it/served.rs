@@ -1,26 +1,53 @@
-//! The session that the tests of this binary are about: a helper at the other end of two pipes.
+//! The session that the tests of this binary are about: a helper at the other end of two pipes, or, with
+//! `OPAL_TEST_OVER=ssh`, of a connection to a real server.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use opal_core::Secret;
+use opal_core::target::Hop;
+use opal_remote::dial::Base;
+use opal_remote::dial::ssh::SshOptions;
+use opal_remote::helper::{Program, Programs};
 use opal_remote::local::{self, Helper};
-use opal_remote::{RemoteSession, Terms};
+use opal_remote::{Mode, Options, Origin, RemoteSession, Terms, dial};
 use opal_session::Setup;
+use opal_session::stop::Stop;
 use opal_session::wire::Timing;
 use opal_session::world::{OsWorld, Surroundings};
+use opal_testing::sshd::Sshd;
 
 pub(crate) type Served = RemoteSession;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_opal-target");
+
+/// It ends with this process.
+static SSHD: LazyLock<Option<Sshd>> = LazyLock::new(|| {
+    let is_asked = std::env::var_os("OPAL_TEST_OVER").is_some_and(|over| over == "ssh");
+    is_asked.then(Sshd::start_for_root).flatten()
+});
+
+pub(crate) static PROGRAMS: LazyLock<Programs> =
+    LazyLock::new(|| Programs::of(Program::read(Path::new(PROGRAM)).unwrap()));
 
 pub(crate) fn serve(setup: Setup) -> Served {
     serve_in(setup, Timing::default())
 }
 
 pub(crate) fn serve_in(setup: Setup, timing: Timing) -> Served {
-    let mut environment = std::sync::Arc::unwrap_or_clone(setup.environment);
+    let mut environment = Arc::unwrap_or_clone(setup.environment);
     if let Some(home) = setup.home {
         environment.entry("HOME".into()).or_insert_with(|| home.into());
+    }
+    let origin = Arc::new(OsWorld::new(Surroundings::default()));
+    let mut terms = Terms { marker: setup.marker, ..Terms::default() };
+    if let Some(sshd) = &*SSHD {
+        let text = |text: std::ffi::OsString| text.into_string().unwrap();
+        let variables = environment.into_iter();
+        let variables = variables.map(|(name, value)| (text(name), Secret::new(text(value))));
+        terms.environment = variables.collect();
+        terms.start = Some(setup.start);
+        return over(sshd, terms, timing, origin);
     }
     let helper = Helper {
         program: Path::new(PROGRAM),
@@ -31,7 +58,19 @@ pub(crate) fn serve_in(setup: Setup, timing: Timing) -> Served {
         timing,
     };
     let greeting = local::start("test", &helper).unwrap();
-    let terms = Terms { marker: setup.marker, ..Terms::default() };
-    let origin = Arc::new(OsWorld::new(Surroundings::default()));
     RemoteSession::new(greeting.act(terms).unwrap(), origin)
+}
+
+fn over(sshd: &Sshd, terms: Terms, timing: Timing, world: Arc<OsWorld>) -> Served {
+    let here = Origin {
+        environment: sshd.environment(),
+        directory: "/".into(),
+        helper: (PROGRAM.into(), Vec::new()),
+    };
+    let (programs, ssh) = (&*PROGRAMS, SshOptions::default());
+    let options = Options { origin: &here, programs, timing, ssh, password: None };
+    let hop = Hop::Ssh(sshd.address_of("root").parse().unwrap());
+    let name = "test".parse().unwrap();
+    let dialled = dial(&name, Base::Here, &hop, Mode::Effect, &options, &Stop::new()).unwrap();
+    dialled.act(terms, world).unwrap()
 }

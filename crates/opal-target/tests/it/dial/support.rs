@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use opal_core::Secret;
@@ -15,7 +15,6 @@ use opal_core::target::{Hop, TargetName};
 use opal_remote::dial::Base;
 use opal_remote::dial::error::DialError;
 use opal_remote::dial::ssh::{KeyPolicy, SshOptions};
-use opal_remote::helper::{Program, Programs};
 use opal_remote::{Dialled, Mode, Options, Origin, RemoteSession, Terms, dial};
 use opal_session::stop::Stop;
 use opal_session::wire::Timing;
@@ -24,10 +23,7 @@ use opal_session::{Input, Output, Session, Taker, Work};
 use opal_testing::processes;
 use opal_testing::sshd::Sshd;
 
-use crate::served::PROGRAM;
-
-static PROGRAMS: LazyLock<Programs> =
-    LazyLock::new(|| Programs::of(Program::read(Path::new(PROGRAM)).unwrap()));
+use crate::served::{PROGRAM, PROGRAMS};
 
 /// opal's machine, in a test.
 pub(crate) struct Caller {
