@@ -4,6 +4,7 @@ mod containers;
 mod faults;
 mod keys;
 mod local;
+mod questions;
 mod shells;
 mod ssh;
 mod support;

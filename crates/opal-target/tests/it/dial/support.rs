@@ -12,9 +12,9 @@ use opal_core::action::Limits;
 use opal_core::resolver::{ScriptPart, Trouble};
 use opal_core::stream::{Closed, Stream};
 use opal_core::target::{Hop, TargetName};
-use opal_remote::dial::Base;
 use opal_remote::dial::error::DialError;
 use opal_remote::dial::ssh::{KeyPolicy, SshOptions};
+use opal_remote::dial::{Asker, Base};
 use opal_remote::{Dialled, Mode, Options, Origin, RemoteSession, Terms, dial};
 use opal_session::stop::Stop;
 use opal_session::wire::Timing;
@@ -31,6 +31,7 @@ pub(crate) struct Caller {
     pub(crate) password: Option<Secret>,
     pub(crate) timing: Timing,
     pub(crate) keys: KeyPolicy,
+    pub(crate) asker: Option<Box<dyn Asker>>,
 }
 
 impl Caller {
@@ -38,7 +39,7 @@ impl Caller {
         let (directory, helper) = (PathBuf::from("/"), (PathBuf::from(PROGRAM), Vec::new()));
         let origin = Origin { environment, directory, helper };
         let (timing, keys) = (Timing::default(), KeyPolicy::Users);
-        Self { origin, password: None, timing, keys }
+        Self { origin, password: None, timing, keys, asker: None }
     }
 
     pub(crate) fn with_keys(self, keys: KeyPolicy) -> Self {
@@ -56,10 +57,12 @@ impl Caller {
         mode: Mode,
     ) -> Result<Dialled, DialError> {
         let (connect_timeout, keys) = (Duration::from_secs(20), self.keys.clone());
-        let ssh = SshOptions { connect_timeout, keys, ..SshOptions::default() };
+        let is_batch = self.asker.is_none();
+        let ssh = SshOptions { connect_timeout, keys, is_batch, ..SshOptions::default() };
         let (origin, programs, timing) = (&self.origin, &*PROGRAMS, self.timing);
         let password = self.password.as_ref();
-        let options = Options { origin, programs, timing, ssh, password };
+        let options =
+            Options { origin, programs, timing, ssh, password, asker: self.asker.as_deref() };
         let target: TargetName = "web1".parse().unwrap();
         dial(&target, base, hop, mode, &options, &Stop::new())
     }
