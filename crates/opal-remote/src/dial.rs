@@ -12,6 +12,7 @@
 //! | the words of `ssh` | [`ssh`] |
 //! | the key of a host, and what `known_hosts` says about it | `host_key`, `known`, `connect` |
 //! | what is said before the hello, sending the helper | `talk` |
+//! | how many connect at the same time | [`pace`] |
 //! | what `ssh` asks, and who answers | `terminal` |
 //! | what was said, for messages | [`said`] |
 //! | why a target is not reached, and which exit code that is | [`error`] |
@@ -25,6 +26,7 @@ mod host_key;
 mod known;
 mod nonce;
 mod origin;
+pub mod pace;
 pub mod said;
 pub mod ssh;
 mod talk;

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use opal_remote::Mode;
 use opal_remote::dial::error::DialCause;
+use opal_remote::dial::pace::Pace;
+use opal_session::stop::Stop;
 use opal_testing::sshd::Sshd;
 
 use super::support::{Caller, act, run, ssh, world};
@@ -126,4 +128,22 @@ fn an_unreachable_host_and_a_refused_login_say_why() {
     assert!(!error.is_refused_key());
     sshd.configure("Host *\nStrictHostKeyChecking no\n");
     assert!(caller.dial(&ssh(&sshd.address()), Mode::Effect).is_ok(), "the user's policy holds");
+}
+
+#[test]
+fn a_server_that_turns_many_away_lets_all_in_after_a_while() {
+    let lines = ["MaxStartups 2:100:2"];
+    let Some(sshd) = Sshd::start_with("/bin/sh", &lines) else { return };
+    let caller = Caller::of(&sshd);
+    let hop = ssh(&sshd.address());
+    drop(caller.dial(&hop, Mode::Effect).unwrap());
+    let (pace, stop) = (Pace::new(20), Stop::new());
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| {
+                let dialled = pace.dial(false, &stop, || caller.dial(&hop, Mode::Effect));
+                drop(dialled.unwrap());
+            });
+        }
+    });
 }
