@@ -12,6 +12,7 @@ use opal_core::Registry;
 use opal_core::decorator::Descriptor;
 use opal_ops::source::Loaded;
 use opal_ops::source::imports::VariablesFile;
+use opal_session::targets::Reach;
 use opal_vault::root::{ELSEWHERE, Root};
 
 use crate::ambient::Ambient;
@@ -32,6 +33,8 @@ pub(crate) struct Context<'a> {
     pub(crate) registry: Registry,
     pub(crate) stages: Stages,
     environment: OnceCell<Environment>,
+    /// Who opens sessions on targets, and for a source in which directory.
+    pub(crate) reach: OnceCell<(PathBuf, Arc<dyn Reach>)>,
     pub(crate) reported: Rc<Reported>,
 }
 
@@ -39,7 +42,8 @@ impl<'a> Context<'a> {
     pub(crate) fn new(typed: &'a Typed, ambient: &'a Ambient) -> Self {
         let registry = opal_decorators::registry();
         let (stages, environment) = (Stages::begin(), OnceCell::new());
-        Self { typed, ambient, registry, stages, environment, reported: Rc::default() }
+        let (reach, reported) = (OnceCell::new(), Rc::default());
+        Self { typed, ambient, registry, stages, environment, reach, reported }
     }
 
     /// The same, with more decorators: those of one run.
@@ -52,6 +56,7 @@ impl<'a> Context<'a> {
             registry: Registry::new(&all).expect("no built-in path begins with `module.`"),
             stages: Stages::begin(),
             environment: self.environment.clone(),
+            reach: self.reach.clone(),
             reported: Rc::clone(&self.reported),
         }
     }

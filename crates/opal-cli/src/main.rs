@@ -48,6 +48,7 @@ mod signals;
 mod source;
 mod stages;
 mod starter;
+mod targets;
 mod task_words;
 mod tasks;
 mod verb;

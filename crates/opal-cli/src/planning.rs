@@ -17,6 +17,7 @@ use opal_ops::resources::Place;
 use opal_ops::source::top_around;
 use opal_plan::plan::{Purpose, Resolved, Unplanned};
 use opal_session::noted::Noted;
+use opal_session::targets::Reach;
 use opal_session::world::{OsWorld, Surroundings};
 use opal_session::{LocalSession, Setup};
 use opal_trust::contracts::OwnKeys;
@@ -30,7 +31,7 @@ use crate::env_file::Environment;
 use crate::failure::{Exit, Failure, Stopped};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
-use crate::{helpers, view};
+use crate::{helpers, targets, view};
 
 use project::project_name;
 pub(crate) use project::{checked_out, commit, is_as_committed, is_modified, project_file};
@@ -162,18 +163,47 @@ pub(crate) fn world(
     context: &Context<'_>,
     options: &PlanOptions,
 ) -> Result<OsWorld, Failure> {
+    let start = start(subject)?;
+    let reach = Some(reach(subject, context, options)?);
+    let surroundings = surroundings(subject, context, options, start)?;
+    Ok(OsWorld::new(Surroundings { reach, ..surroundings }))
+}
+
+/// Who opens sessions on targets. What is sent there is read beside the source.
+pub(crate) fn reach(
+    subject: &Subject<'_>,
+    context: &Context<'_>,
+    options: &PlanOptions,
+) -> Result<Arc<dyn Reach>, Failure> {
+    let base = base(subject)?;
+    if let Some((_, known)) = context.reach.get().filter(|(place, _)| *place == base) {
+        return Ok(Arc::clone(known));
+    }
+    let surroundings = surroundings(subject, context, options, base.clone())?;
+    let reach = targets::from(surroundings, context.ambient.is_interactive());
+    let _ = context.reach.set((base, Arc::clone(&reach)));
+    Ok(reach)
+}
+
+fn surroundings(
+    subject: &Subject<'_>,
+    context: &Context<'_>,
+    options: &PlanOptions,
+    start: PathBuf,
+) -> Result<Surroundings, Failure> {
     let imported = &subject.loaded.imports.variables;
     let Environment { all, declared } =
         context.environment_with(imported, &options.env_files)?.clone();
-    Ok(OsWorld::new(Surroundings {
+    Ok(Surroundings {
         environment: all,
-        start: start(subject)?,
+        start,
         caller: here()?,
         home: context.ambient.home.clone(),
         declared,
         entries: None,
         pages: Some(helpers::pages()),
-    }))
+        reach: None,
+    })
 }
 
 /// Where the steps of `subject` would run.
@@ -199,7 +229,8 @@ pub(crate) fn place<'p>(
             pages: Some(helpers::pages()),
         }))
     };
-    Ok(Place { session: Box::new(session), start, base, clock: crate::clock::now })
+    let reach = Some(reach(subject, context, options)?);
+    Ok(Place { session: Box::new(session), reach, start, base, clock: crate::clock::now })
 }
 
 /// What is remembered of earlier runs of a source in `base`; none without a runtime root.

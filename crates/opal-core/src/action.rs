@@ -9,6 +9,7 @@ use std::fmt;
 use std::io::Write;
 use std::path::Path;
 
+use crate::crossing::Crossing;
 use crate::data::{Data, Secret};
 use crate::duration::Duration;
 use crate::files::Files;
@@ -52,6 +53,9 @@ pub trait Stage {
         on_failure: OnFailure,
         output: Option<BranchOutput>,
     ) -> Result<(), Halt>;
+
+    /// Runs the block on every target of a fleet.
+    fn fleet(&mut self, fleet: &Fleet) -> Result<(), Halt>;
 
     /// Runs a command to its end, whatever its exit code.
     fn command(&mut self, command: &Command<'_>) -> Result<Completed, Halt>;
@@ -120,6 +124,8 @@ pub struct Conditions {
     pub limits: Limits,
     /// Which attempt of how many this is, from 1.
     pub attempt: Option<(u32, u32)>,
+    /// Where it runs, seen from the machine of the step. Nothing of what holds around it crosses.
+    pub crossing: Option<Crossing>,
 }
 
 #[derive(Clone, Debug)]
@@ -243,6 +249,24 @@ impl BranchOutput {
             _ => None,
         }
     }
+}
+
+/// Many targets for one block.
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    /// In the order of the plan.
+    pub crossings: Vec<Crossing>,
+    /// Targets at a time.
+    pub most: usize,
+    /// How many targets each batch has; one begins when the one before has ended within `tolerate`.
+    pub batches: Vec<usize>,
+    /// So many targets may fail.
+    pub tolerate: usize,
+    /// What becomes of targets at work where more have failed.
+    pub on_failure: OnFailure,
+    /// Whether all targets are reached before the first step runs.
+    pub is_reached_first: bool,
+    pub output: Option<BranchOutput>,
 }
 
 /// The time between two attempts.

@@ -29,7 +29,7 @@ impl Severity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// The file itself: 01.
-    File,
+    File = 1,
     /// Words and literals: 02.
     Words,
     /// 03.
@@ -52,6 +52,8 @@ pub enum Group {
     Module,
     /// Several functions, files and languages together: 12.
     Tasks,
+    /// Other machines: 15.
+    Targets = 15,
 }
 
 impl Group {
@@ -269,6 +271,13 @@ codes! {
     "E1213" InterpretedVariable Error "variable that a shell, the loader or opal interprets";
     "E1214" TextTooLarge Error "text of a block larger than 1 MiB";
     "E1215" ProgramNotFound Error "program of a script not found";
+
+    [Targets]
+    "E1501" InvalidTarget Error "invalid target";
+    "E1502" TargetInside Error "block that cannot be inside this target";
+    "E1503" SecretTarget Error "secret in the name of a target";
+    "E1504" NoTarget Error "`@target` outside a block that runs on one";
+    "E1505" OnlyHere Error "decorator that works only on opal's machine";
 }
 
 impl Code {
@@ -295,7 +304,7 @@ mod tests {
                 Severity::Note => "N",
             };
             assert!(code.as_str().starts_with(letter), "{code:?}");
-            let group = format!("{:02}", code.group() as usize + 1);
+            let group = format!("{:02}", code.group() as usize);
             assert_eq!(code.as_str()[1..3], group, "{code:?}");
             assert_eq!(Code::parse(&code.as_str().to_lowercase()), Some(*code));
         }

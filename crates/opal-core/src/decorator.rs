@@ -6,13 +6,13 @@
 //! start-up, and a plugin's manifest, read once a process, is leaked into it.
 
 use crate::action::{Action, Sink};
+use crate::boundary::Boundary;
 use crate::resolver::{Generator, Resolver};
+
+pub use crate::resolver::BLOCK_TEXT;
 use crate::resource::Verify;
 use crate::types::Type;
 use crate::value::Value;
-
-/// What plans call the text of a block; no parameter has this name.
-pub const BLOCK_TEXT: &str = "block_text";
 
 #[derive(Debug)]
 pub struct Descriptor {
@@ -45,8 +45,10 @@ pub struct Descriptor {
     pub reads: bool,
     /// Whether it may follow `>` and `>>`.
     pub writes: bool,
-    /// Whether its block runs somewhere else.
-    pub transport: bool,
+    /// Where its block runs, where that is another machine.
+    pub boundary: Option<&'static dyn Boundary>,
+    /// Which machine a value is read from.
+    pub site: Site,
     pub resource: Option<Resource>,
     pub capabilities: &'static [Capability],
     /// How a value is read from the world.
@@ -166,6 +168,17 @@ pub enum Capability {
     Users,
 }
 
+/// Which machine a value decorator reads inside a block that runs on a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Site {
+    /// Opal's own, wherever the block runs.
+    Origin,
+    /// The target. There it is expensive, whatever it is on opal's machine.
+    Target,
+    /// None: it says what is known about the target itself.
+    Facts,
+}
+
 /// What makes a decorator describe a state of the world.
 #[derive(Debug)]
 pub struct Resource {
@@ -244,7 +257,8 @@ impl Descriptor {
         exposure: Exposure::Resolved,
         reads: false,
         writes: false,
-        transport: false,
+        boundary: None,
+        site: Site::Origin,
         resource: None,
         capabilities: &[],
         resolver: None,
@@ -283,7 +297,7 @@ impl Descriptor {
         [
             (self.is_value(), Role::Value),
             (wraps, Role::Wrapper),
-            (wraps && self.transport, Role::Boundary),
+            (wraps && self.boundary.is_some(), Role::Boundary),
             (self.reads || self.writes, Role::Endpoint),
             (self.resource.is_some(), Role::Resource),
         ]
@@ -356,8 +370,6 @@ mod tests {
             ..Descriptor::BASE
         };
         assert_eq!(object.roles(), [Role::Value, Role::Endpoint]);
-        let host = Descriptor { block: Block::Required, transport: true, ..Descriptor::BASE };
-        assert_eq!(host.roles(), [Role::Wrapper, Role::Boundary]);
     }
 
     #[test]

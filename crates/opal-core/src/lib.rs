@@ -28,6 +28,7 @@
 //! | batches of a fleet, and how many targets may fail | [`fleet`] |
 //! | how `git` is started | [`git`] |
 //! | other machines, users and containers: names, and the way there | [`target`] |
+//! | blocks that run on them | [`crossing`], decorators for that in [`boundary`] |
 //! | "did you mean"; cycles among things that need each other | [`suggest`], [`cycles`] |
 //!
 //! Deliberately not here: files, the environment, the clock, processes, the network. Nothing in
@@ -40,10 +41,12 @@
 )]
 
 pub mod action;
+pub mod boundary;
 pub mod class;
 pub mod code;
 pub mod context;
 pub mod contract;
+pub mod crossing;
 pub mod cycles;
 pub mod data;
 pub mod decorator;

@@ -2,19 +2,25 @@
 //!
 //! A probe only looks. There is no function here that changes anything, so planning cannot.
 
+mod borrowed;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::context::Context;
+use crate::crossing::{Crossing, Facts};
 use crate::data::{Data, Secret};
-use crate::decorator::BLOCK_TEXT;
 use crate::files::Entry;
 use crate::inventory::{Entries, Inventory, Wanted};
 use crate::message::Message;
+
+/// What plans call the text of a block; no parameter has this name.
+pub const BLOCK_TEXT: &str = "block_text";
 
 /// Bytes of one value that may be read while planning.
 pub const MAX_VALUE_BYTES: u64 = 8 * 1024 * 1024;
@@ -54,6 +60,8 @@ pub struct Inputs {
     pub open: BTreeMap<String, Data>,
     /// What the block of a resource does; none where that does not matter.
     pub block: Option<Identity>,
+    /// The target that the block around it runs on; none on opal's machine.
+    pub target: Option<Arc<Facts>>,
 }
 
 /// What a block does: its steps in their canonical form, without values, and the values by their keys.
@@ -176,79 +184,15 @@ pub trait Probe: Sync {
 
     /// The same world, seen from a directory: relative paths begin there, and commands run there.
     fn within(&self, directory: &str) -> Box<dyn Probe + '_>;
-}
 
-impl<P: Probe + ?Sized> Probe for &P {
-    fn declared(&self) -> Vec<String> {
-        (**self).declared()
+    /// The world of opal's machine, where this is that of a target.
+    fn origin(&self) -> Option<Box<dyn Probe + '_>> {
+        None
     }
 
-    fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
-        (**self).env(name)
-    }
-
-    fn open(&self, path: &str) -> Result<Box<dyn Read>, Trouble> {
-        (**self).open(path)
-    }
-
-    fn run(&self, run: &Run<'_>) -> Result<Secret, Trouble> {
-        (**self).run(run)
-    }
-
-    fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble> {
-        (**self).get(request)
-    }
-
-    fn connect(&self, port: &Port<'_>) -> Result<(), Trouble> {
-        (**self).connect(port)
-    }
-
-    fn now(&self) -> SystemTime {
-        (**self).now()
-    }
-
-    fn host(&self) -> Host {
-        (**self).host()
-    }
-
-    fn caller(&self) -> PathBuf {
-        (**self).caller()
-    }
-
-    fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
-        (**self).place(path)
-    }
-
-    fn stat(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
-        (**self).stat(path)
-    }
-
-    fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {
-        (**self).read(path, links)
-    }
-
-    fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble> {
-        (**self).read_link(path)
-    }
-
-    fn list(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
-        (**self).list(path)
-    }
-
-    fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
-        (**self).ask(ask)
-    }
-
-    fn inventory(&self, wanted: &Wanted<'_>) -> Result<Inventory, Trouble> {
-        (**self).inventory(wanted)
-    }
-
-    fn entries(&self) -> Option<&dyn Entries> {
-        (**self).entries()
-    }
-
-    fn within(&self, directory: &str) -> Box<dyn Probe + '_> {
-        (**self).within(directory)
+    /// The world at the end of a way from opal's machine, one crossing after the other.
+    fn reach(&self, _: &[Crossing]) -> Result<Box<dyn Probe + '_>, Trouble> {
+        Err(Trouble::no_targets())
     }
 }
 
@@ -378,6 +322,13 @@ impl Trouble {
     #[must_use]
     pub fn new(kind: TroubleKind, message: impl Into<Message>, help: impl Into<Message>) -> Self {
         Self { kind, message: message.into(), help: vec![help.into()] }
+    }
+
+    /// There is nobody who could open a session on a target.
+    #[must_use]
+    pub fn no_targets() -> Self {
+        let message = "targets cannot be reached from here";
+        Self::new(TroubleKind::Invalid, message, "use the block in a task that `opal` runs")
     }
 
     /// The same without a trace of these texts, which a decorator may have been given.

@@ -44,7 +44,7 @@ pub use language::{Language, constant};
 pub use movement::{Movement, movement};
 pub use plain::{Plain, plain};
 pub use quotes::{Quotes, Seen};
-pub use texts::{Text, stand_in, texts};
+pub use texts::{Text, stand_in, texts, texts_within};
 
 /// A program can be given 128 KiB in one argument; longer scripts are read like the values.
 const MAX_ARGUMENT_BYTES: usize = 64 * 1024;

@@ -243,6 +243,8 @@ pub struct Visible<'a> {
     pub values: &'a BTreeMap<Key, Value>,
     /// What earlier steps have given, by [`captured_key`]: only what is not a secret.
     pub captured: BTreeMap<String, Value>,
+    /// The member of a fleet that the step runs on.
+    pub member: Option<&'a str>,
 }
 
 /// By what [`Visible`] finds a captured value.

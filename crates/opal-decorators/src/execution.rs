@@ -1,7 +1,10 @@
 //! Decorators that act at run time.
 
+pub(super) mod as_user;
 pub(super) mod cmd;
 pub(super) mod confirm;
+pub(super) mod container_exec;
+mod crossings;
 pub(super) mod environ;
 pub(super) mod fail;
 pub(super) mod file_write;
@@ -14,6 +17,8 @@ pub(super) mod rethrow;
 pub(super) mod retry;
 pub(super) mod script;
 pub(super) mod shell;
+pub(super) mod ssh_host;
+pub(super) mod ssh_hosts;
 pub(super) mod timeout;
 pub(super) mod to_display;
 pub(super) mod workdir;

@@ -18,6 +18,7 @@ mod programs;
 mod properties;
 mod removal;
 pub(super) mod service_running;
+mod sides;
 pub(super) mod user_present;
 mod ways;
 mod written;

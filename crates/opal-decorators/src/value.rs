@@ -24,6 +24,7 @@ pub(super) mod secret_cmd;
 pub(super) mod secret_env;
 pub(super) mod secret_file;
 pub(super) mod shell_output;
+pub(super) mod target;
 pub(super) mod time_now;
 pub(super) mod var;
 

@@ -69,6 +69,18 @@ pub(crate) enum StepError<'a> {
         is_of_all: bool,
     },
     ReadOnly,
+    /// More targets than `tolerate` allows.
+    TargetsFailed {
+        failed: usize,
+        all: usize,
+        tolerate: usize,
+    },
+    /// A command that the shell of the target cannot read: the path of its step, and what it says.
+    TargetSyntax {
+        path: &'a str,
+        line: u32,
+        said: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -170,9 +182,10 @@ impl StepError<'_> {
             Self::UnboundLet(_) | Self::Absent { .. } | Self::UnknownStep(_) => {
                 TroubleKind::Missing
             }
-            Self::NulInVariable(_) | Self::QuickPlan | Self::DependsOnItself(_) => {
-                TroubleKind::Invalid
-            }
+            Self::NulInVariable(_)
+            | Self::QuickPlan
+            | Self::DependsOnItself(_)
+            | Self::TargetSyntax { .. } => TroubleKind::Invalid,
             Self::ReadOnly => TroubleKind::Denied,
             _ => TroubleKind::Failed,
         }
@@ -233,6 +246,13 @@ impl StepError<'_> {
                 format!("did not answer within {}", Duration::from_nanos(limit)).into()
             }
             Self::ReadOnly => "a verification cannot change anything".into(),
+            Self::TargetsFailed { failed, all, tolerate } => {
+                format!("{failed} of {all} targets failed (tolerate={tolerate})").into()
+            }
+            Self::TargetSyntax { path, line, said } => {
+                let message = "the shell of the target cannot read line ";
+                opal_core::message!(message, line.to_string(), " of `", *path, "`: ", said)
+            }
         }
     }
 
@@ -278,6 +298,11 @@ impl StepError<'_> {
             }
             Self::VerificationTimedOut { .. } => "give it more time with `verify_timeout`",
             Self::ReadOnly => "run the plan",
+            Self::TargetsFailed { .. } => "the table above says which, and at which step",
+            Self::TargetSyntax { .. } => {
+                "fix the command, or use only what the shell of the target understands; nothing \
+                 has run there"
+            }
         }
         .into()
     }

@@ -13,9 +13,10 @@
 //! | a step from its start to its end: events, bindings | `call` |
 //! | what actions may do | `actor`, `stage`, commands in `command` |
 //! | how a step ends that cannot go on | `halts` |
+//! | a block on a target, and on many | `crossing`, `fleet` |
 //! | `&&`, `||`, `;` and pipes | `chain` |
 //! | branches in parallel, each when its turn has come, and their names | `parallel`, `turns`, `labels`, `places` |
-//! | what the steps came to | `tally` |
+//! | what the steps came to | `tally`, `ledger` |
 //! | what describes a state: verified, applied, verified again | `resource`, `fates` |
 //! | whether all of it is still so at the end | `final_check` |
 //! | what a block does, to compare it with an earlier one | `identity` |
@@ -41,14 +42,17 @@ mod call;
 mod chain;
 mod command;
 mod context;
+mod crossing;
 mod fates;
 mod final_check;
+mod fleet;
 mod halts;
 mod handles;
 mod identity;
 mod inputs;
 mod job;
 mod labels;
+mod ledger;
 mod lets;
 mod parallel;
 mod places;
@@ -99,8 +103,8 @@ pub fn execute(job: &Job<'_>) -> Outcome {
         (halt, _) => halt,
     });
     let is_late = matches!(halt, Some(Halt::Stopped(Why::TimedOut)));
-    let late = if is_late { walk.late("") } else { Vec::new() };
-    let tally = lock(&walk.tally);
+    let late = if is_late { walk.ledger.late("") } else { Vec::new() };
+    let tally = lock(&walk.ledger.tally);
     let step = |failure: &Failure| {
         let begun = tally.failed.get(&failure.path).filter(|step| step.is_of(failure));
         match (begun, tally.blamed(failure)) {

@@ -1,15 +1,55 @@
-//! Where a resource is verified from.
+//! Where a step is: on this machine or on a target, and where there.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use opal_core::Secret;
-use opal_session::Place;
+use opal_core::crossing::{Crossing, TARGETS};
+use opal_core::plan::{Arg, Node, Step};
+use opal_core::resolver::Trouble;
+use opal_core::{Secret, Value};
 use opal_session::stop::Stop;
+use opal_session::targets::{Access, Reach, Reached};
+use opal_session::{Place, Session};
 
+/// A machine that is not opal's own, and the way to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Site {
+    pub(crate) way: Vec<Crossing>,
+    /// The names of the targets on the way, with `/` between them.
+    pub(crate) label: Arc<str>,
+    /// The member of a fleet.
+    pub(crate) member: Option<Arc<str>>,
+    pub(crate) session: Arc<dyn Session + Send>,
+}
+
+impl Site {
+    /// Goes one crossing further than `from`; with it comes where steps start there.
+    pub(crate) fn cross(
+        reach: Option<&dyn Reach>,
+        from: Option<&Self>,
+        crossing: &Crossing,
+        is_member: bool,
+        access: Access,
+        stop: &Stop,
+    ) -> Result<(Arc<Self>, Arc<Path>), Trouble> {
+        let reach = reach.ok_or_else(Trouble::no_targets)?;
+        let mut way = from.map(|site| site.way.clone()).unwrap_or_default();
+        way.push(crossing.clone());
+        let Reached { session, start } = reach.reach(&way, access, stop)?;
+        let names: Vec<&str> = way.iter().map(|it| it.target.name.as_str()).collect();
+        let label = names.join("/").into();
+        let own = is_member.then(|| crossing.target.name.as_str().into());
+        let member = from.and_then(|site| site.member.clone()).or(own);
+        Ok((Arc::new(Self { way, label, member, session }), start.into()))
+    }
+}
+
+/// Where a resource is verified from.
 #[derive(Clone, Debug)]
 pub(crate) struct Spot {
+    /// None on opal's own machine.
+    pub(crate) site: Option<Arc<Site>>,
     /// Where its relative paths begin.
     pub(crate) base: Arc<Path>,
     /// Where its commands run.
@@ -19,7 +59,38 @@ pub(crate) struct Spot {
 
 impl Spot {
     pub(crate) fn place<'s>(&'s self, stop: &'s Stop) -> Place<'s> {
-        let Self { base, directory, environment } = self;
+        let Self { base, directory, environment, .. } = self;
         Place { base, directory, environment, stop }
     }
+
+    /// The member of a fleet that it is on.
+    pub(crate) fn member(&self) -> Option<&str> {
+        self.site.as_ref().and_then(|site| site.member.as_deref())
+    }
+
+    /// The same, to be held by a thread of its own.
+    pub(crate) fn shared(&self, own: &Arc<dyn Session + Send>) -> Arc<dyn Session + Send> {
+        Arc::clone(self.site.as_ref().map_or(own, |site| &site.session))
+    }
+
+    /// The session there; `own` is that of opal's machine.
+    pub(crate) fn session<'s>(&'s self, own: &'s dyn Session) -> &'s dyn Session {
+        self.site.as_ref().map_or(own, |site| &*site.session)
+    }
+}
+
+/// The steps that a fleet runs on one of its members.
+pub(crate) fn member_block<'p>(fleet: &'p Step, member: &str) -> &'p [Step] {
+    let is_of = |variant: &&Step| match variant.arg(TARGETS) {
+        Some(Arg::Const(Value::Array(names))) => {
+            names.iter().any(|name| matches!(name, Value::String(name) if name == member))
+        }
+        _ => false,
+    };
+    let variants = fleet.block.iter().take_while(|step| step.node == Node::Variant);
+    variants.clone().find(is_of).map_or(
+        // Without variants it is the same on all.
+        if variants.count() == 0 { &fleet.block } else { &[] },
+        |variant| &variant.block,
+    )
 }

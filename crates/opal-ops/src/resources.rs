@@ -20,6 +20,7 @@ use opal_exec::verify::{self, Direction, Progress, Report, Survey, USUAL_JOBS};
 use opal_plan::plan::Resolved;
 use opal_session::Session;
 use opal_session::stop::Stop;
+use opal_session::targets::Reach;
 use opal_vault::Vault;
 use opal_vault::verification::Verification;
 
@@ -27,6 +28,8 @@ use opal_vault::verification::Verification;
 pub struct Place<'p> {
     /// Opens a session, which ends with its last user. Not called where there is nothing to verify.
     pub session: Box<dyn Fn() -> Arc<dyn Session + Send> + 'p>,
+    /// Opens sessions on targets; none where there can be none.
+    pub reach: Option<Arc<dyn Reach>>,
     /// Where the first step starts: absolute.
     pub start: PathBuf,
     /// Where relative paths of resources begin: absolute.
@@ -73,6 +76,7 @@ impl VerifyRequest<'_> {
             values: &self.resolved.secrets,
             registry: self.registry,
             session: &session,
+            reach: place.reach.as_deref(),
             start: &place.start,
             base: &place.base,
             vault: self.vault,
@@ -119,7 +123,10 @@ pub fn of_contract(
 #[must_use]
 pub fn seen(report: &Report) -> Vec<Seen> {
     let seen = |it: &Verification| Seen {
-        path: it.path.clone(),
+        path: match &it.target {
+            Some(target) => format!("{target}:{}", it.path).into(),
+            None => it.path.clone(),
+        },
         status: it.status,
         details: it.digest.clone(),
         by_prerequisite: it.blocked.as_ref().is_some_and(|blocked| blocked.by_prerequisite),

@@ -13,9 +13,10 @@
 //! | scope | names to slots, paths to descriptors, arguments to parameters | `scope`, form in `scoped` |
 //! | graph | expressions to nodes; constants are computed at once | `eval`, `graph`, `operate`, `call`, `identity` |
 //! | waves | asks decorators, the expensive ones in parallel | `waves` |
-//! | expand | control flow to steps; values are asked for where they decide | `expand`, `dependencies`, `place` |
+//! | expand | control flow to steps; values are asked for where they decide | `expand`, `dependencies`, `place`, `targeted` |
 //! | settle | open ends to constants, keys and placeholders | `settle` |
 //! | showing | who may see which value, and what replaces a secret | `showing` |
+//! | variants | blocks of fleets that are the same for several targets become one | `variants` |
 //! | draw | random values, once the structure is known | `draw` |
 //! | resources | ids, dependencies, one description for each thing | `resources` |
 //!
@@ -41,7 +42,9 @@ mod scope;
 mod scoped;
 mod settle;
 mod showing;
+mod targeted;
 mod text;
+mod variants;
 mod warn;
 mod waves;
 

@@ -27,6 +27,12 @@ pub(crate) enum RemoteError<'a> {
         target: &'a str,
     },
     TooLarge,
+    /// A block without a target.
+    NoWay,
+    /// Another machine or user answers than before.
+    OtherMachine {
+        target: &'a str,
+    },
 }
 
 impl From<RemoteError<'_>> for Trouble {
@@ -56,6 +62,20 @@ impl From<RemoteError<'_>> for Trouble {
                 TroubleKind::Denied,
                 message!("the connection to `", target, "` only reads"),
                 "this is a mistake in opal: report it",
+            ),
+            RemoteError::OtherMachine { target } => Self::new(
+                TroubleKind::Denied,
+                message!(
+                    "infra_mutated:",
+                    target,
+                    ": another machine or user answers than at the first connection of this run"
+                ),
+                "nothing was sent to it; check whether its address belongs to several machines",
+            ),
+            RemoteError::NoWay => Self::new(
+                TroubleKind::Invalid,
+                "the block has no target",
+                "this is a bug in opal: please report it",
             ),
             RemoteError::TooLarge => Self::new(
                 TroubleKind::TooLarge,

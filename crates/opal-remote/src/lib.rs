@@ -20,6 +20,7 @@
 //! | acting on it | [`session`], commands in `run`, files in `files` |
 //! | reaching a target by ssh, sudo, an engine or through another target | [`dial`](mod@dial), `relay`, `carrier` |
 //! | the targets of a fleet, from inventories | [`inventory`] |
+//! | the targets of a run | [`reaching`] |
 //! | the helper on this machine | [`local`] |
 //! | the helper that is sent to other machines | [`helper`] |
 //! | why there is no connection any more | `error` |
@@ -38,6 +39,7 @@ pub mod inventory;
 mod link;
 pub mod local;
 pub mod probe;
+pub mod reaching;
 mod relay;
 mod request;
 mod run;

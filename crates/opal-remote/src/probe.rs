@@ -1,9 +1,11 @@
 //! A target as resources and values see it. It owns a connection that cannot express an effect.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use opal_core::Secret;
@@ -24,26 +26,26 @@ use crate::link::Shape;
 pub struct RemoteProbe<'a> {
     pub(crate) looking: Looking,
     /// Opal's machine, which reads pages and ports.
-    pub(crate) origin: &'a OsWorld,
+    pub(crate) origin: Arc<OsWorld>,
     /// Where relative paths begin, there.
     pub(crate) base: PathBuf,
     /// Where commands run, there.
     pub(crate) directory: PathBuf,
     /// On top of the environment there.
-    pub(crate) environment: &'a BTreeMap<String, Secret>,
-    pub(crate) stop: &'a Stop,
+    pub(crate) environment: Cow<'a, BTreeMap<String, Secret>>,
+    pub(crate) stop: Cow<'a, Stop>,
 }
 
 impl RemoteProbe<'_> {
     fn look(&self, look: &Look) -> Result<Reply, Trouble> {
-        self.looking.ask(look, self.stop)
+        self.looking.ask(look, &self.stop)
     }
 
     fn content(&self, look: impl FnOnce(u32) -> Look) -> Result<Box<dyn Read>, Trouble> {
         let window = self.looking.inner().budget.take();
         let shape = Shape { output: Some(window), ..Shape::default() };
-        let sent = self.looking.begin(&look(window), shape, self.stop)?;
-        Ok(Box::new(Content::new(sent, window, self.stop)?))
+        let sent = self.looking.begin(&look(window), shape, &self.stop)?;
+        Ok(Box::new(Content::new(sent, window, &self.stop)?))
     }
 
     fn asked(&self, run: &Run<'_>) -> Asked {
@@ -61,7 +63,7 @@ impl RemoteProbe<'_> {
             base: self.base.clone(),
             directory: self.directory.clone(),
             inner: None,
-            around: self.environment.clone(),
+            around: self.environment.clone().into_owned(),
             environment: BTreeMap::new(),
             drops_excess: false,
         }
@@ -168,5 +170,9 @@ impl Probe for RemoteProbe<'_> {
     fn within(&self, directory: &str) -> Box<dyn Probe + '_> {
         let base = self.base.join(directory);
         Box::new(Self { directory: base.clone(), base, ..self.clone() })
+    }
+
+    fn origin(&self) -> Option<Box<dyn Probe + '_>> {
+        Some(Box::new(&*self.origin))
     }
 }

@@ -1,5 +1,6 @@
 //! Sessions on a target.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -92,16 +93,30 @@ impl ReadOnlySession {
         Self { looking, files, origin }
     }
 
+    /// Where the way to a target inside this one begins: one that is only read, too.
+    #[must_use]
+    pub fn inside(&self) -> Base<'_> {
+        Base::Reading(&self.looking)
+    }
+
     /// The connection, for who wants to know what has become of it.
     #[must_use]
     pub fn looking(&self) -> &Looking {
         &self.looking
     }
 
-    /// Where the way to a target inside this one begins: one that is only read, too.
+    /// The target as values see it, from where steps start.
     #[must_use]
-    pub fn inside(&self) -> Base<'_> {
-        Base::Reading(&self.looking)
+    pub fn standing(&self) -> RemoteProbe<'static> {
+        let start = self.looking.hello().start.clone();
+        RemoteProbe {
+            looking: self.looking.clone(),
+            origin: Arc::clone(&self.origin),
+            base: start.clone(),
+            directory: start,
+            environment: Cow::Owned(std::collections::BTreeMap::new()),
+            stop: Cow::Owned(Stop::new()),
+        }
     }
 
     fn refused(&self) -> Trouble {
@@ -131,14 +146,14 @@ fn directory(looking: &Looking, from: &Path, path: &str) -> Result<PathBuf, Trou
     }
 }
 
-fn probe<'s>(looking: &Looking, origin: &'s OsWorld, place: &Place<'s>) -> Box<dyn Probe + 's> {
+fn probe<'s>(looking: &Looking, origin: &Arc<OsWorld>, place: &Place<'s>) -> Box<dyn Probe + 's> {
     Box::new(RemoteProbe {
         looking: looking.clone(),
-        origin,
+        origin: Arc::clone(origin),
         base: place.base.to_owned(),
         directory: place.directory.to_owned(),
-        environment: place.environment,
-        stop: place.stop,
+        environment: Cow::Borrowed(place.environment),
+        stop: Cow::Borrowed(place.stop),
     })
 }
 

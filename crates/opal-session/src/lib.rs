@@ -8,6 +8,7 @@
 //! | this machine | `local` |
 //! | the time | [`clock`] |
 //! | telling work to stop | [`stop`] |
+//! | sessions on targets | [`targets`] |
 //! | the outside world: this machine | [`world`] |
 //! | serving all of this to opal on another machine | [`wire`] |
 //! | reaching a target: what is started, and what the shell there does | [`reach`] |
@@ -20,6 +21,7 @@ mod local;
 pub mod noted;
 pub mod reach;
 pub mod stop;
+pub mod targets;
 #[cfg(feature = "origin")]
 pub mod watching;
 pub mod wire;

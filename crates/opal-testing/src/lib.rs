@@ -5,6 +5,7 @@
 //! | the laws that every decorator obeys, plugins included | [`conformance`] |
 //! | a world of plain data that remembers what it was asked | [`MemoryWorld`], in `memory` |
 //! | a session that only remembers what it was asked | [`LoggedSession`], in `logged` |
+//! | targets with such sessions | [`LoggedReach`], in `reaching` |
 //! | a run and a verification that nobody listens to | [`bare`] |
 //! | a project to plan, and a plan that is run | [`planning`], [`running`] |
 //! | processes, signals, and waiting for a fact | [`processes`] |
@@ -28,6 +29,7 @@ pub mod planning;
 pub mod podman;
 pub mod processes;
 pub mod proxy;
+mod reaching;
 pub mod records;
 pub mod running;
 pub mod sshd;
@@ -36,6 +38,7 @@ use opal_vault::{Shown, Vault};
 
 pub use logged::{Answer, LoggedSession};
 pub use memory::{Asked, MemoryWorld};
+pub use reaching::LoggedReach;
 
 /// From now on templates are rendered in this process: tests have no helper beside them.
 pub fn render_here() {

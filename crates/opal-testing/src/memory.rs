@@ -1,6 +1,7 @@
 //! A world of plain data.
 
 mod asked;
+mod network;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,7 @@ use std::time::{Duration, SystemTime};
 
 use asked::written;
 use opal_core::Secret;
+use opal_core::crossing::Crossing;
 use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::message;
 use opal_core::message::Words;
@@ -46,6 +48,8 @@ pub struct MemoryWorld {
     clock: SystemTime,
     host: Host,
     caller: PathBuf,
+    /// By their names, with `/` between those of a way.
+    targets: BTreeMap<String, MemoryWorld>,
     delay: Duration,
     asked: Mutex<Vec<Asked>>,
     busy: AtomicUsize,
@@ -66,6 +70,7 @@ impl Default for MemoryWorld {
             clock: SystemTime::UNIX_EPOCH + Duration::from_secs(1_738_332_300),
             host: Host { os: "linux".into(), arch: "x86_64".into(), name: "host".into() },
             caller: PathBuf::from(BASE),
+            targets: BTreeMap::new(),
             delay: Duration::ZERO,
             asked: Mutex::default(),
             busy: AtomicUsize::default(),
@@ -167,25 +172,6 @@ impl MemoryWorld {
         self
     }
 
-    /// A port that takes connections: `host:port`.
-    #[must_use]
-    pub fn port(mut self, place: &str) -> Self {
-        self.ports.insert(place.to_owned());
-        self
-    }
-
-    #[must_use]
-    pub fn page(mut self, url: &str, body: &str) -> Self {
-        self.pages.insert(url.to_owned(), Ok(Secret::new(body)));
-        self
-    }
-
-    #[must_use]
-    pub fn failing_page(mut self, url: &str, trouble: Trouble) -> Self {
-        self.pages.insert(url.to_owned(), Err(trouble));
-        self
-    }
-
     /// What every variable, file, command and page holds that was not given.
     #[must_use]
     pub fn otherwise(mut self, content: impl Into<Vec<u8>>) -> Self {
@@ -263,6 +249,19 @@ impl MemoryWorld {
 }
 
 impl Probe for MemoryWorld {
+    fn reach(&self, way: &[Crossing]) -> Result<Box<dyn Probe + '_>, Trouble> {
+        let names: Vec<&str> = way.iter().map(|it| it.target.name.as_str()).collect();
+        let name = names.join("/");
+        self.note(Asked::Reach(name.clone()));
+        match self.targets.get(&name) {
+            Some(world) => Ok(Box::new(world)),
+            None => {
+                let message = message!("host unreachable: `", name.as_str(), "`");
+                Err(Trouble::new(TroubleKind::Unreachable, message, "start it"))
+            }
+        }
+    }
+
     fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
         self.note(Asked::Env(name.to_owned()));
         match (self.env.get(name), &self.otherwise) {

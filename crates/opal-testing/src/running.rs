@@ -12,17 +12,20 @@ use opal_exec::verify::Report;
 use opal_plan::plan::Resolved;
 use opal_session::Session;
 use opal_session::stop::Stop;
+use opal_session::targets::Reach;
 use opal_vault::Shown;
 use opal_vault::Vault;
-use opal_vault::event::{Event, Kind};
+use opal_vault::event::{Event, Kind, TargetRow};
 use opal_vault::witness::{Audience, Progress, Recorder, Unrecorded};
 
+use crate::LoggedReach;
 use crate::planning::Project;
 
 #[derive(Debug)]
 pub struct Running<'s> {
     pub project: Project,
     pub session: &'s dyn Session,
+    pub reach: Option<LoggedReach>,
     pub start: &'s Path,
     pub from: Option<String>,
     pub jobs: Option<usize>,
@@ -53,7 +56,8 @@ impl<'s> Running<'s> {
         let (from, jobs, known, room) = (None, None, None, None);
         let stop = Stop::new();
         let output = ShownBranches::GROUPED;
-        Self { project, session, start, from, jobs, output, known, stop, room, closed: false }
+        let (reach, closed) = (None, false);
+        Self { project, session, reach, start, from, jobs, output, known, stop, room, closed }
     }
 
     pub fn plan(&self) -> Resolved {
@@ -80,6 +84,7 @@ impl<'s> Running<'s> {
             showing: &resolved.showing,
             registry: &self.project.registry,
             session: self.session,
+            reach: self.reach.as_ref().map(|reach| reach as &dyn Reach),
             start: self.start,
             base: self.start,
             vault: &vault,
@@ -179,6 +184,15 @@ fn event(event: &Event<'_>) -> String {
             format!("{}: {}", status.name(), message.text())
         }
         Kind::Branches { count, most, .. } => format!("{count} branches, {most} at a time"),
+        Kind::Targets { rows, .. } => {
+            let row = |row: &TargetRow| {
+                let step = row.step.as_ref().map(|step| format!(" `{}`", step.text()));
+                let code = row.code.map(|code| format!(" {code}"));
+                let (name, end) = (row.name.text(), row.end.name());
+                format!("{name} {end}{}{}", step.unwrap_or_default(), code.unwrap_or_default())
+            };
+            rows.iter().map(row).collect::<Vec<_>>().join(", ")
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What happens in a run, and how it ends. Every text in it is a [`Shown`].
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use opal_core::action::Level;
@@ -12,6 +13,8 @@ use crate::verification::ShownDetails;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event<'a> {
     pub at: SystemTime,
+    /// The target that it happened on; none on opal's machine.
+    pub target: Option<Arc<str>>,
     pub kind: Kind<'a>,
 }
 
@@ -70,12 +73,63 @@ pub enum Kind<'a> {
         was: End,
         message: Shown<'a>,
     },
+    /// How the targets of a fleet ended, in the order of the plan.
+    Targets {
+        path: &'a str,
+        rows: Vec<TargetRow>,
+    },
     /// In parallel from here on, to the event of the same path that finishes it.
     Branches {
         path: &'a str,
         count: usize,
         most: usize,
     },
+}
+
+/// How a target of a fleet ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetRow {
+    pub name: Shown<'static>,
+    pub end: TargetEnd,
+    /// The step that it failed at.
+    pub step: Option<Shown<'static>>,
+    /// The path of that step.
+    pub path: Option<Box<str>>,
+    pub code: Option<i32>,
+    /// What opal itself has to say about it.
+    pub message: Option<Shown<'static>>,
+    /// None where it did not start.
+    pub took: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetEnd {
+    Ok,
+    Failed,
+    /// Nothing ran on it.
+    Unreachable,
+    /// The connection was lost: what became of its last step is unknown.
+    Lost,
+    Skipped,
+}
+
+impl TargetEnd {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Unreachable => "unreachable",
+            Self::Lost => "lost",
+            Self::Skipped => "skipped",
+        }
+    }
+
+    /// Whether it counts against `tolerate`.
+    #[must_use]
+    pub const fn is_failure(self) -> bool {
+        matches!(self, Self::Failed | Self::Unreachable | Self::Lost)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

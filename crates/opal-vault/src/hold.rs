@@ -179,7 +179,7 @@ mod tests {
 
     fn event(path: &str) -> Event<'_> {
         let kind = Kind::Skipped { path, decorator: "@shell", why: None };
-        Event { at: SystemTime::UNIX_EPOCH, kind }
+        Event { at: SystemTime::UNIX_EPOCH, target: None, kind }
     }
 
     #[test]

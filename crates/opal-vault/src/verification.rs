@@ -1,6 +1,7 @@
 //! What a verification of a resource has found, as it may be seen.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use opal_core::placeholder::Placeholder;
@@ -19,6 +20,8 @@ pub struct Verification {
     pub name: Option<Shown<'static>>,
     /// The path of the step.
     pub path: Box<str>,
+    /// The target that it is on; none on opal's machine.
+    pub target: Option<Arc<str>>,
     /// Which thing it is about: `template:/etc/app.conf`.
     pub key: Shown<'static>,
     pub status: Status,

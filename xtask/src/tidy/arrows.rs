@@ -78,6 +78,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
             "opal-modules",
             "opal-ops",
             "opal-plan",
+            "opal-remote",
             "opal-session",
             "opal-syntax",
             "opal-template",

@@ -56,14 +56,13 @@ pub(crate) fn execute(
     let own = Vault::new();
     let vault = errand.keeper.map_or(&own, Keeper::vault);
     execute::register(vault, showing);
-    let style = style(context, asked, errand);
-    let stop = errand.watched.stop();
+    let (style, stop) = (style(context, asked, errand), errand.watched.stop());
     let live =
         Live::new(style, stop)?.with_resources(resources::described(plan, &context.registry));
     let audience = RunAudience::new(&live, vault, context, errand);
     let unmoved = Unmoved(&audience);
     let (start, base) = (planning::start(errand.subject)?, planning::base(errand.subject)?);
-    let session = session::open(context, asked, errand, start.clone(), &base)?;
+    let (session, reach) = session::open(context, asked, errand, start.clone(), &base)?;
     let from = resume::from(context, asked, errand, &start, vault)?;
     let selected = survey::selected(context, asked, errand.resolved)?;
     let job = Job {
@@ -72,6 +71,7 @@ pub(crate) fn execute(
         showing,
         registry: &context.registry,
         session: &*session,
+        reach: Some(&*reach),
         start: &start,
         base: &base,
         vault,

@@ -101,16 +101,26 @@ fn human(findings: &Findings<'_>, verbose: bool, ink: Ink) -> String {
 }
 
 fn table(all: &[Verification], paint: Paint) -> String {
-    let mut table = Table::new(["", "STEP", "STATUS", "TOOK", "MESSAGE"]);
-    for found in all {
+    let cells = |found: &Verification| {
         let Verification { status, message, took, .. } = found;
-        table.row([
+        [
             paint.status(*status, symbol(*status)),
             name_of(found),
             paint.status(*status, status.name()),
             time(*took),
             visible(&message.text()),
-        ]);
+        ]
+    };
+    if all.iter().all(|found| found.target.is_none()) {
+        let mut table = Table::new(["", "STEP", "STATUS", "TOOK", "MESSAGE"]);
+        all.iter().for_each(|found| table.row(cells(found)));
+        return table.finish(|head| paint.code("2", head));
+    }
+    let mut table = Table::new(["", "TARGET", "STEP", "STATUS", "TOOK", "MESSAGE"]);
+    for found in all {
+        let [symbol, name, status, took, message] = cells(found);
+        let target = found.target.as_deref().map(visible).unwrap_or_default();
+        table.row([symbol, target, name, status, took, message]);
     }
     table.finish(|head| paint.code("2", head))
 }

@@ -51,6 +51,7 @@ mod runs_of_modules;
 mod screens;
 mod scripts;
 mod secrets;
+mod servers;
 mod shell_syntax;
 mod shell_text;
 mod shell_words;

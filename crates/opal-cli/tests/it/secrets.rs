@@ -22,7 +22,7 @@ fun use() {
     if @env.LIST(secret=true) == \"no\" { echo no }
     @log(\"with @var.SECRET\")
     @environ(A=@var.SECRET) { printenv A }
-    mysql --password=@random.password(length=20)
+    no-such-client --password=@random.password(length=20)
 }
 
 fun bad-number() = echo @var.NUMBER @shell.output(\"exit @env.NUMBER(secret=true)\")

@@ -95,7 +95,7 @@ pub fn schema_hash(descriptor: &Descriptor) -> Digest {
     }
     returns(&mut json, descriptor);
     subject(&mut json, descriptor.subject);
-    flag(&mut json, "transport", descriptor.transport);
+    flag(&mut json, "transport", descriptor.boundary.is_some());
     flag(&mut json, "writes", descriptor.writes);
     json.close(b'}');
     Algorithm::Sha256.digest(&[b"opal schema v1\n", &json.out])

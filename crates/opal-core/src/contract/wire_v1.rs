@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use super::json::Writer;
 use super::json::read::MAX_NESTING;
+use crate::crossing::member_key;
 use crate::plan::{
     Arg, Binding, Deferred, Handle, Key, Part, Piece, Plan, PlanValue, Redirect, RedirectTarget,
     Step,
@@ -90,6 +91,7 @@ pub(super) fn value(json: &mut Writer, value: &Value) -> (usize, Option<String>)
         json: std::mem::take(json),
         form: Form::Whole,
         values: None,
+        members: Vec::new(),
         deferred: &[],
         count: 0,
         weight: 0,
@@ -121,6 +123,8 @@ struct StepWriter<'p> {
     json: Writer,
     form: Form,
     values: Option<&'p std::collections::BTreeMap<Key, PlanValue>>,
+    /// A target of each block around: its values are known by its name.
+    members: Vec<String>,
     deferred: &'p [Deferred],
     count: usize,
     weight: usize,
@@ -135,6 +139,7 @@ impl<'p> StepWriter<'p> {
             json: Writer::default(),
             form,
             values: Some(&plan.values),
+            members: Vec::new(),
             deferred: &plan.deferred,
             count: 0,
             weight: 0,
@@ -181,6 +186,8 @@ impl<'p> StepWriter<'p> {
         }
         // What a redirection leads to is part of the head.
         let with_block = matches!(self.form, Form::Whole | Form::Block) || self.level > 1;
+        let around = self.members.len();
+        self.members.extend(step.first_target().map(str::to_owned));
         if !step.block.is_empty() && with_block {
             self.json.plain_key("block");
             self.open(b'[');
@@ -190,6 +197,7 @@ impl<'p> StepWriter<'p> {
             }
             self.close(b']');
         }
+        self.members.truncate(around);
         self.json.plain_key("decorator");
         self.text(step.node.name());
         if let Some(binding) = &step.binding {
@@ -244,8 +252,7 @@ impl<'p> StepWriter<'p> {
             Arg::Value(key) => self.reference(key),
             Arg::Deferred(index) => {
                 self.trouble(super::limits::QUICK);
-                // As the value that it will be: a quick plan that decided everything has the hash
-                // of the contract that comes of it.
+                // A quick plan that decided everything has the hash of the contract to come.
                 let key = self.deferred.get(*index as usize).map_or("", |deferred| &deferred.key);
                 self.tagged("value", |writer| writer.text(key));
             }
@@ -312,7 +319,9 @@ impl<'p> StepWriter<'p> {
     }
 
     fn reference(&mut self, key: &Key) {
-        let known = self.values.and_then(|values| values.get(key));
+        let of_member = self.members.last().map(|member| member_key(member, key));
+        let known = |key: &Key| self.values.and_then(|values| values.get(key));
+        let known = of_member.as_ref().and_then(known).or_else(|| known(key));
         if known.is_none() {
             self.trouble(format!("`{key}` is used but missing from the values"));
         }

@@ -17,6 +17,7 @@ use std::fmt;
 /// | `needs` | – | one `@needs` for each dependency; first in its plan |
 /// | `chain` | `operators`: an Array of `&&`, `\|\|`, `\|` and `;` | the operands |
 /// | `require` | `value` | – |
+/// | `variant` | `targets`: their names | the block of a fleet on these, where it is not the same on all |
 /// | `branch` | `condition` or `pattern` | one of the ways that a quick plan left open |
 ///
 /// In a quick plan a construct that could not be decided has `undecided`: true, and `branch`es or
@@ -37,6 +38,7 @@ pub enum Node {
     Require,
     Branch,
     Needs,
+    Variant,
     /// `@shell`.
     Shell,
     /// `@cmd`: a call of a function of the file.
@@ -77,6 +79,7 @@ impl Node {
             "require" => Self::Require,
             "branch" => Self::Branch,
             "needs" => Self::Needs,
+            "variant" => Self::Variant,
             name => Self::decorator(name.strip_prefix('@')?),
         })
     }
@@ -98,6 +101,7 @@ impl Node {
             Self::Require => "require",
             Self::Branch => "branch",
             Self::Needs => "needs",
+            Self::Variant => "variant",
             Self::Shell => "@shell",
             Self::Call => "@cmd",
             Self::Dependency => "@needs",
@@ -161,6 +165,7 @@ mod tests {
             "branch",
             "@shell",
             "needs",
+            "variant",
             "@cmd",
             "@needs",
             "@retry",

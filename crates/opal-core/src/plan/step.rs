@@ -1,6 +1,7 @@
 //! Steps, and walking them.
 
 use super::{Arg, Node, Piece, Step, is_cut, joined, one_line};
+use crate::crossing::TARGETS;
 use crate::text::Span;
 use crate::value::Value;
 
@@ -96,6 +97,20 @@ impl Step {
             _ => None,
         });
         texts.collect()
+    }
+
+    /// The first target of a block, or of a variant of it: what a value of each is known by.
+    #[must_use]
+    pub fn first_target(&self) -> Option<&str> {
+        let Some(Arg::Const(Value::Array(targets))) = self.arg(TARGETS) else { return None };
+        let name = match targets.first()? {
+            Value::Map(fields) => fields.get("name")?,
+            name => name,
+        };
+        match name {
+            Value::String(name) => Some(name),
+            _ => None,
+        }
     }
 
     /// The command of a shell step.

@@ -25,6 +25,14 @@ pub fn texts(plan: &Plan) -> Vec<Text<'_>> {
     found.texts
 }
 
+/// Every text in the block of a step.
+#[must_use]
+pub fn texts_within(step: &Step) -> Vec<Text<'_>> {
+    let mut found = Found::default();
+    step.block.iter().for_each(|inner| found.step(inner));
+    found.texts
+}
+
 /// Something that is data at its place, whatever will be there.
 #[must_use]
 pub fn stand_in(place: Context) -> Data {

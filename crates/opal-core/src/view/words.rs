@@ -4,6 +4,7 @@ mod block_text;
 mod constructs;
 mod functions;
 mod key;
+mod targets;
 mod wrapped;
 
 pub(super) use constructs::is_undecided;
@@ -16,6 +17,7 @@ use super::ink::{Ink, Style};
 use super::shell_places::Around;
 use super::{PlanView, Visible, quote};
 use crate::context::Context;
+use crate::crossing::member_key;
 use crate::decorator::BLOCK_TEXT;
 use crate::plan::{Arg, Binding, Handle, Key, Part, Piece, Plan, PlanValue, RedirectTarget, Step};
 use crate::registry::Registry;
@@ -104,7 +106,9 @@ impl<'a> Words<'a> {
         let is_default = |name: &str, arg: &Arg| {
             self.defaults.is_some_and(|known| known.is_default(&step.node, name, arg))
         };
-        step.args.iter().filter(|(name, arg)| !is_default(name, arg)).collect()
+        let is_shown =
+            |name: &str, arg: &Arg| !is_default(name, arg) && !self.is_said_after(step, name);
+        step.args.iter().filter(|(name, arg)| is_shown(name, arg)).collect()
     }
 
     /// The values that got a number, in its order.
@@ -127,7 +131,10 @@ impl<'a> Words<'a> {
             }
             _ if step.is_construct() => self.construct(step, ink),
             _ if step.node.is_function() => Self::function(step, ink),
-            _ => self.call(step, ink),
+            _ => {
+                self.call(step, ink);
+                self.targets(step, ink);
+            }
         }
         for redirect in &step.redirects {
             ink.write(&format!(" {} ", redirect.operator));
@@ -297,6 +304,10 @@ impl<'a> Words<'a> {
     }
 
     fn value(&mut self, key: &Key, clear: &dyn Fn(&Value) -> String, ink: &mut Ink) {
+        // Of a member of a fleet it is the value there.
+        let own = self.visible.and_then(|visible| visible.member);
+        let own = own.map(|member| member_key(member, key));
+        let key = own.as_ref().filter(|own| self.plan.values.contains_key(*own)).unwrap_or(key);
         let number = self.notes.number(key);
         ink.write(&number.map_or_else(String::new, superscript));
         match self.plan.values.get(key) {

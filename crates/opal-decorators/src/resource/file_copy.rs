@@ -15,6 +15,7 @@ use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Details, Finding, Status, Verify};
 use opal_core::{Data, Type};
 
+use super::sides::Sides;
 use super::{diff, paths};
 use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, OWNER, VERIFY_TIMEOUT, YES};
 use trees::{Chunks, Difference, Facts, How, Piece, below};
@@ -108,10 +109,10 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn new(inputs: &Inputs, probe: &dyn Probe) -> Result<Self, Trouble> {
-        let source = paths::path(inputs, "source", probe)?;
-        let destination = paths::path(inputs, "destination", probe)?;
-        if source == destination {
+    fn new(inputs: &Inputs, sides: &Sides<'_>) -> Result<Self, Trouble> {
+        let source = paths::path(inputs, "source", sides.source())?;
+        let destination = paths::path(inputs, "destination", sides.here())?;
+        if sides.is_one() && source == destination {
             return Err(Trouble::new(
                 TroubleKind::Invalid,
                 format!("`{}` cannot be a copy of itself", source.display()),
@@ -120,7 +121,7 @@ impl Wanted {
         }
         let (overwrite, recursive) = (inputs.is_true("overwrite"), inputs.is_true("recursive"));
         let preserve_mode = inputs.is_true("preserve_mode");
-        let attributes = paths::attributes(inputs, probe)?;
+        let attributes = paths::attributes(inputs, sides.here())?;
         Ok(Self { source, destination, overwrite, recursive, preserve_mode, attributes })
     }
 
@@ -140,8 +141,9 @@ impl Verify for FileCopy {
         if let Some(content) = inputs.text("content") {
             return given::verify(content, inputs, probe);
         }
-        let wanted = Wanted::new(inputs, probe)?;
-        let facts = inspect(&wanted, probe)?;
+        let sides = Sides::of(probe);
+        let wanted = Wanted::new(inputs, &sides)?;
+        let facts = inspect(&wanted, &sides)?;
         let finding = decide(&wanted, &facts)?;
         if finding.status == Status::Satisfied {
             return Ok(finding);
@@ -150,7 +152,7 @@ impl Verify for FileCopy {
             Status::Missing => paths::given(&wanted.attributes),
             _ => String::new(),
         };
-        let changes = changes::shown(&wanted, &facts, probe)?;
+        let changes = changes::shown(&wanted, &facts, &sides)?;
         Ok(finding.with_details(Details::words(given).and(changes)))
     }
 
@@ -158,17 +160,19 @@ impl Verify for FileCopy {
         if inputs.text("content").is_some() {
             return Ok(None);
         }
-        let wanted = Wanted::new(inputs, probe)?;
-        contents(&wanted, &inspect(&wanted, probe)?, probe).map(Some)
+        let sides = Sides::of(probe);
+        let wanted = Wanted::new(inputs, &sides)?;
+        contents(&wanted, &inspect(&wanted, &sides)?, &sides).map(Some)
     }
 }
 
-fn inspect(wanted: &Wanted, probe: &dyn Probe) -> Result<Facts, Trouble> {
+fn inspect(wanted: &Wanted, sides: &Sides<'_>) -> Result<Facts, Trouble> {
+    let probe = sides.here();
     let there = paths::stat_creatable(&wanted.destination, probe)?;
     if there.is_some_and(|it| it.kind == EntryKind::Link) {
         return Err(paths::is_link(&wanted.destination, probe));
     }
-    Facts::read(wanted, probe)
+    Facts::read(wanted, sides)
 }
 
 fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
@@ -207,9 +211,9 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
 }
 
 /// What would be copied, and what is there instead: every byte of it.
-fn contents(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Digest, Trouble> {
+fn contents(wanted: &Wanted, facts: &Facts, sides: &Sides<'_>) -> Result<Digest, Trouble> {
     let mut whole = Algorithm::Sha256.hasher();
-    let mut add = |root: &Path, path: &Path| -> Result<(), Trouble> {
+    let mut add = |probe: &dyn Probe, root: &Path, path: &Path| -> Result<(), Trouble> {
         let path = &below(root, path);
         let (mut file, mut hasher) = (Chunks::open(path, root, probe)?, Algorithm::Sha256.hasher());
         loop {
@@ -223,10 +227,10 @@ fn contents(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Digest,
     };
     for difference in &facts.differences {
         if let How::Missing(Piece::File { .. }) | How::Content { .. } = difference.how {
-            add(&facts.source, &difference.path)?;
+            add(sides.source(), &facts.source, &difference.path)?;
         }
         if let How::Content { .. } = difference.how {
-            add(&wanted.destination, &difference.path)?;
+            add(sides.here(), &wanted.destination, &difference.path)?;
         }
     }
     facts.differences.iter().for_each(|it| whole.update(it.hashed().as_bytes()));
@@ -279,10 +283,11 @@ impl Action for FileCopy {
         }
         let made = {
             let probe = stage.probe();
-            Wanted::new(inputs, &*probe).and_then(|wanted| {
-                let facts = inspect(&wanted, &*probe)?;
+            let sides = Sides::of(&*probe);
+            Wanted::new(inputs, &sides).and_then(|wanted| {
+                let facts = inspect(&wanted, &sides)?;
                 decide(&wanted, &facts)?.decided()?;
-                make::make(&wanted, &facts, &*probe, stage.files())
+                make::make(&wanted, &facts, &sides, stage.files())
             })
         };
         made.map(|()| Data::Null).map_err(|trouble| stage.fail(1, trouble))

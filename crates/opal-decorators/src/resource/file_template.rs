@@ -16,6 +16,7 @@ use opal_core::types::TypeRef;
 use opal_core::{Data, Type};
 use zeroize::Zeroizing;
 
+use super::sides::Sides;
 use super::written::{self, Found, Wanted};
 use super::{content, links, paths};
 use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, OWNER, VERIFY_TIMEOUT};
@@ -95,21 +96,27 @@ impl Action for FileTemplate {
 }
 
 /// What the destination should be, and the template, links followed.
-fn wanted(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, PathBuf), Trouble> {
-    let source = paths::path(inputs, "source", probe)?;
-    let destination = paths::path(inputs, "destination", probe)?;
-    let content = render(inputs, probe, &source)?;
-    let template = links::resolved(&source, probe)?;
-    let is_private = probe.stat(&template)?.is_some_and(|it| paths::is_private(it.mode));
-    let (name, attributes) = (source.display().to_string(), paths::attributes(inputs, probe)?);
+fn wanted(inputs: &Inputs, sides: &Sides<'_>) -> Result<(Wanted, PathBuf), Trouble> {
+    let source = paths::path(inputs, "source", sides.source())?;
+    let destination = paths::path(inputs, "destination", sides.here())?;
+    let content = render(inputs, sides, &source)?;
+    let template = links::resolved(&source, sides.source())?;
+    let found = sides.source().stat(&template)?;
+    let is_private = found.is_some_and(|it| paths::is_private(it.mode));
+    let (name, attributes) =
+        (source.display().to_string(), paths::attributes(inputs, sides.here())?);
     Ok((Wanted { name, destination, content, attributes, is_private }, template))
 }
 
 /// Both sides; trouble where they are one file.
 fn inspect(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Option<Found>), Trouble> {
-    let (wanted, template) = wanted(inputs, probe)?;
+    let sides = Sides::of(probe);
+    let (wanted, template) = wanted(inputs, &sides)?;
     let found = Found::read(&wanted, probe)?;
-    if found.is_some() && links::resolved(&wanted.destination, probe)? == template {
+    if found.is_some()
+        && links::resolved(&wanted.destination, probe)? == template
+        && sides.are_one(&template)?
+    {
         return Err(words::own_template(&wanted.destination));
     }
     Ok((wanted, found))
@@ -117,10 +124,10 @@ fn inspect(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Option<Found>)
 
 fn render(
     inputs: &Inputs,
-    probe: &dyn Probe,
+    sides: &Sides<'_>,
     source: &Path,
 ) -> Result<Zeroizing<Vec<u8>>, Trouble> {
-    let mut read = content::read(probe, source, Links::Followed)
+    let mut read = content::read(sides.source(), source, Links::Followed)
         .map_err(|trouble| words::unread(source, trouble))?;
     // Whoever renders keeps templates, so there is no use in wiping this copy, which takes its time.
     let bytes = std::mem::take(&mut *read);
@@ -136,7 +143,7 @@ fn render(
     if inputs.is_true("env") {
         let names = engine.names(&template).map_err(faulty)?;
         for name in names.into_iter().filter(|name| !vars.contains_key(name)) {
-            if let Some(found) = probe.env(&name)? {
+            if let Some(found) = sides.here().env(&name)? {
                 environment.insert(name, Data::Text(found));
             }
         }

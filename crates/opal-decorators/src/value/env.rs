@@ -1,5 +1,7 @@
 use opal_core::Data;
-use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param, Subject};
+use opal_core::decorator::{
+    Capability, Descriptor, Effect, Example, Exposure, Param, Site, Subject,
+};
 use opal_core::message;
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 
@@ -27,6 +29,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     returns: Some(TEXT),
     effect: Effect::Read,
+    site: Site::Target,
     exposure: Exposure::Plain,
     capabilities: &[Capability::Environment],
     resolver: Some(&Env),

@@ -1,4 +1,6 @@
-use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param, Returns};
+use opal_core::decorator::{
+    Capability, Descriptor, Effect, Example, Exposure, Param, Returns, Site,
+};
 use opal_core::files::EntryKind;
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 use opal_core::{Data, Type};
@@ -17,6 +19,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     params: &[Param::required("path", "the path to check; `~` is the home directory")],
     returns: Some(Returns { version: "1.0.0", ty: Type::Bool }),
     effect: Effect::Read,
+    site: Site::Target,
     exposure: Exposure::Public,
     capabilities: &[Capability::FilesRead],
     resolver: Some(&FileExists),

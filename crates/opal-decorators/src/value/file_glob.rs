@@ -1,5 +1,7 @@
 use opal_core::Data;
-use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param, Returns};
+use opal_core::decorator::{
+    Capability, Descriptor, Effect, Example, Exposure, Param, Returns, Site,
+};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 
 use super::globbing;
@@ -25,6 +27,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     returns: Some(Returns { version: "1.0.0", ty: STRINGS }),
     effect: Effect::Read,
+    site: Site::Target,
     exposure: Exposure::Public,
     capabilities: &[Capability::FilesRead],
     resolver: Some(&FileGlob),

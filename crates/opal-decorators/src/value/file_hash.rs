@@ -1,7 +1,7 @@
 use std::io::{ErrorKind, Read};
 
 use opal_core::Data;
-use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param};
+use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param, Site};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 use sha2::{Digest, Sha256};
 
@@ -18,6 +18,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     params: &[Param::required("path", "the file to digest; `~` is the home directory"), PUBLIC],
     returns: Some(TEXT),
     effect: Effect::Read,
+    site: Site::Target,
     exposure: Exposure::Plain,
     capabilities: &[Capability::FilesRead],
     resolver: Some(&FileHash),

@@ -1,5 +1,5 @@
 use opal_core::Data;
-use opal_core::decorator::{Capability, Descriptor, Effect, Example, Param};
+use opal_core::decorator::{Capability, Descriptor, Effect, Example, Param, Site};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 
 use super::reading;
@@ -20,6 +20,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     returns: Some(TEXT),
     effect: Effect::Read,
+    site: Site::Target,
     reads: true,
     capabilities: &[Capability::FilesRead],
     resolver: Some(&FileRead),

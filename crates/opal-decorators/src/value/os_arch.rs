@@ -1,5 +1,5 @@
 use opal_core::Data;
-use opal_core::decorator::{Descriptor, Effect, Example, Exposure};
+use opal_core::decorator::{Descriptor, Effect, Example, Exposure, Site};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 
 use crate::common::TEXT;
@@ -12,6 +12,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            that. The value is public: plans show it in clear.",
     returns: Some(TEXT),
     effect: Effect::Read,
+    site: Site::Target,
     exposure: Exposure::Public,
     resolver: Some(&OsArch),
     examples: &[Example {

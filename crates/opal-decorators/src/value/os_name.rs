@@ -1,5 +1,5 @@
 use opal_core::Data;
-use opal_core::decorator::{Descriptor, Effect, Example, Exposure};
+use opal_core::decorator::{Descriptor, Effect, Example, Exposure, Site};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 
 use crate::common::TEXT;
@@ -11,6 +11,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            is public: plans show it in clear.",
     returns: Some(TEXT),
     effect: Effect::Read,
+    site: Site::Target,
     exposure: Exposure::Public,
     resolver: Some(&OsName),
     examples: &[Example {

@@ -1,5 +1,5 @@
 use opal_core::Data;
-use opal_core::decorator::{Capability, Cost, Descriptor, Effect, Example, Param};
+use opal_core::decorator::{Capability, Cost, Descriptor, Effect, Example, Param, Site};
 use opal_core::resolver::{Inputs, Probe, Resolver, Run, Trouble};
 
 use super::reading::{absent, without_line_ends};
@@ -23,6 +23,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     returns: Some(TEXT),
     effect: Effect::Read,
+    site: Site::Target,
     cost: Cost::Expensive,
     capabilities: &[Capability::Processes],
     resolver: Some(&ShellOutput),

@@ -1,8 +1,10 @@
 //! Every built-in value decorator obeys the laws, and each law can be broken.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use opal_core::decorator::{Capability, Cost, Descriptor, Effect, Param, Presence, Returns};
+use opal_core::crossing::Facts;
+use opal_core::decorator::{Capability, Cost, Descriptor, Effect, Param, Presence, Returns, Site};
 use opal_core::resolver::{
     Generator, Input, Inputs, Probe, Request, Resolver, Run, Stream, Trouble, TroubleKind,
 };
@@ -25,11 +27,15 @@ fn every_built_in_value_obeys_the_laws() {
         if descriptor.path == "http.get" {
             given.args.insert("url", Input::Data(Data::text("https://example.com/")));
         }
+        if descriptor.site == Site::Facts {
+            let facts = Facts { name: "web1".into(), host: "web1".into(), ..Facts::default() };
+            given.target = Some(Arc::new(facts));
+        }
         let found = check(descriptor, &given);
         assert!(found.is_empty(), "@{}: {found:#?}", descriptor.path);
         checked += 1;
     }
-    assert_eq!(checked, 19);
+    assert_eq!(checked, 22);
 }
 
 type Answer = Result<Data, Trouble>;

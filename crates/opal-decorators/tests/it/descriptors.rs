@@ -12,10 +12,12 @@ const PASSES_ON: [&str; 3] = ["let", "raw", "var"];
 
 const ROLES: &[(&str, &[Role])] = &[
     ("args", &[Role::Value]),
+    ("as", &[Role::Wrapper, Role::Boundary]),
     ("cached", &[Role::Wrapper, Role::Resource]),
     ("cli.directory", &[Role::Value]),
     ("cmd", &[]),
     ("confirm", &[]),
+    ("container.exec", &[Role::Wrapper, Role::Boundary]),
     ("crypto.generate_key", &[Role::Value]),
     ("env", &[Role::Value]),
     ("environ", &[Role::Wrapper]),
@@ -56,6 +58,11 @@ const ROLES: &[(&str, &[Role])] = &[
     ("service.running", &[Role::Resource]),
     ("shell", &[Role::Resource]),
     ("shell.output", &[Role::Value]),
+    ("ssh.host", &[Role::Wrapper, Role::Boundary]),
+    ("ssh.hosts", &[Role::Wrapper, Role::Boundary]),
+    ("target.host", &[Role::Value]),
+    ("target.index", &[Role::Value]),
+    ("target.name", &[Role::Value]),
     ("time.now", &[Role::Value]),
     ("timeout", &[Role::Wrapper]),
     ("to.display", &[]),
@@ -293,6 +300,9 @@ fn only_constants_and_facts_about_machine_files_and_repository_are_public() {
         "os.arch",
         "os.hostname",
         "os.name",
+        "target.host",
+        "target.index",
+        "target.name",
         "time.now",
     ];
     assert_eq!(public, expected);

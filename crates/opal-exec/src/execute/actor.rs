@@ -94,15 +94,18 @@ impl<'h, 'p> Actor<'h, 'p> {
     /// What holds around a block or a command of the step.
     pub(super) fn under(&self, under: &Conditions) -> Result<Context<'p>, Halt> {
         let mut here = self.here.clone();
+        if let Some(crossing) = &under.crossing {
+            here = self.cross(crossing, false, here)?;
+        }
         if let Some(project) = &under.project {
             let job = self.walk.job;
-            let found = job.session.directory(job.base, project, false);
+            let found = here.session(job).directory(job.base, project, false);
             here.directory = found.map_err(|trouble| self.fail(1, trouble))?.into();
             here.base = Arc::clone(&here.directory);
             here.previous = None;
         }
         if let Some(directory) = &under.directory {
-            let session = self.walk.job.session;
+            let session = here.session(self.walk.job);
             let found = session.directory(&here.directory, &directory.path, directory.create);
             here.directory = found.map_err(|trouble| self.fail(1, trouble))?.into();
             // Nobody has gone there with `cd`.
@@ -135,9 +138,9 @@ impl<'h, 'p> Actor<'h, 'p> {
         match (result, under.limit) {
             (Err(Halt::Stopped(Why::TimedOut)), Some(limit)) if stop.is_out_of_time() => {
                 let path = &self.begun.step.path;
-                let late = self.walk.late(path);
+                let late = self.here.ledger.late(path);
                 if let Some(first) = late.first() {
-                    lock(&self.walk.tally).blamed.insert(path.clone(), first.step.clone());
+                    lock(&self.here.ledger.tally).blamed.insert(path.clone(), first.step.clone());
                 }
                 let late = late.iter().map(|late| &*late.name).collect();
                 let error = StepError::TimedOut { limit: limit.duration, late };

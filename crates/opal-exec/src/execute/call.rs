@@ -21,7 +21,6 @@ use super::lets::{Bound, label_of};
 use super::run::Walk;
 use super::show::Show;
 use super::tally::Late;
-use super::values::Values;
 use crate::error::{Bug, StepError};
 use crate::threads::lock;
 use opal_session::Taker;
@@ -45,9 +44,9 @@ impl<'p> Walk<'p> {
         let mut came = Came::default();
         let limits = here.limits;
         let result = self.perform(&begun, here, &mut came);
-        let result = result.map_err(|it| self.hidden(step, &here.lets, limited(it, step, limits)));
+        let result = result.map_err(|it| self.hidden(step, here, limited(it, step, limits)));
         if let Some(fate) = fate(&result) {
-            self.note(step, fate);
+            self.note(step, fate, here);
         }
         self.end(&begun, &result, came, here)?;
         result
@@ -67,7 +66,7 @@ impl<'p> Walk<'p> {
             descriptor,
             number: self.number.fetch_add(1, Ordering::SeqCst) + 1,
             attempt: here.attempt,
-            text: self.text(step, &here.lets),
+            text: self.text(step, &here.lets, here.member()),
             is_block,
             since: Instant::now(),
         };
@@ -140,7 +139,7 @@ impl<'p> Walk<'p> {
     fn act(&'p self, begun: &Begun<'p>, actor: &mut Actor<'_, 'p>) -> Result<Option<Bound>, Halt> {
         let (step, descriptor) = (begun.step, begun.descriptor);
         let action = descriptor.action.ok_or_else(|| bug(step, Bug::NoAction(descriptor.path)))?;
-        let values = Values { known: self.job.values, lets: Some(&actor.here.lets) };
+        let values = actor.here.values(self.job);
         let mut inputs = inputs(step, descriptor, values).map_err(|it| failed(step, 1, it))?;
         let result = match self.described(step) {
             Some(described) => {
@@ -186,7 +185,7 @@ impl<'p> Walk<'p> {
             }
             Err(Halt::Unrecorded) => (End::Stopped, code, None),
         };
-        self.count(begun, end, result);
+        self.count(begun, end, result, here);
         let finished = Finished {
             number: begun.number,
             path: &begun.step.path,
@@ -198,14 +197,14 @@ impl<'p> Walk<'p> {
             is_block: begun.is_block,
             passes_on: begun.passes_on(result),
             is_own_limit: end == End::TimedOut && matches!(result, Err(Halt::Failed(_))),
-            late: own.and_then(|failure| self.late_in(failure)),
+            late: own.and_then(|failure| here.ledger.late_in(failure)),
             message: trouble.map(|trouble| self.job.vault.scrub(&trouble.message)),
         };
         self.tell(Kind::Finished(finished), here)
     }
 
-    fn count(&self, begun: &Begun<'p>, end: End, result: &Result<(), Halt>) {
-        let mut tally = lock(&self.tally);
+    fn count(&self, begun: &Begun<'p>, end: End, result: &Result<(), Halt>, here: &Context<'p>) {
+        let mut tally = lock(&here.ledger.tally);
         // A step that only passes on the failure of another does not count besides it.
         let is_own = !begun.passes_on(result);
         match (begun.is_block, result) {

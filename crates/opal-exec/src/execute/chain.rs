@@ -31,8 +31,8 @@ impl<'p> Walk<'p> {
                 continue;
             }
             if let Err(Halt::Failed(failure)) = &result {
-                self.tell(self.caught(failure), here)?;
-                lock(&self.tally).caught(&step.path);
+                self.tell(self.caught(failure, here), here)?;
+                lock(&here.ledger.tally).caught(&step.path);
             }
             counts = !operands.iter().all(|operand| self.from.skips(operand));
             result = match operands {
@@ -45,7 +45,7 @@ impl<'p> Walk<'p> {
             }
         }
         if result.is_ok() {
-            lock(&self.tally).caught(&step.path);
+            lock(&here.ledger.tally).caught(&step.path);
         }
         result
     }

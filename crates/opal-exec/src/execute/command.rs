@@ -115,7 +115,7 @@ impl<'p> Actor<'_, 'p> {
             stdout,
             stderr,
         };
-        let ended = self.walk.job.session.run(work, &here.stop, taker);
+        let ended = here.session(self.walk.job).run(work, &here.stop, taker);
         if !matches!(&ended, Ok(ended) if ended.code == 0 && !ended.is_reported) {
             if let Ok(ended) = &ended {
                 self.code = Some(ended.code);

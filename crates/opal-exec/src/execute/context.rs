@@ -14,12 +14,20 @@ use opal_core::action::{Failure, Limits};
 
 use super::lets::Lets;
 use super::screen::Screen;
-use crate::spot::Spot;
+use super::values::Values;
+use crate::spot::{Site, Spot};
 use opal_session::stop::Stop;
-use opal_session::{Input, Output};
+use opal_session::{Input, Output, Session};
+
+use super::job::Job;
+use super::ledger::Ledger;
 
 #[derive(Clone, Debug)]
 pub(super) struct Context<'p> {
+    /// What is noted about its steps.
+    pub(super) ledger: Arc<Ledger<'p>>,
+    /// Where its steps run; none on opal's own machine.
+    pub(super) site: Option<Arc<Site>>,
     pub(super) directory: Arc<Path>,
     /// Where relative paths of resources begin: the directory of the source, or of an imported
     /// project.
@@ -50,8 +58,28 @@ pub(super) struct Context<'p> {
 impl Context<'_> {
     /// Where a resource is verified from.
     pub(super) fn spot(&self) -> Spot {
-        let Self { base, directory, environment, .. } = self.clone();
-        Spot { base, directory, environment }
+        let Self { site, base, directory, environment, .. } = self.clone();
+        Spot { site, base, directory, environment }
+    }
+
+    /// The values that its steps get.
+    pub(super) fn values<'v>(&'v self, job: &'v Job<'_>) -> Values<'v> {
+        Values { known: job.values, lets: Some(&self.lets), member: self.member() }
+    }
+
+    /// The target that it is on, for events.
+    pub(super) fn target(&self) -> Option<Arc<str>> {
+        self.site.as_ref().map(|site| Arc::clone(&site.label))
+    }
+
+    /// The member of a fleet that it is on.
+    pub(super) fn member(&self) -> Option<&str> {
+        self.site.as_ref().and_then(|site| site.member.as_deref())
+    }
+
+    /// The session that its steps run in.
+    pub(super) fn session<'s>(&'s self, job: &'s Job<'_>) -> &'s dyn Session {
+        self.site.as_ref().map_or(job.session, |site| &*site.session)
     }
 }
 

@@ -138,7 +138,7 @@ impl<'p> Walk<'p> {
     }
 
     fn verify_one(&self, kept: &Kept<'p>) -> Found {
-        let values = Values { known: self.job.values, lets: None };
+        let values = Values::before(self.job.values);
         let inputs = inputs(kept.step, kept.described.descriptor, values)?;
         self.see(kept.described, &inputs, &kept.spot, self.job.stop)
     }
@@ -161,7 +161,8 @@ impl<'p> Walk<'p> {
             }
         };
         let said = format!("{UNDONE}: {}: {}", status.name(), message.text());
-        let (event, recorded) = self.record(Kind::Verified { path, status, message, details });
+        let (event, recorded) =
+            self.record(Kind::Verified { path, status, message, details }, None);
         recorded?;
         screen.event(&event);
         if matches!(status, Status::Satisfied | Status::Unknown) {
@@ -169,7 +170,7 @@ impl<'p> Walk<'p> {
         }
         let was = if kept.is_made { End::Done } else { End::Satisfied };
         let message = vault.scrub(&said);
-        let (event, recorded) = self.record(Kind::Undone { path, was, message });
+        let (event, recorded) = self.record(Kind::Undone { path, was, message }, None);
         recorded?;
         screen.event(&event);
         let scrubbed = |line: &Message| vault.scrub(line).text().into_owned().into();
@@ -179,7 +180,7 @@ impl<'p> Walk<'p> {
 
     /// A step that has ended well has failed after all.
     fn count_undone(&self, kept: &Kept<'p>) {
-        lock(&self.tally).undone(&kept.step.path);
+        lock(&self.ledger.tally).undone(&kept.step.path);
     }
 
     /// Names the other resource that was applied to the same place after this one was seen.
@@ -198,7 +199,7 @@ impl<'p> Walk<'p> {
     /// Where among the files it is; none where it is elsewhere, or a value of the run says where.
     fn place(&self, kept: &Kept<'p>) -> Option<PathBuf> {
         let job = self.job;
-        let probe = job.session.probe(&kept.spot.place(job.stop));
+        let probe = kept.spot.session(job.session).probe(&kept.spot.place(job.stop));
         let thing = resource::thing(kept.step, kept.described, job.values, &*probe)?;
         let (_, path) = thing.into_iter().next().filter(|(name, _)| resource::is_placed(name))?;
         Some(path.into())

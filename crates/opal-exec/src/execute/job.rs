@@ -11,6 +11,7 @@ use opal_core::resolver::Trouble;
 use opal_core::{Data, Registry, Showing};
 use opal_session::Session;
 use opal_session::stop::Stop;
+use opal_session::targets::Reach;
 use opal_vault::event::Counts;
 use opal_vault::witness::{Audience, Recorder};
 use opal_vault::{Shown, Vault};
@@ -27,6 +28,8 @@ pub struct Job<'a> {
     pub showing: &'a Showing,
     pub registry: &'a Registry,
     pub session: &'a dyn Session,
+    /// Opens sessions on targets; none where there can be none.
+    pub reach: Option<&'a dyn Reach>,
     /// Where the first step is: absolute.
     pub start: &'a Path,
     /// Where relative paths of resources begin: the directory of the source. Absolute.

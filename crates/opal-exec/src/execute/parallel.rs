@@ -182,7 +182,7 @@ impl<'p> Walk<'p> {
     /// What depends on a branch that has failed does not run.
     fn leave_out_after(&'p self, team: &Team<'p>, failed: usize, here: &Context<'p>) {
         let left_out = team.turns.failed(failed);
-        left_out.iter().for_each(|&index| self.note_left_out(team.branches[index]));
+        left_out.iter().for_each(|&index| self.note_left_out(team.branches[index], here));
         for index in left_out {
             let inner = self.enter(team, index, here);
             if let Err(halt) = self.leave_out(team.branches[index], &inner) {

@@ -1,7 +1,5 @@
 //! What must hold before anything runs.
 
-use std::collections::BTreeMap;
-
 use opal_core::class::{is_common, shape};
 use opal_core::plan::{Arg, Key, Mode, Plan, RedirectStream, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
@@ -97,21 +95,21 @@ fn decode(text: &str) -> Option<String> {
 pub fn questions(job: &Job<'_>) -> Result<Vec<Question>, Unready> {
     let from = From::new(job.plan, job.from);
     let mut questions = Vec::new();
-    ask(&job.plan.steps, &from, job.values, &mut questions)?;
+    ask(&job.plan.steps, &from, Values::before(job.values), &mut questions)?;
     Ok(questions)
 }
 
 fn ask(
     steps: &[Step],
     from: &From<'_>,
-    values: &BTreeMap<Key, Data>,
+    values: Values<'_>,
     questions: &mut Vec<Question>,
 ) -> Result<(), Unready> {
     for step in steps.iter().filter(|step| !from.skips(step)) {
         if step.node.is_decorator("confirm")
             && let Some(message) = step.arg("message")
         {
-            match (Values { known: values, lets: None }).data(message) {
+            match values.data(message) {
                 Ok(Data::Text(message)) => {
                     questions.push(Question { path: step.path.to_string(), message });
                 }
@@ -125,6 +123,7 @@ fn ask(
                 Err(trouble) => return Err(Unready::of_step(step, trouble)),
             }
         }
+        let values = values.of(step.first_target().or(values.member));
         ask(&step.block, from, values, questions)?;
     }
     Ok(())
@@ -139,21 +138,26 @@ pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
     for step in job.plan.all_steps() {
         found.extend(able(job, step));
     }
-    let values = Values { known: job.values, lets: None };
-    for step in job.plan.all_steps() {
-        if job.passes_over(step) {
-            continue;
-        }
-        if let Err(trouble) = has_values(step, values) {
-            found.push(Unready::of_step(step, trouble));
-        }
-    }
+    find_values(job, &job.plan.steps, Values::before(job.values), &mut found);
     found.extend(programs(job));
     found.extend(syntax(job));
     if let Some(path) = job.from {
         found.extend(begins(job.plan, job.values, path));
     }
     if found.is_empty() { Ok(()) } else { Err(found) }
+}
+
+/// Steps without a value that they take. Of a fleet, the first target is as good as any.
+fn find_values(job: &Job<'_>, steps: &[Step], values: Values<'_>, found: &mut Vec<Unready>) {
+    for step in steps {
+        if !job.passes_over(step)
+            && let Err(trouble) = has_values(step, values)
+        {
+            found.push(Unready::of_step(step, trouble));
+        }
+        let values = values.of(step.first_target().or(values.member));
+        find_values(job, &step.block, values, found);
+    }
 }
 
 /// Whether there is something that does what the step says.
@@ -197,9 +201,9 @@ fn programs(job: &Job<'_>) -> Vec<Unready> {
 
 fn find_programs(job: &Job<'_>, steps: &[Step], from: &From<'_>, found: &mut Vec<Unready>) {
     for step in steps.iter().filter(|step| !from.skips(step)) {
-        // With another `PATH` it may be somewhere else.
+        // With another `PATH` it may be somewhere else; on a target it is another program.
         let sets_path = step.node.is_decorator("environ") && step.arg("PATH").is_some();
-        if !sets_path {
+        if !sets_path && step.first_target().is_none() {
             find_programs(job, &step.block, from, found);
             found.extend(missing_program(job, step));
         }
@@ -208,7 +212,7 @@ fn find_programs(job: &Job<'_>, steps: &[Step], from: &From<'_>, found: &mut Vec
 
 fn missing_program(job: &Job<'_>, step: &Step) -> Option<Unready> {
     let name = step.node.path().and_then(|path| job.registry.get(path))?.program?;
-    let values = Values { known: job.values, lets: None };
+    let values = Values::before(job.values);
     let known = |name: &str| step.arg(name).filter(|arg| !is_open(arg));
     let Ok(Data::Text(program)) = values.data(known(name)?) else { return None };
     let has_path = match known("env").map(|arg| values.data(arg)) {

@@ -24,7 +24,6 @@ use super::pump::{Ended, Pumped, pump};
 use super::run::Walk;
 use super::show::Show;
 use super::steps::{is_plain, reader};
-use super::values::Values;
 use crate::error::{Bug, StepError};
 use crate::threads::STACK_BYTES;
 use opal_session::Work;
@@ -91,7 +90,7 @@ impl<'p> Walk<'p> {
         'p: 'scope,
     {
         let step = begun.step;
-        let values = Values { known: self.job.values, lets: Some(&inner.lets) };
+        let values = inner.values(self.job);
         let fail = |trouble| failed(step, 1, trouble);
         match &redirect.target {
             RedirectTarget::Shell(pieces) => {
@@ -111,7 +110,8 @@ impl<'p> Walk<'p> {
                     let path = reader(target).map(|path| values.data(path)).transpose();
                     let path = path.map_err(fail)?.unwrap_or(Data::Null);
                     let path = path.as_text().unwrap_or_default();
-                    let file = self.job.session.open(&inner.directory, path).map_err(fail)?;
+                    let file =
+                        inner.session(self.job).open(&inner.directory, path).map_err(fail)?;
                     inner.stdin = In::of(file);
                 }
                 Some((stream, append)) => {
@@ -149,7 +149,7 @@ impl<'p> Walk<'p> {
                 stderr: outer.stderr.output().map_err(|it| not_written(&it))?,
             };
             let mut show = Show::new(self, &outer.screen, number);
-            let ended = self.job.session.run(work, &outer.stop, &mut show);
+            let ended = outer.session(self.job).run(work, &outer.stop, &mut show);
             // Its end says whether it was read.
             let _ = show.finish();
             ended
@@ -171,7 +171,7 @@ impl<'p> Walk<'p> {
         let name = target.node.path().unwrap_or_default();
         let found = self.job.registry.get(name).and_then(|found| Some((found, found.sink?)));
         let (descriptor, sink) = found.ok_or_else(|| bug(step, Bug::NoSink(name)))?;
-        let values = Values { known: self.job.values, lets: Some(&inner.lets) };
+        let values = inner.values(self.job);
         let mut inputs = inputs(target, descriptor, values).map_err(|it| failed(step, 1, it))?;
         if let (true, Some(param)) = (append, descriptor.param("append")) {
             inputs.args.insert(param.name, Input::Data(Data::Bool(true)));

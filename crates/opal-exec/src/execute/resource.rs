@@ -4,6 +4,7 @@
 //! system call that never returns holds the step up, as it would hold up the action after it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -21,7 +22,6 @@ use super::fates::Fate;
 use super::halts::{failed, go_on};
 use super::identity::identity;
 use super::run::Walk;
-use super::values::Values;
 use crate::error::StepError;
 use crate::spot::Spot;
 use crate::threads::lock;
@@ -49,10 +49,11 @@ impl<'p> Walk<'p> {
         // An action that only reads and writes files waits for nothing, and must still be
         // interruptible.
         actor.here.stop.attend();
-        if let Some(trouble) = self.unmet(&[step]) {
+        if let Some(trouble) = self.unmet(&[step], actor.here) {
             return Err(actor.fail(1, trouble));
         }
-        let known = self.satisfied.get(&*step.path);
+        // What was verified before the run is known by the path of its step alone.
+        let known = self.satisfied.get(&*step.path).filter(|_| actor.here.site.is_none());
         let seen = self.changed();
         let before = match known.filter(|_| !self.has_acted.load(Ordering::SeqCst)) {
             Some(known) => {
@@ -94,7 +95,7 @@ impl<'p> Walk<'p> {
         if step.block.is_empty() || self.from.begins_in(step) {
             return Ok(None);
         }
-        let values = Values { known: self.job.values, lets: Some(&actor.here.lets) };
+        let values = actor.here.values(self.job);
         identity(self.job.plan, step, values, &actor.here.directory).map(Some)
     }
 
@@ -143,7 +144,8 @@ impl<'p> Walk<'p> {
         let shared = described.descriptor.capabilities.iter().any(|it| SHARED.contains(it));
         self.has_acted.store(true, Ordering::SeqCst);
         let _changing = self.changing();
-        let _alone = if shared { Some(self.alone.take(&stop)?) } else { None };
+        let ledger = Arc::clone(&actor.here.ledger);
+        let _alone = if shared { Some(ledger.alone.take(&stop)?) } else { None };
         action.act(inputs, actor).map_err(|halt| match halt {
             // What it says may be about having been stopped.
             Halt::Failed(_) => go_on(&stop).err().unwrap_or(halt),
@@ -182,7 +184,7 @@ impl<'p> Walk<'p> {
         let place = spot.place(&stop);
         let verify = described.resource.verify;
         let verified = verify_resource(
-            self.job.session,
+            spot.session(self.job.session),
             &VerifyTask { verify, inputs, place, is_for_contract: false, limit },
         );
         verified.read.into_iter().for_each(|variable| variable.hide(self.job.vault));
@@ -197,14 +199,14 @@ impl<'p> Walk<'p> {
     }
 
     /// What steps depend on and is not met.
-    fn unmet(&self, steps: &[&Step]) -> Option<Trouble> {
+    fn unmet(&self, steps: &[&Step], here: &Context<'p>) -> Option<Trouble> {
         let wanted = steps.iter().flat_map(|step| resource::depends_on(step, self.job.values));
         let mut seen = BTreeSet::new();
         let wanted: Vec<&str> = wanted.filter(|id| seen.insert(*id)).collect();
         if wanted.is_empty() {
             return None;
         }
-        let fates = lock(&self.fates);
+        let fates = lock(&here.ledger.fates);
         let mut unmet = Vec::new();
         for id in wanted.into_iter().filter(|id| self.has_step(id)) {
             if let Some(words) = Fate::words(fates.get(id).copied()) {
@@ -253,14 +255,14 @@ impl<'p> Walk<'p> {
                 wanted.iter().any(|id| !own.contains(id))
             })
             .collect();
-        let why = self.unmet(&waiting);
+        let why = self.unmet(&waiting, here);
         let why = why.map_or_else(
             || "dependencies not satisfied: the branch of one has failed".into(),
             |trouble| trouble.message,
         );
         let why = self.job.vault.scrub(&why);
         for step in steps.into_iter().filter(|step| step.is_leaf()) {
-            lock(&self.tally).skipped();
+            lock(&here.ledger.tally).skipped();
             let (path, decorator) = (&*step.path, step.node.name());
             self.tell(Kind::Skipped { path, decorator, why: Some(why.clone()) }, here)?;
         }
@@ -270,9 +272,9 @@ impl<'p> Walk<'p> {
     /// The steps of a block that need not run: what others depend on is as it should be.
     fn skip_block(&'p self, block: &'p [Step], here: &Context<'p>) -> Result<(), Halt> {
         for step in all(block) {
-            self.note(step, Fate::Met);
+            self.note(step, Fate::Met, here);
             if step.is_leaf() {
-                lock(&self.tally).skipped();
+                lock(&here.ledger.tally).skipped();
                 let (path, decorator) = (&*step.path, step.node.name());
                 let why = Some(self.job.vault.scrub(UNCHANGED));
                 self.tell(Kind::Skipped { path, decorator, why }, here)?;
@@ -282,9 +284,9 @@ impl<'p> Walk<'p> {
     }
 
     /// Those that are left out, before anybody asks why.
-    pub(super) fn note_left_out(&self, branch: &'p [Step]) {
+    pub(super) fn note_left_out(&self, branch: &'p [Step], here: &Context<'p>) {
         for step in all(branch) {
-            self.note(step, Fate::LeftOut);
+            self.note(step, Fate::LeftOut, here);
         }
     }
 }

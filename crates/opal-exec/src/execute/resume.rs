@@ -103,7 +103,7 @@ pub(super) fn begins(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> V
     if !from.is_found() {
         return vec![Unready::of_plan(StepError::UnknownStep(path).into())];
     }
-    let values = Values { known: values, lets: None };
+    let values = Values::before(values);
     let mut found = Vec::new();
     let mut bound = BTreeMap::new();
     for before in from.before() {

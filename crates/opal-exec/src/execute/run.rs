@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use opal_core::Secret;
 use opal_core::action::{Failure, Halt};
@@ -11,18 +11,17 @@ use opal_core::plan::Step;
 use opal_core::resource::{self, Described, Status};
 use opal_core::view::{Visible, captured_key, running_text};
 use opal_vault::Shown;
-use opal_vault::event::{Event, Kind, LateStep};
+use opal_vault::event::{Event, Kind};
 use opal_vault::verification::Verification;
 
 use super::context::Context;
 use super::fates::{Fate, Kept};
 use super::handles::{Reads, handles};
 use super::job::{FailedStep, Job};
+use super::ledger::Ledger;
 use super::lets::Lets;
-use super::places::{Alone, Places};
+use super::places::Places;
 use super::resume::From;
-use super::tally::{Late, Tally};
-use super::values::Values;
 use crate::threads::lock;
 use crate::verify::survey::Report;
 use opal_core::gather::Gather as _;
@@ -37,10 +36,8 @@ pub(super) struct Walk<'p> {
     pub(super) is_unrecorded: AtomicBool,
     pub(super) is_cleaning: AtomicBool,
     pub(super) places: Places,
-    pub(super) alone: Alone,
-    pub(super) tally: Mutex<Tally<'p>>,
-    /// What became of resources, by their ids.
-    pub(super) fates: Mutex<BTreeMap<&'p str, Fate>>,
+    /// Of all steps but those of fleets.
+    pub(super) ledger: Arc<Ledger<'p>>,
     /// The ids of all steps, computed when first needed.
     pub(super) ids: OnceLock<BTreeSet<&'p str>>,
     /// The ids that selected steps depend on, computed when first needed.
@@ -66,9 +63,7 @@ impl<'p> Walk<'p> {
             is_unrecorded: AtomicBool::new(false),
             is_cleaning: AtomicBool::new(false),
             places: Places::new(job.jobs),
-            alone: Alone::default(),
-            tally: Mutex::default(),
-            fates: Mutex::default(),
+            ledger: Arc::default(),
             needed: OnceLock::new(),
             ids: OnceLock::new(),
             has_acted: AtomicBool::new(false),
@@ -80,20 +75,13 @@ impl<'p> Walk<'p> {
     }
 
     /// Something deals with a failure.
-    pub(super) fn caught(&self, failure: &Failure) -> Kind<'p> {
+    pub(super) fn caught(&self, failure: &Failure, here: &Context<'p>) -> Kind<'p> {
         let path = self.job.plan.step(&failure.path).map_or("", |step| &step.path);
-        Kind::Caught { path, code: failure.code, late: self.late_in(failure) }
-    }
-
-    /// The step that was stopped where a block timed out.
-    pub(super) fn late_in(&self, failure: &Failure) -> Option<LateStep> {
-        let tally = lock(&self.tally);
-        let FailedStep { number, path, .. } = tally.blamed(failure)?;
-        Some(LateStep { number: *number, path: path.as_str().into() })
+        Kind::Caught { path, code: failure.code, late: here.ledger.late_in(failure) }
     }
 
     /// A step as people see it.
-    pub(super) fn text(&self, step: &Step, lets: &Lets) -> Shown<'static> {
+    pub(super) fn text(&self, step: &Step, lets: &Lets, member: Option<&str>) -> Shown<'static> {
         let Job { plan, registry, showing, vault, .. } = self.job;
         // A resource goes by its id and name, all else by what was written.
         let label = self.described(step).and_then(|it| resource::label(plan, step, it));
@@ -103,7 +91,7 @@ impl<'p> Walk<'p> {
                 let value = lets.shown(handle).map(|value| (captured_key(handle), value));
                 captured.extend(value);
             });
-            let visible = Visible { values: &showing.visible, captured };
+            let visible = Visible { values: &showing.visible, captured, member };
             running_text(plan, step, registry, &visible)
         });
         vault.scrub(&text)
@@ -112,14 +100,14 @@ impl<'p> Walk<'p> {
     /// A step that failed although it never started: it was skipped, or could not be connected.
     pub(super) fn unbegun(&self, failure: &Failure) -> Option<FailedStep> {
         let step = self.job.plan.step(&failure.path)?;
-        let text = self.text(step, &Lets::default());
+        let text = self.text(step, &Lets::default(), None);
         let Failure { path, code, trouble, .. } = failure.clone();
         Some(FailedStep { path: path.into(), number: None, attempt: 1, code, text, trouble })
     }
 
     /// Tells the record, then those who watch.
     pub(super) fn tell(&self, kind: Kind<'p>, here: &Context<'p>) -> Result<(), Halt> {
-        let (event, recorded) = self.record(kind);
+        let (event, recorded) = self.record(kind, here.target());
         if !here.is_cleaning {
             recorded?;
         }
@@ -128,8 +116,12 @@ impl<'p> Walk<'p> {
     }
 
     /// The event, and whether the record has it.
-    pub(super) fn record(&self, kind: Kind<'p>) -> (Event<'p>, Result<(), Halt>) {
-        let event = Event { at: (self.job.clock)(), kind };
+    pub(super) fn record(
+        &self,
+        kind: Kind<'p>,
+        target: Option<Arc<str>>,
+    ) -> (Event<'p>, Result<(), Halt>) {
+        let event = Event { at: (self.job.clock)(), target, kind };
         let recorded = self.job.recorder.event(&event).map_err(|_| {
             self.lose_record();
             Halt::Unrecorded
@@ -139,14 +131,14 @@ impl<'p> Walk<'p> {
 
     /// Hides every value in what a session or an action has to say about a failure of `step`. A
     /// value that the vault does not hide, because it is too short, is hidden where it was given.
-    pub(super) fn hidden(&self, step: &Step, lets: &Lets, mut halt: Halt) -> Halt {
+    pub(super) fn hidden(&self, step: &Step, here: &Context<'p>, mut halt: Halt) -> Halt {
         if let Halt::Failed(failure) = &mut halt
             // That of a step inside of it is hidden already.
             && failure.path == step.path
             && let Some(trouble) = &mut failure.trouble
         {
             let scrub = |text: &str| self.job.vault.scrub(text).text().into_owned();
-            let values = Values { known: self.job.values, lets: Some(lets) }.texts(step);
+            let values = here.values(self.job).texts(step);
             let is_seen = |value: &&str| scrub(value) == *value;
             let seen: Vec<&str> = values.iter().map(Secret::expose).filter(is_seen).collect();
             let hide = |text: &mut Message| {
@@ -165,21 +157,12 @@ impl<'p> Walk<'p> {
     }
 
     /// Notes what became of a step that others may depend on.
-    pub(super) fn note(&self, step: &'p Step, fate: Fate) {
+    pub(super) fn note(&self, step: &'p Step, fate: Fate, here: &Context<'p>) {
         if self.described(step).is_some()
             && let Some(id) = resource::id(step, self.job.values)
         {
-            lock(&self.fates).insert(id, fate);
+            lock(&here.ledger.fates).insert(id, fate);
         }
-    }
-
-    /// The steps that ran out of time inside of `around`, or anywhere; each is reported once.
-    pub(super) fn late(&self, around: &str) -> Vec<Late> {
-        let is_inside = |path: &str| {
-            around.is_empty() || path.strip_prefix(around).is_some_and(|rest| rest.starts_with('.'))
-        };
-        let late = &mut lock(&self.tally).late;
-        late.extract_if(.., |path, _| is_inside(path)).map(|(_, late)| late).collect()
     }
 
     /// The record cannot be written: nothing more may start, except what cleans up.

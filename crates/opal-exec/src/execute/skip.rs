@@ -16,7 +16,6 @@ use super::context::Context;
 use super::fates::Fate;
 use super::halts::{failed, go_on};
 use super::inputs::inputs;
-use super::lets::Lets;
 use super::run::Walk;
 use super::steps::moves;
 use super::values::Values;
@@ -26,16 +25,16 @@ impl<'p> Walk<'p> {
     /// Notes that a step does not run. Where it is nothing but `cd DIR` it still moves.
     pub(super) fn skip(&'p self, step: &'p Step, here: &mut Context<'p>) -> Result<(), Halt> {
         if step.is_leaf() {
-            lock(&self.tally).skipped();
+            lock(&here.ledger.tally).skipped();
             let (path, decorator) = (&*step.path, step.node.name());
             self.tell(Kind::Skipped { path, decorator, why: None }, here)?;
-            self.note(step, Fate::Met);
-            let fail = |it| self.hidden(step, &Lets::default(), failed(step, 1, it));
-            let values = Values { known: self.job.values, lets: None };
-            if let Movement::Only(directory) = moves(step, values).map_err(fail)? {
-                let session = self.job.session;
+            self.note(step, Fate::Met, here);
+            let fail = |it, here: &Context<'p>| self.hidden(step, here, failed(step, 1, it));
+            let values = Values::before(self.job.values).of(here.member());
+            if let Movement::Only(directory) = moves(step, values).map_err(|it| fail(it, here))? {
+                let session = here.session(self.job);
                 let found = session.directory(&here.directory, directory.expose(), false);
-                let found = found.map_err(fail)?.into();
+                let found = found.map_err(|it| fail(it, here))?.into();
                 here.previous = Some(std::mem::replace(&mut here.directory, found));
             }
             return Ok(());
@@ -58,13 +57,13 @@ impl<'p> Walk<'p> {
     /// Skips a step, and notes what those that depend on it have to know.
     pub(super) fn pass_over(&'p self, step: &'p Step, here: &Context<'p>) -> Result<(), Halt> {
         go_on(&here.stop)?;
-        lock(&self.tally).skipped();
+        lock(&here.ledger.tally).skipped();
         let (path, decorator) = (&*step.path, step.node.name());
         let why = Some(self.job.vault.scrub(NOT_SELECTED));
         self.tell(Kind::Skipped { path, decorator, why }, here)?;
         if self.is_prerequisite(step) {
             let fate = self.fate_of_unselected(step, here);
-            self.note(step, fate);
+            self.note(step, fate, here);
         }
         Ok(())
     }
@@ -85,7 +84,7 @@ impl<'p> Walk<'p> {
 
     fn fate_of_unselected(&self, step: &'p Step, here: &Context<'p>) -> Fate {
         let Some(described) = self.described(step) else { return Fate::Met };
-        let values = Values { known: self.job.values, lets: Some(&here.lets) };
+        let values = here.values(self.job);
         let found = inputs(step, described.descriptor, values)
             .and_then(|inputs| self.see(described, &inputs, &here.spot(), &here.stop));
         match found.map(|found| found.status) {

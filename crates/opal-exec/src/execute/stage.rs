@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::action::{
-    BranchOutput, Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending,
-    Replace, Stage, TextFile,
+    BranchOutput, Command, Completed, Conditions, Failure, Fleet, Halt, Level, OnFailure, Pause,
+    Pending, Replace, Stage, TextFile,
 };
 use opal_core::files::Files;
 use opal_core::inventory::EntryStore;
@@ -117,7 +117,7 @@ impl Stage for Actor<'_, '_> {
     fn block(&mut self, under: &Conditions) -> Result<(), Halt> {
         let here = self.under(under)?;
         if under.attempt.is_some_and(|(attempt, _)| attempt > 1) {
-            lock(&self.walk.tally).try_again(&self.begun.step.path);
+            lock(&self.here.ledger.tally).try_again(&self.begun.step.path);
         }
         let stop = here.stop.clone();
         let result = self.walk.block(&self.begun.step.block, here);
@@ -132,6 +132,10 @@ impl Stage for Actor<'_, '_> {
     ) -> Result<(), Halt> {
         let output = self.walk.job.output.of_block(output);
         self.walk.branches(self.begun.step, self.here, most, on_failure, output)
+    }
+
+    fn fleet(&mut self, fleet: &Fleet) -> Result<(), Halt> {
+        self.run_fleet(fleet)
     }
 
     fn command(&mut self, command: &Command<'_>) -> Result<Completed, Halt> {
@@ -193,28 +197,28 @@ impl Stage for Actor<'_, '_> {
     }
 
     fn replace(&mut self, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Halt> {
-        let session = self.walk.job.session;
+        let session = self.here.session(self.walk.job);
         let opened = session.replace(&self.here.directory, replace);
         opened.map_err(|trouble| self.fail(NOT_WRITTEN, trouble))
     }
 
     fn text_file(&mut self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Halt> {
-        let made = self.walk.job.session.text_file(text, extension);
+        let made = self.here.session(self.walk.job).text_file(text, extension);
         made.map_err(|trouble| self.fail(NOT_WRITTEN, trouble))
     }
 
     fn probe(&self) -> Box<dyn Probe + '_> {
-        let job = self.walk.job;
+        let session = self.here.session(self.walk.job);
         let Context { base, directory, environment, stop, .. } = &*self.here;
-        job.session.probe(&Place { base, directory, environment, stop })
+        session.probe(&Place { base, directory, environment, stop })
     }
 
     fn files(&self) -> &dyn Files {
-        self.walk.job.session.files()
+        self.here.session(self.walk.job).files()
     }
 
     fn entries(&self) -> Option<&dyn EntryStore> {
-        self.walk.job.session.entries()
+        self.here.session(self.walk.job).entries()
     }
 
     fn random(&mut self) -> u64 {

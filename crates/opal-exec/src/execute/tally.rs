@@ -15,6 +15,8 @@ pub(super) struct Tally<'p> {
     ends: BTreeMap<&'p str, Ended>,
     skipped: u64,
     retries: u64,
+    /// Of the steps of fleets, over all targets.
+    fleets: Counts,
     /// By path: the last failure of each step.
     pub(super) failed: BTreeMap<Box<str>, FailedStep>,
     /// By path: steps that timed out, until the step whose limit it was reports them.
@@ -52,6 +54,20 @@ impl<'p> Tally<'p> {
 
     pub(super) fn skipped(&mut self) {
         self.skipped += 1;
+    }
+
+    /// The steps of a target of a fleet. Failures that the fleet tolerates count as caught.
+    pub(super) fn add(&mut self, of_target: Counts, is_tolerated: bool) {
+        let Counts { done, satisfied, failed, caught, stopped, skipped, retries } = of_target;
+        let (failed, caught) = if is_tolerated { (0, caught + failed) } else { (failed, caught) };
+        let fleets = &mut self.fleets;
+        fleets.done += done;
+        fleets.satisfied += satisfied;
+        fleets.failed += failed;
+        fleets.caught += caught;
+        fleets.stopped += stopped;
+        fleets.skipped += skipped;
+        fleets.retries += retries;
     }
 
     /// A step that had ended well has failed after all.
@@ -124,8 +140,9 @@ impl<'p> Tally<'p> {
     }
 
     pub(super) fn counts(&self) -> Counts {
-        let mut counts =
-            Counts { skipped: self.skipped, retries: self.retries, ..Counts::default() };
+        let mut counts = self.fleets;
+        counts.skipped += self.skipped;
+        counts.retries += self.retries;
         for ended in self.ends.values() {
             *match ended {
                 Ended::Done => &mut counts.done,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use opal_core::context::{Context, Place};
+use opal_core::crossing::member_key;
 use opal_core::placeholder::scalar_text;
 use opal_core::plan::{Arg, Handle, Key, Piece, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
@@ -20,12 +21,24 @@ pub(crate) struct Values<'a> {
     pub(super) known: &'a BTreeMap<Key, Data>,
     /// None before anything has run: then every run-time value is a stand-in.
     pub(super) lets: Option<&'a Lets>,
+    /// The member of a fleet that they are for.
+    pub(super) member: Option<&'a str>,
 }
 
 impl<'a> Values<'a> {
     /// As long as nothing has run.
     pub(crate) fn before(known: &'a BTreeMap<Key, Data>) -> Self {
-        Self { known, lets: None }
+        Self { known, lets: None, member: None }
+    }
+
+    /// The same for a member of a fleet.
+    pub(crate) fn of(self, member: Option<&'a str>) -> Self {
+        Self { member, ..self }
+    }
+
+    fn known(&self, key: &Key) -> Option<&'a Data> {
+        let of_member = self.member.and_then(|it| self.known.get(&member_key(it, key)));
+        of_member.or_else(|| self.known.get(key))
     }
 
     pub(super) fn data(&self, arg: &Arg) -> Result<Data, Trouble> {
@@ -35,7 +48,7 @@ impl<'a> Values<'a> {
     fn at(&self, arg: &Arg, place: Context) -> Result<Data, Trouble> {
         Ok(match arg {
             Arg::Const(value) => Data::from(value),
-            Arg::Value(key) => self.known.get(key).cloned().ok_or_else(|| {
+            Arg::Value(key) => self.known(key).cloned().ok_or_else(|| {
                 let message = format!("missing value for `{key}`");
                 Trouble::new(TroubleKind::Missing, message, "plan again")
             })?,

@@ -21,6 +21,8 @@ impl<'p> Walk<'p> {
     pub(super) fn run(&'p self) -> Result<(), Halt> {
         let job = self.job;
         let here = Context {
+            ledger: Arc::clone(&self.ledger),
+            site: None,
             directory: job.start.into(),
             base: job.base.into(),
             previous: None,
@@ -61,7 +63,8 @@ impl<'p> Walk<'p> {
             | Node::While
             | Node::Iteration
             | Node::Block
-            | Node::Needs => self.block(&step.block, here.clone()),
+            | Node::Needs
+            | Node::Variant => self.block(&step.block, here.clone()),
             Node::Try => self.try_(step, here),
             Node::Chain => self.chain(step, here),
             // Checked while planning.
@@ -89,12 +92,12 @@ impl<'p> Walk<'p> {
             }
             catch => match (self.block(body, here.clone()), catch) {
                 (Err(Halt::Failed(failure)), Some(catch)) => {
-                    self.tell(self.caught(&failure), here)?;
-                    lock(&self.tally).caught(&step.path);
+                    self.tell(self.caught(&failure, here), here)?;
+                    lock(&here.ledger.tally).caught(&step.path);
                     let caught = Some(Arc::from(failure));
                     let dealt = self.block(&catch.block, Context { caught, ..here.clone() });
                     if let Err(Halt::Failed(failure)) = &dealt {
-                        lock(&self.tally).rethrown(failure);
+                        lock(&here.ledger.tally).rethrown(failure);
                     }
                     dealt
                 }
@@ -146,6 +149,6 @@ impl<'p> Walk<'p> {
             Why::Cancelled => "cancelled",
         };
         // About the run as a whole, so it waits for no branch.
-        here.screen.announce(&self.record(Kind::CleaningUp { why }).0);
+        here.screen.announce(&self.record(Kind::CleaningUp { why }, None).0);
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use opal_core::Secret;
 use opal_core::action::{
-    BranchOutput, Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending,
-    Replace, Stage, TextFile,
+    BranchOutput, Command, Completed, Conditions, Failure, Fleet, Halt, Level, OnFailure, Pause,
+    Pending, Replace, Stage, TextFile,
 };
 use opal_core::files::{Attributes, Existing, Files};
 use opal_core::inventory::EntryStore;
@@ -15,6 +15,7 @@ use std::path::Path;
 
 use super::rehearse::{Here, Rehearsal};
 use crate::error::StepError;
+use crate::spot::member_block;
 
 pub(super) struct Pretend<'r, 'p> {
     pub(super) rehearsal: &'r mut Rehearsal<'p>,
@@ -30,6 +31,9 @@ impl Pretend<'_, '_> {
             return;
         }
         let mut here = self.here.clone();
+        if let Some(crossing) = &under.crossing {
+            self.rehearsal.cross(&mut here, crossing, false);
+        }
         if let Some(project) = &under.project {
             self.rehearsal.enter(&mut here, project);
         }
@@ -60,6 +64,18 @@ impl Stage for Pretend<'_, '_> {
         if !std::mem::replace(&mut self.is_walked, true) {
             for branch in &self.step.block {
                 self.rehearsal.block(std::slice::from_ref(branch), self.here.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn fleet(&mut self, fleet: &Fleet) -> Result<(), Halt> {
+        if !std::mem::replace(&mut self.is_walked, true) {
+            for crossing in &fleet.crossings {
+                let mut here = self.here.clone();
+                self.rehearsal.cross(&mut here, crossing, true);
+                let name = crossing.target.name.as_str();
+                self.rehearsal.block(member_block(self.step, name), here);
             }
         }
         Ok(())
@@ -99,7 +115,8 @@ impl Stage for Pretend<'_, '_> {
 
     fn probe(&self) -> Box<dyn Probe + '_> {
         let survey = &self.rehearsal.survey;
-        survey.session.probe(&self.here.spot.place(survey.stop))
+        let spot = &self.here.spot;
+        spot.session(&**survey.session).probe(&spot.place(survey.stop))
     }
 
     fn files(&self) -> &dyn Files {

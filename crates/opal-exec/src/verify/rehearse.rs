@@ -1,12 +1,13 @@
 //! Where the resources of a plan are: their directories and environments, as far as they are known
 //! without running anything.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use opal_core::crossing::Crossing;
 use opal_core::decorator::Descriptor;
 use opal_core::plan::{Mode, Node, Step};
 use opal_core::resolver::{Inputs, Trouble};
@@ -17,9 +18,10 @@ use super::resource::{limit, out_of_time};
 use super::survey::Survey;
 use crate::error::{Bug, StepError};
 use crate::execute::{Ends, Values, follow, inputs, is_open, moves, unknown_values};
-use crate::spot::Spot;
+use crate::spot::{Site, Spot};
 use opal_core::shell::Movement;
 use opal_session::stop::Order;
+use opal_session::targets::Access;
 
 /// A resource of the plan.
 #[derive(Debug)]
@@ -28,6 +30,10 @@ pub(super) struct Found<'p> {
     pub(super) described: Described,
     /// Where it is verified from, or why that is unknown.
     pub(super) spot: Result<Spot, Arc<str>>,
+    /// Why the machine cannot be reached.
+    pub(super) blocked: Option<Arc<Trouble>>,
+    /// The target that it is on.
+    pub(super) target: Option<Arc<str>>,
 }
 
 /// What holds where a step is.
@@ -38,6 +44,10 @@ pub(super) struct Here {
     pub(super) adrift: Option<Arc<str>>,
     /// Why nothing is known.
     pub(super) lost: Option<Arc<str>>,
+    /// Why the machine cannot be reached.
+    pub(super) blocked: Option<Arc<Trouble>>,
+    /// The names of the targets on the way to it, with `/` between them.
+    pub(super) target: Option<Arc<str>>,
 }
 
 const ONLY_THEN: &str = "verified only when the run reaches it";
@@ -53,8 +63,11 @@ const TICK: Duration = Duration::from_millis(20);
 pub(super) fn rehearse<'p>(survey: &Survey<'p>) -> Vec<Found<'p>> {
     let mut rehearsal = Rehearsal { survey: *survey, found: Vec::new(), silent: None };
     let (base, directory) = (survey.base.into(), survey.start.into());
-    let spot = Spot { base, directory, environment: Arc::default() };
-    rehearsal.block(&survey.plan.steps, Here { spot, adrift: None, lost: None });
+    let spot = Spot { site: None, base, directory, environment: Arc::default() };
+    rehearsal.block(
+        &survey.plan.steps,
+        Here { spot, adrift: None, lost: None, blocked: None, target: None },
+    );
     rehearsal.found
 }
 
@@ -130,7 +143,9 @@ impl<'p> Rehearsal<'p> {
                 Ok(spot) => unknown_values(step).map_or(Ok(spot), |why| Err(why.into())),
                 spot => spot,
             };
-            self.found.push(Found { step, described, spot });
+            let blocked = here.blocked.clone();
+            let target = here.target.clone();
+            self.found.push(Found { step, described, spot, blocked, target });
         }
         let descriptor = step.node.path().and_then(|path| registry.get(path));
         match descriptor {
@@ -157,7 +172,8 @@ impl<'p> Rehearsal<'p> {
             let why = format!("`{}` around it uses {open}", step.node);
             return self.lost(&step.block, here, why.into());
         }
-        let inputs = inputs(step, descriptor, Values::before(self.survey.values));
+        let inputs =
+            inputs(step, descriptor, Values::before(self.survey.values).of(here.spot.member()));
         let is_walked = match (inputs, descriptor.action) {
             (Ok(inputs), Some(action)) => {
                 let mut stage = Pretend { rehearsal: self, step, here, is_walked: false };
@@ -174,7 +190,7 @@ impl<'p> Rehearsal<'p> {
 
     /// Goes where a command would go.
     fn follow(&mut self, step: &Step, here: &mut Here) {
-        let values = Values::before(self.survey.values);
+        let values = Values::before(self.survey.values).of(here.spot.member());
         let is_certain = described(step, self.survey.registry).is_none()
             && !step.is_left_open()
             && !step.args.iter().any(|(_, arg)| is_open(arg));
@@ -182,6 +198,29 @@ impl<'p> Rehearsal<'p> {
             Ok(Movement::Stays) => {}
             Ok(Movement::Only(to)) if is_certain => self.go(here, to.expose()),
             _ => here.adrift = Some(may_change(step)),
+        }
+    }
+
+    /// Goes to a target. Where it cannot be reached, its resources are blocked.
+    pub(super) fn cross(&mut self, here: &mut Here, crossing: &Crossing, is_member: bool) {
+        let Survey { reach, stop, .. } = self.survey;
+        let name = crossing.target.name.as_str();
+        here.target = Some(match &here.target {
+            Some(around) => format!("{around}/{name}").into(),
+            None => name.into(),
+        });
+        if here.blocked.is_some() {
+            return;
+        }
+        let site = here.spot.site.as_deref();
+        match Site::cross(reach, site, crossing, is_member, Access::ReadOnly, stop) {
+            Ok((site, start)) => {
+                let (base, directory) = (Arc::clone(&start), start);
+                let environment = Arc::default();
+                here.spot = Spot { site: Some(site), base, directory, environment };
+                here.adrift = None;
+            }
+            Err(trouble) => here.blocked = Some(Arc::new(trouble)),
         }
     }
 
@@ -198,7 +237,7 @@ impl<'p> Rehearsal<'p> {
         if here.adrift.is_some() && !to.starts_with(['/', '~']) {
             return;
         }
-        match self.directory(&here.spot.directory, to) {
+        match self.directory(&here.spot, to) {
             Ok(directory) => {
                 here.spot.directory = directory.into();
                 here.adrift = None;
@@ -209,14 +248,15 @@ impl<'p> Rehearsal<'p> {
 
     /// A directory as a thread of its own finds it: it may be on a server that is gone, and is then
     /// abandoned as a verification is.
-    fn directory(&mut self, from: &Arc<Path>, to: &str) -> Result<PathBuf, Trouble> {
+    fn directory(&mut self, spot: &Spot, to: &str) -> Result<PathBuf, Trouble> {
         if let Some(trouble) = &self.silent {
             return Err(trouble.clone());
         }
-        let Survey { stop, timeout, session, .. } = self.survey;
+        let Survey { stop, timeout, .. } = self.survey;
+        let (session, from) = (spot.shared(self.survey.session), &spot.directory);
         let limit = limit(&Inputs::default(), timeout);
         let (tell, reported) = channel();
-        let asked = (Arc::clone(session), Arc::clone(from), to.to_owned());
+        let asked = (Arc::clone(&session), Arc::clone(from), to.to_owned());
         let thread = thread::Builder::new().spawn(move || {
             let (session, from, to) = asked;
             tell.send(session.directory(&from, &to, false))

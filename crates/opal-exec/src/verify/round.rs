@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::Why;
@@ -97,13 +96,19 @@ impl<'r, 'p> Round<'r, 'p> {
 
     fn connect(&mut self) {
         let values = self.survey.values;
-        let ids: BTreeMap<&str, usize> = (self.nodes.iter().enumerate())
-            .filter_map(|(index, node)| Some((resource::id(node.found.step, values)?, index)))
+        // Steps of a fleet are there once for each target.
+        let ids: BTreeMap<(Option<&str>, &str), usize> = (self.nodes.iter().enumerate())
+            .filter_map(|(index, node)| {
+                let id = resource::id(node.found.step, values)?;
+                Some(((node.found.target.as_deref(), id), index))
+            })
             .gathered();
         for index in 0..self.nodes.len() {
             let wanted = resource::depends_on(self.nodes[index].found.step, values);
-            let after: BTreeSet<usize> =
-                wanted.iter().filter_map(|id| ids.get(id).copied()).collect();
+            let target = self.nodes[index].found.target.as_deref();
+            let found =
+                |id: &&str| ids.get(&(target, *id)).or_else(|| ids.get(&(None, *id))).copied();
+            let after: BTreeSet<usize> = wanted.iter().filter_map(found).collect();
             for &other in &after {
                 self.nodes[other].before.push(index);
             }
@@ -176,6 +181,9 @@ impl<'r, 'p> Round<'r, 'p> {
         let at = (self.survey.clock)();
         let known = |found| Seen { found, at, took: Duration::ZERO };
         let found = self.nodes[index].found;
+        if let Some(trouble) = &found.blocked {
+            return self.settle(index, known(Err(Trouble::clone(trouble))));
+        }
         let is_open = found.step.args.iter().any(|(_, arg)| is_open(arg));
         let spot = match &found.spot {
             Ok(spot) if !is_open => spot.clone(),
@@ -187,7 +195,7 @@ impl<'r, 'p> Round<'r, 'p> {
                 return self.settle(index, known(Ok(Finding::unknown(&**why))));
             }
         };
-        let values = Values::before(self.survey.values);
+        let values = Values::before(self.survey.values).of(spot.member());
         let step = found.step;
         let block = (!step.block.is_empty())
             .then(|| identity(self.survey.plan, step, values, &spot.directory));
@@ -206,7 +214,7 @@ impl<'r, 'p> Round<'r, 'p> {
 
     fn task(&self, index: usize, inputs: Inputs, spot: Spot, stop: Stop, limit: Limit) -> Task {
         let verify = self.nodes[index].found.described.resource.verify;
-        let session = Arc::clone(self.survey.session);
+        let session = spot.shared(self.survey.session);
         let is_for_contract = self.survey.key.is_some();
         Task { index, verify, inputs, session, spot, stop, is_for_contract, limit }
     }
@@ -316,6 +324,7 @@ impl<'r, 'p> Round<'r, 'p> {
             id: resource::name(plan, found.step).to_owned(),
             name: resource::title(plan, found.step).map(|title| vault.scrub(title)),
             path: found.step.path.clone(),
+            target: found.target.clone(),
             key: vault.scrub(&resource::key(plan, found.step, found.described)),
             status,
             message,

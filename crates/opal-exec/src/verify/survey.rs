@@ -13,6 +13,7 @@ use opal_core::selection::Selection;
 use opal_core::{Data, Registry};
 use opal_session::Session;
 use opal_session::stop::Stop;
+use opal_session::targets::Reach;
 use opal_vault::Vault;
 use opal_vault::verification::Verification;
 
@@ -36,6 +37,8 @@ pub struct Survey<'a> {
     pub registry: &'a Registry,
     /// Shared, so that a verification that hangs in the system can be abandoned.
     pub session: &'a Arc<dyn Session + Send>,
+    /// Opens sessions on targets, which only read; none where there can be none.
+    pub reach: Option<&'a dyn Reach>,
     /// Where the first step is: absolute.
     pub start: &'a Path,
     /// Where relative paths of resources begin: the directory of the source. Absolute.

@@ -159,4 +159,8 @@ impl Probe for Watched<'_> {
     fn within(&self, directory: &str) -> Box<dyn Probe + '_> {
         self.inner.within(directory)
     }
+
+    fn origin(&self) -> Option<Box<dyn Probe + '_>> {
+        self.inner.origin()
+    }
 }

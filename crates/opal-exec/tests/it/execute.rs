@@ -13,4 +13,5 @@ mod records;
 mod redirects;
 mod resources;
 mod surveyed;
+mod targets;
 mod wrappers;

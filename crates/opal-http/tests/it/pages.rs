@@ -20,6 +20,7 @@ fn world(environment: &[(&str, &str)]) -> OsWorld {
         environment: Arc::new(variables.collect()),
         start: "/".into(),
         pages: Some(Arc::new(Http::new())),
+        reach: None,
         ..Surroundings::default()
     })
 }

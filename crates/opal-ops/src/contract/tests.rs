@@ -71,6 +71,7 @@ impl Machine {
     fn place(&self, world: MemoryWorld) -> Place<'static> {
         let session: Arc<dyn Session + Send> = Arc::new(LoggedSession::new().world(world));
         Place {
+            reach: None,
             session: Box::new(move || Arc::clone(&session)),
             start: "/p".into(),
             base: "/p".into(),

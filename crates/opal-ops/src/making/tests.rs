@@ -35,6 +35,7 @@ fn made(source: &str, path: &str, terms: &Terms<'_>, stop: &Stop) -> Result<Prov
     let resolved = subject.resolve(&registry, &program, aim, &world, &mut keys).unwrap();
     let session: Arc<dyn Session + Send> = Arc::new(LoggedSession::new().world(world));
     let place = Place {
+        reach: None,
         session: Box::new(move || Arc::clone(&session)),
         start: "/p/app".into(),
         base: "/p/app".into(),

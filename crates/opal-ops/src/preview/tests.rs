@@ -12,6 +12,7 @@ fn found(path: &str, status: Status) -> Verification {
         id: path.to_owned(),
         name: None,
         path: path.into(),
+        target: None,
         key: shown(path),
         status,
         message: shown(""),

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use opal_core::class::Flags;
 use opal_core::context::Context;
 use opal_core::contract::schema_hash;
-use opal_core::decorator::{Capability, Descriptor, Param, Presence};
+use opal_core::crossing::Crossing;
+use opal_core::decorator::{Capability, Cost, Descriptor, Param, Presence, Site};
 use opal_core::placeholder::scalar_text;
 use opal_core::plan::Key;
 use opal_core::resolver::{Input, Inputs, ScriptPart, Trouble, TroubleKind};
@@ -14,6 +16,7 @@ use opal_core::{Class, Code, Data, Diagnostic, Secret, Span, Value};
 
 use super::datum::{Datum, Plain, Taint, inherit, key};
 use super::scoped::{ArgName, ArgValue, Expr, Piece, ValueCall};
+use super::targeted::Targeted;
 use super::{parameters, text};
 use opal_core::class::resolved;
 
@@ -22,6 +25,8 @@ use opal_core::class::resolved;
 pub(crate) struct CallShape {
     pub(crate) call: Rc<ValueCall>,
     pub(crate) args: Vec<ShapedArg>,
+    /// The target that it reads; none where it reads opal's machine.
+    pub(crate) target: Option<Rc<Targeted>>,
 }
 
 #[derive(Debug)]
@@ -46,7 +51,7 @@ pub(crate) enum ShapedPiece {
 
 impl CallShape {
     /// The shape of a call and the expressions of its operands, in order.
-    pub(crate) fn of(call: &Rc<ValueCall>) -> (Self, Vec<&Expr>) {
+    pub(crate) fn of(call: &Rc<ValueCall>, target: Option<Rc<Targeted>>) -> (Self, Vec<&Expr>) {
         let mut operands = Vec::new();
         let mut args = Vec::new();
         for arg in &call.args {
@@ -63,17 +68,31 @@ impl CallShape {
             };
             args.push(ShapedArg { param, value, span: arg.span });
         }
-        (Self { call: Rc::clone(call), args }, operands)
+        (Self { call: Rc::clone(call), args, target }, operands)
     }
 
     pub(crate) fn descriptor(&self) -> &'static Descriptor {
         self.call.descriptor
     }
 
+    /// Whether a quick plan leaves it open: what is read on a target always takes time.
+    pub(crate) fn is_expensive(&self) -> bool {
+        let descriptor = self.descriptor();
+        let is_far = self.target.is_some() && descriptor.site == Site::Target;
+        descriptor.cost == Cost::Expensive || is_far
+    }
+
+    /// The way to the machine that it reads; none where it reads opal's machine.
+    pub(crate) fn way(&self) -> Option<&[Crossing]> {
+        let target = self.target.as_ref().filter(|_| self.descriptor().site == Site::Target);
+        target?.way.as_deref()
+    }
+
     /// What the decorator gets: every argument checked, defaults filled in.
     pub(crate) fn inputs(&self, values: &[&Datum]) -> Result<Inputs, Diagnostic> {
         let subject = self.call.subject.as_deref().map(str::to_owned);
-        let mut inputs = Inputs { subject, ..Inputs::default() };
+        let target = self.target.as_ref().map(|target| Arc::clone(&target.facts));
+        let mut inputs = Inputs { subject, target, ..Inputs::default() };
         for arg in &self.args {
             let input = match &arg.value {
                 ShapedValue::Operand(at) => {
@@ -103,19 +122,22 @@ impl CallShape {
     /// `file.read(path="VERSION", public=true)`: what is read, and whether all may see it.
     pub(crate) fn symbol(&self, values: &[&Datum]) -> String {
         // How a word may begin is said at each place; what it is, is not changed by it.
-        self.written(values, &["dash"])
+        let names = self.target.as_ref().map(|target| target.shown_names());
+        self.written(values, &["dash"], names.as_deref())
     }
 
     /// `file.read(path="VERSION")`: what is read, whoever may see it. Each is asked once.
     pub(crate) fn question(&self, values: &[&Datum]) -> Key {
-        key(self.written(values, &["dash", "public", "secret"]))
+        let names = self.target.as_ref().map(|target| target.names.as_str());
+        key(self.written(values, &["dash", "public", "secret"], names))
     }
 
-    fn written(&self, values: &[&Datum], without: &[&str]) -> String {
+    fn written(&self, values: &[&Datum], without: &[&str], names: Option<&str>) -> String {
         let descriptor = self.descriptor();
-        let mut symbol = match &self.call.directory {
-            Some(directory) => format!("{directory}:{}", descriptor.path),
-            None => descriptor.path.to_owned(),
+        let mut symbol = match (names, &self.call.directory) {
+            (Some(names), _) => format!("{names}{}", descriptor.path),
+            (None, Some(directory)) => format!("{directory}:{}", descriptor.path),
+            (None, None) => descriptor.path.to_owned(),
         };
         if let Some(subject) = &self.call.subject {
             symbol = format!("{symbol}.{subject}");
@@ -182,7 +204,8 @@ impl CallShape {
                 .zip(inputs)
                 .is_some_and(|(generator, inputs)| generator.may_begin_with_dash(inputs)),
             join: None,
-            why: why(descriptor),
+            why: if self.way().is_some() { "reads the target" } else { why(descriptor) },
+            member: self.target.as_ref().and_then(|target| target.member.clone()),
             schema: descriptor.plugin.map(|_| schema_hash(descriptor)),
         })
     }

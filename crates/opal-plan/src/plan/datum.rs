@@ -91,6 +91,8 @@ pub(crate) struct Taint {
     /// Why a quick plan does not read it.
     pub(crate) why: &'static str,
     pub(crate) schema: Option<Digest>,
+    /// The member of a fleet that it is of: its key in the plan is the same for all of them.
+    pub(crate) member: Option<Rc<str>>,
 }
 
 /// A part of a text that was put together.
@@ -315,6 +317,7 @@ pub(crate) fn inherit(operands: &[&Datum], symbol: impl FnOnce() -> String) -> O
         join: None,
         why: taints.iter().map(|taint| taint.why).find(|why| !why.is_empty()).unwrap_or(""),
         schema: taints.iter().find_map(|taint| taint.schema),
+        member: taints.iter().find_map(|taint| taint.member.clone()),
     }))
 }
 

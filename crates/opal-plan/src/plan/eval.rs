@@ -2,11 +2,14 @@
 
 use std::rc::Rc;
 
+use opal_core::decorator::Site;
+
 use super::call::CallShape;
 use super::datum::{Datum, Plain};
 use super::graph::{Cell, Op};
 use super::planner::Planner;
-use super::scoped::{Access, Expr, ExprKind, Slot};
+use super::scoped::{Access, Expr, ExprKind, Slot, ValueCall};
+use super::targeted::Targeted;
 use crate::unit::BinaryOp;
 
 impl Planner<'_> {
@@ -29,7 +32,8 @@ impl Planner<'_> {
                 self.graph.add(Op::Map(keys), items, expr.span)
             }
             ExprKind::Call(call) => {
-                let (shape, operands) = CallShape::of(call);
+                let target = self.target_of(call);
+                let (shape, operands) = CallShape::of(call, target);
                 let operands = operands.into_iter().map(|operand| self.eval(operand)).collect();
                 self.graph.add(Op::Call(Rc::new(shape)), operands, call.span)
             }
@@ -48,6 +52,13 @@ impl Planner<'_> {
             }
             ExprKind::Binary(first, rest) => self.binary(first, rest),
         }
+    }
+
+    /// The target that a call reads; none where it reads opal's machine.
+    fn target_of(&mut self, call: &ValueCall) -> Option<Rc<Targeted>> {
+        let target = self.target.clone().filter(|_| call.descriptor.site != Site::Origin);
+        self.target_reads += usize::from(target.is_some());
+        target
     }
 
     /// From left to right; the right side of `&&` and `||` only where the left does not decide.

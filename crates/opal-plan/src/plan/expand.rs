@@ -11,6 +11,7 @@ mod dependencies;
 mod look_ahead;
 mod loops;
 mod steps;
+mod targets;
 mod variables;
 
 pub(super) use look_ahead::Ahead;
@@ -79,7 +80,7 @@ impl<'a> Planner<'a> {
             let span = block.statements.first().map_or(Span::at(0), |first| first.span);
             return Err(self.too_deep(span));
         }
-        self.ahead.push(Ahead::new(block, self.frames.len()));
+        self.ahead.push(Ahead::new(block, self.frames.len(), self.target.clone()));
         for statement in &block.statements {
             self.statement(statement, place, out)?;
             if let Some(ahead) = self.ahead.last_mut() {

@@ -12,6 +12,7 @@ use super::expand::{Ahead, Change};
 use super::graph::{Cell, Graph};
 use super::request::{Purpose, Request};
 use super::scoped::Program;
+use super::targeted::Targeted;
 use super::warn::Unmatched;
 
 pub(crate) struct Planner<'a> {
@@ -19,6 +20,10 @@ pub(crate) struct Planner<'a> {
     pub(super) request: &'a Request<'a>,
     pub(super) probe: &'a dyn Probe,
     pub(super) graph: Graph,
+    /// The target of the block that is being expanded; none on opal's machine.
+    pub(super) target: Option<Rc<Targeted>>,
+    /// How often something was read that depends on the target.
+    pub(super) target_reads: usize,
     /// `@args`.
     pub(super) args: Datum,
     pub(super) globals: Vec<Option<Cell>>,
@@ -67,6 +72,8 @@ impl<'a> Planner<'a> {
             request,
             probe,
             graph: Graph::new(request.purpose == Purpose::Quick),
+            target: None,
+            target_reads: 0,
             args,
             globals: vec![None; program.globals.len()],
             declared: vec![None; program.globals.len()],

@@ -21,6 +21,8 @@ use super::graph::{Cell, Op};
 use super::planner::Planner;
 use super::request::{Purpose, Resolved, Unplanned, source_hash};
 use super::showing::Maker;
+use super::variants;
+use opal_core::crossing::member_key;
 use opal_core::gather::Gather as _;
 use opal_core::keys::Keys;
 
@@ -49,6 +51,7 @@ pub(super) fn settle(
         return Err(planner.into_errors().into());
     }
     settler.steps(&mut steps);
+    variants::merge(&mut steps);
     let needs_key = !settler.values.is_empty() || !planner.graph.reads.is_empty();
     let key = if needs_key { Some(keys.placeholder_key().map_err(Unplanned::Key)?) } else { None };
     let plan = settler.plan(&planner, steps, key.as_ref());
@@ -194,8 +197,11 @@ impl Settler {
     }
 
     fn value(&mut self, datum: &Datum, taint: &Rc<Taint>, holder: Option<&str>) -> Arg {
-        let key = taint.key.clone();
-        let entry = self.values.entry(key.clone()).or_insert_with(|| Entry {
+        let held = match &taint.member {
+            Some(member) => member_key(member, &taint.key),
+            None => taint.key.clone(),
+        };
+        let entry = self.values.entry(held.clone()).or_insert_with(|| Entry {
             datum: datum.clone(),
             taint: Rc::clone(taint),
             holders: BTreeSet::new(),
@@ -206,9 +212,9 @@ impl Settler {
             entry.taint = Rc::clone(taint);
         }
         if let Some(data) = datum.to_data() {
-            self.secrets.insert(key.clone(), data);
+            self.secrets.insert(held, data);
         }
-        Arg::Value(key)
+        Arg::Value(taint.key.clone())
     }
 
     /// Puts the arguments where they belong; notes where random values are used first.

@@ -6,7 +6,8 @@
 use std::rc::Rc;
 use std::sync::Mutex;
 
-use opal_core::decorator::Cost;
+use opal_core::crossing::Crossing;
+use opal_core::decorator::Site;
 use opal_core::plan::{Key, Read};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 use opal_core::{Code, Data, Diagnostic};
@@ -21,8 +22,19 @@ use opal_core::class::resolved;
 /// Decorators that are asked at the same time.
 const MAX_PARALLEL: usize = 16;
 
-/// A decorator, what it gets, and the directory that it is asked from.
-type Question<'q> = (&'static dyn Resolver, &'q Inputs, Option<&'q str>);
+/// A decorator, what it gets, and from where it is asked.
+type Question<'q> = (&'static dyn Resolver, &'q Inputs, From<'q>);
+
+/// Where a question is asked from.
+#[derive(Clone, Copy)]
+enum From<'q> {
+    /// The directory of the source.
+    Source,
+    /// Another directory, seen from there.
+    Directory(&'q str),
+    /// A target.
+    Target(&'q [Crossing]),
+}
 
 /// A decorator to ask, and where the answer goes.
 struct Job {
@@ -31,12 +43,17 @@ struct Job {
     inputs: Inputs,
     taint: Rc<Taint>,
     question: Key,
-    directory: Option<Rc<str>>,
+    shape: Rc<CallShape>,
 }
 
 impl Job {
     fn asked(&self) -> Question<'_> {
-        (self.resolver, &self.inputs, self.directory.as_deref())
+        let from = match (self.shape.way(), &self.shape.call.directory) {
+            (Some(way), _) => From::Target(way),
+            (None, Some(directory)) => From::Directory(directory),
+            (None, None) => From::Source,
+        };
+        (self.resolver, &self.inputs, from)
     }
 }
 
@@ -153,7 +170,7 @@ impl Graph {
     fn call(
         &mut self,
         id: u32,
-        shape: &CallShape,
+        shape: &Rc<CallShape>,
         values: &[Datum],
         probe: &dyn Probe,
     ) -> Option<Job> {
@@ -161,7 +178,7 @@ impl Graph {
         match self.prepare(id, shape, &values) {
             Ok(Prepared::Known(state)) => self.nodes[id as usize].state = state,
             Ok(Prepared::Ask(job)) => {
-                if shape.descriptor().cost == Cost::Expensive {
+                if shape.is_expensive() {
                     self.nodes[id as usize].state = State::Queued;
                     self.answers.insert(job.question.clone(), State::Queued);
                     return Some(job);
@@ -178,11 +195,16 @@ impl Graph {
     fn prepare(
         &mut self,
         id: u32,
-        shape: &CallShape,
+        shape: &Rc<CallShape>,
         values: &[&Datum],
     ) -> Result<Prepared, Diagnostic> {
         let descriptor = shape.descriptor();
         let span = shape.call.span;
+        if descriptor.site == Site::Facts && shape.target.is_none() {
+            let message = format!("`@{}` outside a block that runs on a target", descriptor.path);
+            return Err(Diagnostic::new(Code::NoTarget, span, message)
+                .help("use it inside `@ssh.host`, `@ssh.hosts` or `@container.exec`"));
+        }
         refuse_handles(values).map_err(|error| diagnostic(error, span))?;
         let open = values.iter().filter_map(|value| value.open()).max();
         if open == Some(Open::Late) {
@@ -227,7 +249,7 @@ impl Graph {
             Some(state) => return Ok(Prepared::Known(state.clone())),
             None => {}
         }
-        if self.quick && descriptor.cost == Cost::Expensive {
+        if self.quick && shape.is_expensive() {
             return Ok(Prepared::open(Open::Deferred, taint));
         }
         let Some(resolver) = descriptor.resolver else {
@@ -235,8 +257,8 @@ impl Graph {
             return Err(Diagnostic::new(Code::NotAValue, span, message)
                 .help("it is documented, but this version does not implement it"));
         };
-        let directory = shape.call.directory.clone();
-        Ok(Prepared::Ask(Job { node: id, resolver, inputs, taint, question, directory }))
+        let shape = Rc::clone(shape);
+        Ok(Prepared::Ask(Job { node: id, resolver, inputs, taint, question, shape }))
     }
 
     /// Texts from the world that a decorator was given: it may name them, and people may not see.
@@ -330,13 +352,11 @@ fn ask(questions: &[Question<'_>], probe: &dyn Probe) -> Vec<Result<Data, Troubl
     answers.into_iter().map(|place| answered(place).unwrap_or_else(|| Err(lost()))).collect()
 }
 
-fn resolve(
-    (resolver, inputs, directory): Question<'_>,
-    probe: &dyn Probe,
-) -> Result<Data, Trouble> {
-    match directory {
-        Some(directory) => resolver.resolve(inputs, &*probe.within(directory)),
-        None => resolver.resolve(inputs, probe),
+fn resolve((resolver, inputs, from): Question<'_>, probe: &dyn Probe) -> Result<Data, Trouble> {
+    match from {
+        From::Source => resolver.resolve(inputs, probe),
+        From::Directory(directory) => resolver.resolve(inputs, &*probe.within(directory)),
+        From::Target(way) => resolver.resolve(inputs, &*probe.reach(way)?),
     }
 }
 

@@ -36,16 +36,11 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// `ssh` with these words; `asks` is whether it has a terminal to ask questions on.
-    pub(super) fn ssh(
-        &self,
-        words: &[OsString],
-        asks: bool,
-    ) -> Result<(Wires, Transport), DialCause> {
+    /// `ssh` with these words.
+    pub(super) fn ssh(&self, words: &[OsString]) -> Result<(Wires, Transport), DialCause> {
         let missing = DialCause::Reach(ReachError::Missing { program: "ssh" });
         let program = self.find("ssh").ok_or(missing)?;
-        let (own, before) = &self.helper;
-        self.run(&program, words, asks.then_some((&**own, &**before)))
+        self.run(&program, words, None)
     }
 
     /// What leads to another user, a container or a pod.

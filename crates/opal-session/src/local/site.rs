@@ -46,6 +46,7 @@ fn world(setup: &Setup) -> OsWorld {
         home: setup.home.clone(),
         entries: setup.entries.clone(),
         pages: setup.pages.clone(),
+        reach: None,
         ..Surroundings::default()
     })
 }

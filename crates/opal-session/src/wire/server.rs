@@ -53,7 +53,6 @@ use super::link::Sender;
 use super::look::Look;
 use super::reply::Halting;
 use super::{BUILD, Timing, VERSION};
-use crate::local::login;
 use crate::stop::Stop;
 use crate::{LocalSession, Setup};
 use requests::Helper;
@@ -98,8 +97,7 @@ pub fn serve(input: OwnedFd, output: OwnedFd, service: Service) -> Result<(), Lo
     sender.keep_pinging(service.timing.ping).map_err(system)?;
     let begin = begin(&mut receiver)?;
     let marker = begin.marker.clone();
-    let session = session(service, begin).map_err(system)?;
-    let helper = Arc::new(Helper::new(sender, session, &marker));
+    let helper = Arc::new(Helper::new(sender, session(service, begin), &marker));
     let served = frames(&mut receiver, &helper);
     helper.sender.stop_pinging();
     if served.is_err() {
@@ -169,11 +167,8 @@ fn begin(receiver: &mut Receiver) -> Result<Begin, Loss> {
 }
 
 /// The session, and whether it has effects.
-fn session(service: Service, begin: Begin) -> std::io::Result<(LocalSession, bool)> {
-    let mut environment = match begin.is_login {
-        true => login::environment(&service.environment, &service.start)?,
-        false => service.environment,
-    };
+fn session(service: Service, begin: Begin) -> (LocalSession, bool) {
+    let mut environment = service.environment;
     let more = begin.environment.iter();
     environment.extend(more.map(|(name, value)| (name.into(), value.expose().into())));
     // A bash of Debian that ssh seems to have started reads `~/.bashrc`, unless another shell is above
@@ -194,7 +189,7 @@ fn session(service: Service, begin: Begin) -> std::io::Result<(LocalSession, boo
         entries: None,
         pages: None,
     });
-    Ok((session, !service.is_read_only))
+    (session, !service.is_read_only)
 }
 
 fn frames(receiver: &mut Receiver, helper: &Arc<Helper>) -> Result<(), Loss> {

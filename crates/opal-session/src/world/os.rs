@@ -20,6 +20,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use opal_core::Secret;
+use opal_core::crossing::Crossing;
 use opal_core::files::Entry;
 use opal_core::inventory::{Entries, EntryStore};
 #[cfg(feature = "origin")]
@@ -31,6 +32,7 @@ use shells::Interpreter;
 
 use crate::noted::Noted;
 use crate::stop::Stop;
+use crate::targets::Reach;
 
 pub(crate) use files::place;
 #[cfg(feature = "origin")]
@@ -54,6 +56,8 @@ pub struct Surroundings {
     pub entries: Option<Arc<dyn EntryStore>>,
     /// Who reads pages of the web; none on a machine that is not opal's own.
     pub pages: Option<Arc<dyn Pages>>,
+    /// Who opens sessions on targets; none on a machine that is not opal's own.
+    pub reach: Option<Arc<dyn Reach>>,
 }
 
 /// How long looking may take.
@@ -192,6 +196,13 @@ impl Probe for OsWorld {
 
     fn within(&self, directory: &str) -> Box<dyn Probe + '_> {
         Box::new(self.view().world_within(directory))
+    }
+
+    fn reach(&self, way: &[Crossing]) -> Result<Box<dyn Probe + '_>, Trouble> {
+        match &self.surroundings.reach {
+            Some(reach) => Ok(reach.look(way)?),
+            None => Err(Trouble::no_targets()),
+        }
     }
 }
 

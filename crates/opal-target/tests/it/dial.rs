@@ -4,7 +4,6 @@ mod containers;
 mod faults;
 mod keys;
 mod local;
-mod questions;
 mod shells;
 mod ssh;
 mod support;

@@ -36,10 +36,13 @@ pub(crate) fn serve(setup: Setup) -> Served {
 
 pub(crate) fn serve_in(setup: Setup, timing: Timing) -> Served {
     let mut environment = Arc::unwrap_or_clone(setup.environment);
+    let (start, home) = (setup.start.clone(), setup.home.clone());
     if let Some(home) = setup.home {
         environment.entry("HOME".into()).or_insert_with(|| home.into());
     }
-    let origin = Arc::new(OsWorld::new(Surroundings::default()));
+    // Sources of copies are read on opal's machine: here, too.
+    let here = Surroundings { start, home, ..Surroundings::default() };
+    let origin = Arc::new(OsWorld::new(here));
     let mut terms = Terms { marker: setup.marker, ..Terms::default() };
     if let Some(sshd) = &*SSHD {
         let text = |text: std::ffi::OsString| text.into_string().unwrap();
@@ -68,7 +71,7 @@ fn over(sshd: &Sshd, terms: Terms, timing: Timing, world: Arc<OsWorld>) -> Serve
         helper: (PROGRAM.into(), Vec::new()),
     };
     let (programs, ssh) = (&*PROGRAMS, SshOptions::default());
-    let options = Options { origin: &here, programs, timing, ssh, password: None, asker: None };
+    let options = Options { origin: &here, programs, timing, ssh, password: None };
     let hop = Hop::Ssh(sshd.address_of("root").parse().unwrap());
     let name = "test".parse().unwrap();
     let dialled = dial(&name, Base::Here, &hop, Mode::Effect, &options, &Stop::new()).unwrap();

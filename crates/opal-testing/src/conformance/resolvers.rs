@@ -91,7 +91,7 @@ fn capability(asked: &Asked) -> Option<Capability> {
             Some(Capability::FilesRead)
         }
         Asked::Run(_) | Asked::Ask(_) => Some(Capability::Processes),
-        Asked::Get(_) | Asked::Connect(_) => Some(Capability::Network),
+        Asked::Get(_) | Asked::Connect(_) | Asked::Reach(_) => Some(Capability::Network),
         Asked::Now => Some(Capability::Clock),
         Asked::Host | Asked::Caller => None,
     }

@@ -23,6 +23,8 @@ pub enum Asked {
     List(PathBuf),
     /// Written as for [`Self::Run`].
     Ask(String),
+    /// The names of the targets on the way.
+    Reach(String),
 }
 
 /// A command as worlds know it.

@@ -5,7 +5,7 @@
 use std::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
 
-use crate::event::{Event, Finished, Kind, Started};
+use crate::event::{Event, Finished, Kind, Started, TargetRow};
 use base64ct::{Base64, Encoding as _};
 use opal_core::stream::Stream;
 use opal_core::view::visible;
@@ -173,13 +173,21 @@ fn string(into: &mut String, text: &str) {
 pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
     let mut line = Line::new();
     line.time("at", event.at);
+    let target = event.target.as_deref();
     match &event.kind {
-        Kind::Started(step) => started(&mut line, step),
-        Kind::Finished(step) => finished(&mut line, step),
+        Kind::Targets { path, rows } => {
+            line.text("kind", "targets");
+            line.text("path", path);
+            line.list("rows", rows, row);
+            line.maybe("target", target);
+        }
+        Kind::Started(step) => started(&mut line, step, target),
+        Kind::Finished(step) => finished(&mut line, step, target),
         Kind::Skipped { path, decorator, why } => {
             line.text("decorator", decorator);
             line.text("kind", "step_skipped");
             line.text("path", path);
+            line.maybe("target", target);
             line.maybe("why", why.as_ref().map(|why| why.text()).as_deref());
         }
         Kind::Retrying { path, attempt, of, code, pause } => {
@@ -189,17 +197,20 @@ pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
             line.number("of", of);
             line.text("path", path);
             line.millis("pause_ms", *pause);
+            line.maybe("target", target);
         }
         Kind::Caught { path, code, .. } => {
             line.number("code", code);
             line.text("kind", "step_caught");
             line.text("path", path);
+            line.maybe("target", target);
         }
         Kind::Log { path, level, message } => {
             line.text("kind", "log");
             line.text("level", level.name());
             line.text("message", &message.text());
             line.text("path", path);
+            line.maybe("target", target);
         }
         Kind::CleaningUp { why } => {
             line.text("kind", "cleaning_up");
@@ -212,11 +223,13 @@ pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
             line.text("message", &message.text());
             line.text("path", path);
             line.text("status", status.name());
+            line.maybe("target", target);
         }
         Kind::Undone { path, was, message } => {
             line.text("kind", "step_undone");
             line.text("message", &message.text());
             line.text("path", path);
+            line.maybe("target", target);
             line.text("was", was.name());
         }
         Kind::Branches { path, count, most } => {
@@ -224,22 +237,39 @@ pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
             line.text("kind", "branches");
             line.number("most", most);
             line.text("path", path);
+            line.maybe("target", target);
         }
     }
     line.end()
 }
 
-fn started(line: &mut Line, step: &Started<'_>) {
+/// How a target of a fleet ended.
+pub(super) fn row(line: &mut Line, row: &TargetRow) {
+    if let Some(code) = row.code {
+        line.number("code", code);
+    }
+    line.text("end", row.end.name());
+    line.maybe("message", row.message.as_ref().map(|message| message.text()).as_deref());
+    line.text("name", &row.name.text());
+    line.maybe("path", row.path.as_deref());
+    line.maybe("text", row.step.as_ref().map(|step| step.text()).as_deref());
+    if let Some(took) = row.took {
+        line.millis("took_ms", took);
+    }
+}
+
+fn started(line: &mut Line, step: &Started<'_>, target: Option<&str>) {
     line.number("attempt", step.attempt);
     line.flag("block", step.is_block);
     line.text("decorator", step.decorator);
     line.text("kind", "step_started");
     line.number("number", step.number);
     line.text("path", step.path);
+    line.maybe("target", target);
     line.text("text", &step.text.text());
 }
 
-fn finished(line: &mut Line, step: &Finished<'_>) {
+fn finished(line: &mut Line, step: &Finished<'_>, target: Option<&str>) {
     line.number("attempt", step.attempt);
     line.flag("block", step.is_block);
     line.number("code", step.code);
@@ -252,6 +282,7 @@ fn finished(line: &mut Line, step: &Finished<'_>) {
         line.flag("own_limit", true);
     }
     line.text("path", step.path);
+    line.maybe("target", target);
     line.millis("took_ms", step.took);
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use opal_core::inventory::EntryUse;
+use opal_session::targets::Reach;
 use opal_session::{LocalSession, Setup, Terminal};
 
 use super::errand::Errand;
@@ -16,14 +17,14 @@ use crate::options::Asked;
 use crate::planning;
 use crate::signals::Watched;
 
-/// On this machine.
+/// On this machine, and who opens those on targets.
 pub(super) fn open(
     context: &Context<'_>,
     asked: &Asked,
     errand: &Errand<'_>,
     start: PathBuf,
     base: &Path,
-) -> Result<Arc<LocalSession>, Failure> {
+) -> Result<(Arc<LocalSession>, Arc<dyn Reach>), Failure> {
     let terminal = terminal(context, asked, errand.watched);
     let on_terminal = terminal.is_some();
     let how = match (asked.run.no_cache, &errand.contract) {
@@ -47,7 +48,7 @@ pub(super) fn open(
         let resized = Arc::downgrade(&session);
         errand.watched.on_resize(move || resized.upgrade().iter().for_each(|it| it.resized()));
     }
-    Ok(session)
+    Ok((session, planning::reach(errand.subject, context, &asked.plan)?))
 }
 
 /// The terminal that steps run on; none where opal itself is not on one from end to end.

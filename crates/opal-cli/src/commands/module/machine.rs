@@ -20,6 +20,7 @@ pub(super) fn machine(context: &Context<'_>, env_files: &[PathBuf]) -> Result<Os
         start: here()?,
         home: context.ambient.home.clone(),
         pages: Some(helpers::pages()),
+        reach: None,
         ..Surroundings::default()
     };
     let limits = Limits { command: LIMIT };

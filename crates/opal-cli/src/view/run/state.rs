@@ -6,11 +6,13 @@
 //! | steps that start, and whose they are | `starts` |
 //! | steps that describe a state | `resources` |
 //! | steps of branches that run side by side | `side` |
+//! | the targets of a fleet | `targets` |
 
 mod failures;
 mod resources;
 mod side;
 mod starts;
+mod targets;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
@@ -194,6 +196,7 @@ impl State {
             }
             // The failure of the run says so.
             Kind::Undone { path, message, .. } => self.ends.undone(path, message),
+            Kind::Targets { rows, .. } => self.targets(rows),
             Kind::Branches { path, count, most } => self.verbose(|ink| {
                 let limit = (most < count).then(|| format!(", at most {most} at a time"));
                 format!("{count} in parallel{} {}", limit.unwrap_or_default(), ink.path(path))

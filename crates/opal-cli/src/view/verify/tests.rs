@@ -33,6 +33,7 @@ fn found(id: &str, status: Status, message: &str) -> Verification {
         id: id.to_owned(),
         name: (id == "conf").then(|| text("Web server")),
         path: format!("script.{id}").into(),
+        target: None,
         key: text(&format!("file:/{id}")),
         status,
         message: text(message),

@@ -30,7 +30,9 @@ impl Kept<'_> {
     pub(super) fn start(&self, number: u64, path: &str) {
         let text = shown(b"echo \x1b");
         let started = Started { text, ..records::started(number, path) };
-        self.0.event(&Event { at: at(number), kind: Kind::Started(started) }).unwrap();
+        self.0
+            .event(&Event { at: at(number), target: None, kind: Kind::Started(started) })
+            .unwrap();
     }
 
     /// A step that prints and succeeds.
@@ -38,6 +40,8 @@ impl Kept<'_> {
         self.start(number, path);
         self.0.output(number, Stream::Stdout, &shown(prints)).unwrap();
         let finished = records::finished(number, path, End::Done, 0);
-        self.0.event(&Event { at: at(number), kind: Kind::Finished(finished) }).unwrap();
+        self.0
+            .event(&Event { at: at(number), target: None, kind: Kind::Finished(finished) })
+            .unwrap();
     }
 }

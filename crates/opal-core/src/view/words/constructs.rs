@@ -27,6 +27,7 @@ impl Words<'_> {
             Node::While => self.repeated(step, "condition", ink),
             Node::Iteration => self.iteration(step, ink),
             Node::Branch => self.branch(step, ink),
+            Node::Variant => Self::variant(step, ink),
             Node::Require => self.require(step, ink),
             Node::Chain => ink.styled(Style::Bold, "chain"),
             _ if step.args.is_empty() => ink.styled(Style::Bold, step.node.name()),
@@ -145,7 +146,7 @@ fn taken(step: &Step) -> String {
 }
 
 /// `(by env.STAGE)`, where the world steered it.
-fn steered_by(step: &Step, ink: &mut Ink) {
+pub(super) fn steered_by(step: &Step, ink: &mut Ink) {
     let Some(Arg::Const(Value::Array(roots))) = step.arg("roots") else { return };
     let roots: Vec<String> = roots.iter().map(quote::plain).collect();
     if !roots.is_empty() {

@@ -2,6 +2,8 @@
 
 /// `@env.HOME`; an expression over such names is `@(…)`.
 pub(in crate::view) fn reference(key: &str) -> String {
+    // In a plan of a fleet: of each target.
+    let key = key.strip_prefix("*/").unwrap_or(key);
     if is_single(key) { format!("@{key}") } else { format!("@({key})") }
 }
 

@@ -11,6 +11,7 @@ use opal_core::resource::{Details, Direction};
 use super::trees::{Difference, Facts, How, Piece, below, links, unread};
 use super::{Wanted, described};
 use crate::resource::diff;
+use crate::resource::sides::Sides;
 
 /// Bytes of a file that is shown line by line.
 const MAX_SHOWN_BYTES: u64 = 1 << 20;
@@ -21,8 +22,8 @@ const MAX_LINES: usize = 10_000;
 /// Differences that are listed.
 const MAX_LISTED: usize = 1_000;
 
-pub(super) fn shown(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Details, Trouble> {
-    let changes = Changes { wanted, facts, probe };
+pub(super) fn shown(wanted: &Wanted, facts: &Facts, sides: &Sides<'_>) -> Result<Details, Trouble> {
+    let changes = Changes { wanted, facts, sides };
     // A tree is listed first; the diff of a single file says it all.
     let is_tree = facts.kind == EntryKind::Directory;
     let (mut words, mut diffs, mut lines) = (String::new(), Details::default(), 0);
@@ -49,7 +50,7 @@ pub(super) fn shown(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result
 struct Changes<'a> {
     wanted: &'a Wanted,
     facts: &'a Facts,
-    probe: &'a dyn Probe,
+    sides: &'a Sides<'a>,
 }
 
 impl Changes<'_> {
@@ -61,9 +62,12 @@ impl Changes<'_> {
             _ => return Ok(None),
         };
         let path = &difference.path;
-        let Some(expected) = self.read(&self.facts.source, path)? else { return Ok(None) };
-        let actual =
-            if is_there { self.read(&self.wanted.destination, path)? } else { Some(Vec::new()) };
+        let expected = read(self.sides.source(), &self.facts.source, path)?;
+        let Some(expected) = expected else { return Ok(None) };
+        let actual = match is_there {
+            true => read(self.sides.here(), &self.wanted.destination, path)?,
+            false => Some(Vec::new()),
+        };
         let Some(actual) = actual else { return Ok(None) };
         let source = below(&self.wanted.source, path).display().to_string();
         let destination = below(&self.wanted.destination, path).display().to_string();
@@ -77,20 +81,20 @@ impl Changes<'_> {
     /// How much will be written of a file that is missing and not shown: ` (314,572,800 bytes)`.
     fn size(&self, difference: &Difference) -> Result<String, Trouble> {
         let How::Missing(Piece::File { .. }) = difference.how else { return Ok(String::new()) };
-        let source = self.probe.stat(&below(&self.facts.source, &difference.path))?;
+        let source = self.sides.source().stat(&below(&self.facts.source, &difference.path))?;
         let bytes = source.map(|it| usize::try_from(it.bytes).unwrap_or(usize::MAX));
         // An empty file has no lines to show.
         let bytes = bytes.filter(|bytes| *bytes > 0);
         Ok(bytes.map_or_else(String::new, |bytes| format!(" ({} bytes)", diff::grouped(bytes))))
     }
+}
 
-    /// A file of one of the trees; none where it is too large.
-    fn read(&self, root: &Path, path: &Path) -> Result<Option<Vec<u8>>, Trouble> {
-        let path = &below(root, path);
-        let mut bytes = Vec::new();
-        let read = self.probe.read(path, links(root, path))?;
-        let read = read.take(MAX_SHOWN_BYTES + 1).read_to_end(&mut bytes);
-        read.map_err(|error| unread(path, &error))?;
-        Ok((bytes.len() as u64 <= MAX_SHOWN_BYTES).then_some(bytes))
-    }
+/// A file of one of the trees; none where it is too large.
+fn read(probe: &dyn Probe, root: &Path, path: &Path) -> Result<Option<Vec<u8>>, Trouble> {
+    let path = &below(root, path);
+    let mut bytes = Vec::new();
+    let read = probe.read(path, links(root, path))?;
+    let read = read.take(MAX_SHOWN_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| unread(path, &error))?;
+    Ok((bytes.len() as u64 <= MAX_SHOWN_BYTES).then_some(bytes))
 }

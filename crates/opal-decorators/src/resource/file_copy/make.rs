@@ -6,10 +6,11 @@ use std::path::Path;
 use opal_core::action::Pending;
 use opal_core::files::{Attributes, EntryKind, Existing, Files};
 use opal_core::message::Reason;
-use opal_core::resolver::{Probe, Trouble, TroubleKind};
+use opal_core::resolver::{Trouble, TroubleKind};
 
 use super::Wanted;
 use super::trees::{Difference, Facts, How, Piece, below, links, unread, without_set_user};
+use crate::resource::sides::Sides;
 
 /// What a directory needs while it is filled.
 const FILLING: u32 = 0o700;
@@ -17,10 +18,10 @@ const FILLING: u32 = 0o700;
 pub(super) fn make(
     wanted: &Wanted,
     facts: &Facts,
-    probe: &dyn Probe,
+    sides: &Sides<'_>,
     files: &dyn Files,
 ) -> Result<(), Trouble> {
-    let copy = Copy { wanted, facts, probe };
+    let copy = Copy { wanted, facts, sides };
     let is_whole = |it: &&Difference| it.path.as_os_str().is_empty();
     let whole = facts.differences.iter().find(is_whole);
     let parts = || facts.differences.iter().filter(|it| !is_whole(it));
@@ -39,7 +40,7 @@ pub(super) fn make(
 struct Copy<'a> {
     wanted: &'a Wanted,
     facts: &'a Facts,
-    probe: &'a dyn Probe,
+    sides: &'a Sides<'a>,
 }
 
 impl Copy<'_> {
@@ -49,7 +50,8 @@ impl Copy<'_> {
         match &difference.how {
             How::Missing(Piece::File { mode }) | How::Content { mode, .. } => {
                 let from = below(&self.facts.source, &difference.path);
-                let source = self.probe.read(&from, links(&self.facts.source, &from))?;
+                let source = self.sides.source();
+                let source = source.read(&from, links(&self.facts.source, &from))?;
                 let existing = match difference.how {
                     How::Missing(_) => Existing::Refused,
                     _ => Existing::Replaced,
@@ -82,7 +84,7 @@ impl Copy<'_> {
                 if self.wanted.sets_mode() && said != without_set_user(said) =>
             {
                 let from = below(&self.facts.source, &difference.path);
-                match (self.probe.stat(&from)?, self.probe.stat(&to)?) {
+                match (self.sides.source().stat(&from)?, self.sides.here().stat(&to)?) {
                     (Some(source), Some(made)) => {
                         files.set(&to, &self.with(self.wanted.mode(&source, &made)))
                     }

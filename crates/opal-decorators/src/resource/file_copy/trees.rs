@@ -9,6 +9,7 @@ use opal_core::resolver::{Links, Probe, Trouble, TroubleKind};
 
 use super::Wanted;
 use crate::resource::paths::is_private;
+use crate::resource::sides::Sides;
 
 /// Files, directories and links of one copy.
 const MAX_ENTRIES: usize = 100_000;
@@ -103,9 +104,9 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn read(wanted: &Wanted, probe: &dyn Probe) -> Result<Self, Trouble> {
-        let (source, entry) = followed(&wanted.source, probe)?;
-        let there = probe.stat(&wanted.destination)?;
+    pub(super) fn read(wanted: &Wanted, sides: &Sides<'_>) -> Result<Self, Trouble> {
+        let (source, entry) = followed(&wanted.source, sides.source())?;
+        let there = sides.here().stat(&wanted.destination)?;
         if entry.kind == EntryKind::Directory {
             if !wanted.recursive {
                 return Err(Trouble::new(
@@ -124,7 +125,7 @@ impl Facts {
                     "omit `mode`: the copy has the permissions of the source",
                 ));
             }
-            if wanted.destination.starts_with(&source) {
+            if sides.is_one() && wanted.destination.starts_with(&source) {
                 return Err(Trouble::new(
                     TroubleKind::Invalid,
                     format!("`{}` is inside its own source", wanted.destination.display()),
@@ -133,7 +134,7 @@ impl Facts {
             }
         }
         let kind = entry.kind;
-        let mut walk = Walk { wanted, probe, source, entries: 0, differences: Vec::new() };
+        let mut walk = Walk { wanted, sides, source, entries: 0, differences: Vec::new() };
         walk.visit(Path::new(""), entry, there, Around { depth: 0, is_private: false })?;
         let Walk { source, differences, .. } = walk;
         Ok(Self { source, kind, is_there: there.is_some(), differences })
@@ -156,7 +157,7 @@ fn followed(path: &Path, probe: &dyn Probe) -> Result<(PathBuf, Entry), Trouble>
 
 struct Walk<'a> {
     wanted: &'a Wanted,
-    probe: &'a dyn Probe,
+    sides: &'a Sides<'a>,
     source: PathBuf,
     entries: usize,
     differences: Vec<Difference>,
@@ -212,12 +213,13 @@ impl Walk<'_> {
     }
 
     fn descend(&mut self, path: &Path, is_there: bool, inside: Around) -> Result<(), Trouble> {
-        for name in self.probe.list(&below(&self.source, path))? {
+        for name in self.sides.source().list(&below(&self.source, path))? {
             let path = path.join(name);
             let source = below(&self.source, &path);
-            let found = self.probe.stat(&source)?.ok_or_else(|| no_source(&source))?;
+            let found = self.sides.source().stat(&source)?;
+            let found = found.ok_or_else(|| no_source(&source))?;
             let there = match is_there {
-                true => self.probe.stat(&below(&self.wanted.destination, &path))?,
+                true => self.sides.here().stat(&below(&self.wanted.destination, &path))?,
                 false => None,
             };
             self.visit(&path, found, there, inside)?;
@@ -229,7 +231,9 @@ impl Walk<'_> {
         let mode = self.wanted.attributes.mode.unwrap_or(source.mode);
         let piece = match source.kind {
             EntryKind::Directory => Piece::Directory { mode },
-            EntryKind::Link => Piece::Link(self.probe.read_link(&below(&self.source, path))?),
+            EntryKind::Link => {
+                Piece::Link(self.sides.source().read_link(&below(&self.source, path))?)
+            }
             EntryKind::File | EntryKind::Other => Piece::File { mode },
         };
         self.note(path, How::Missing(piece));
@@ -241,7 +245,8 @@ impl Walk<'_> {
         let to = below(&self.wanted.destination, path);
         let how = match source.kind {
             EntryKind::Link => {
-                let (expected, actual) = (self.probe.read_link(&from)?, self.probe.read_link(&to)?);
+                let expected = self.sides.source().read_link(&from)?;
+                let actual = self.sides.here().read_link(&to)?;
                 (expected != actual).then_some(How::Link { expected, actual })
             }
             // Sizes tell nothing of what a system makes up as it is read, such as `/proc/version`.
@@ -270,8 +275,8 @@ impl Walk<'_> {
     }
 
     fn is_same(&self, from: &Path, to: &Path) -> Result<bool, Trouble> {
-        let mut ours = Chunks::open(from, &self.source, self.probe)?;
-        let mut theirs = Chunks::open(to, &self.wanted.destination, self.probe)?;
+        let mut ours = Chunks::open(from, &self.source, self.sides.source())?;
+        let mut theirs = Chunks::open(to, &self.wanted.destination, self.sides.here())?;
         loop {
             let (ours, theirs) = (ours.next()?, theirs.next()?);
             if ours != theirs {

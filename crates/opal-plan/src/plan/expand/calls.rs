@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use opal_core::contract::schema_hash;
 use opal_core::decorator::{BLOCK_TEXT, Descriptor};
+use opal_core::inventory::CACHED;
 use opal_core::plan::{Arg, Binding, Handle, Node, Note, Part, Step};
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
@@ -38,6 +39,13 @@ impl<'a> Planner<'a> {
         call: &'a Call,
         place: &mut Place,
     ) -> Result<Step, Stop> {
+        if descriptor.path == CACHED && self.target.is_some() {
+            let message = format!("`@{}` inside a block that runs on a target", descriptor.path);
+            return Err(self.stop(
+                Diagnostic::new(Code::OnlyHere, call.span, message)
+                    .help("put the block on the target into `@cached`, or do without it there"),
+            ));
+        }
         let path = place.next(descriptor.path);
         let mut step = self.node(Node::decorator(descriptor.path), path, call.span)?;
         step.note = self.note(call.span).map(Note::from);
@@ -57,8 +65,13 @@ impl<'a> Planner<'a> {
         }
         self.fill(descriptor, &mut step);
         if let Some(block) = &call.block {
-            let mut inner = Place::new(&*step.path);
-            self.inside(|this| this.block(block, &mut inner, &mut step.block))?;
+            match descriptor.boundary {
+                Some(boundary) => self.on_targets(boundary, args, block, &mut step)?,
+                None => {
+                    let mut inner = Place::new(&*step.path);
+                    self.inside(|this| this.block(block, &mut inner, &mut step.block))?;
+                }
+            }
         }
         Ok(step)
     }

@@ -4,6 +4,7 @@
 //! whatever way the decision goes, and only where no variable that they read is set in between.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::variables::Change;
 use crate::plan::planner::Planner;
@@ -11,6 +12,7 @@ use crate::plan::scoped::{
     Access, ArgValue, Block, BoundArg, Call, Callee, Expr, ExprKind, Operand, Piece, Slot,
     Statement, StatementKind, Target, Work,
 };
+use crate::plan::targeted::Targeted;
 
 /// An open block and how far it has come.
 #[derive(Debug)]
@@ -21,11 +23,13 @@ pub(in crate::plan) struct Ahead<'a> {
     seen: usize,
     /// Frames that were open with it.
     frames: usize,
+    /// Where it runs.
+    target: Option<Rc<Targeted>>,
 }
 
 impl<'a> Ahead<'a> {
-    pub(super) fn new(block: &'a Block, frames: usize) -> Self {
-        Self { block, done: 0, seen: 0, frames }
+    pub(super) fn new(block: &'a Block, frames: usize, target: Option<Rc<Targeted>>) -> Self {
+        Self { block, done: 0, seen: 0, frames, target }
     }
 }
 
@@ -45,7 +49,8 @@ impl<'a> Planner<'a> {
         spoiled.slots.extend(self.journal.iter().map(Change::slot));
         let mut roots = Vec::new();
         for level in (0..self.ahead.len()).rev() {
-            let Ahead { block, done, seen, frames } = self.ahead[level];
+            let Ahead { block, done, seen, frames, ref target } = self.ahead[level];
+            let target = target.clone();
             if frames != self.frames.len() {
                 break;
             }
@@ -58,8 +63,10 @@ impl<'a> Planner<'a> {
                     heads_of(statement, &mut heads);
                     let certain = heads.into_iter().filter(|head| !spoiled.touches(head));
                     let certain: Vec<&Expr> = certain.filter(|head| asks(head)).collect();
+                    let around = std::mem::replace(&mut self.target, target.clone());
                     let cells = certain.into_iter().map(|head| self.eval(head));
                     roots.extend(cells.filter_map(|cell| cell.node()));
+                    self.target = around;
                 }
                 spoiled.statement(statement);
             }

@@ -47,6 +47,8 @@ impl Planner<'_> {
     /// Gives top-level variables the values of their declarations, where they have none yet. That
     /// is not an assignment: it holds outside of the block in which it was first needed.
     pub(super) fn declare_globals(&mut self, wanted: &[u32]) {
+        // Whichever block needs it first, it is a value of opal's machine.
+        let target = self.target.take();
         for index in wanted {
             let at = *index as usize;
             if self.globals[at].is_none()
@@ -57,6 +59,7 @@ impl Planner<'_> {
                 self.globals[at] = Some(value);
             }
         }
+        self.target = target;
     }
 
     /// Runs `body` with variables whose assignments stay inside.

@@ -124,5 +124,7 @@ fn who_listens_hears_of_silence_once() {
         (&[ScriptPart::Text("printf a; sleep 0.5; printf b".to_owned())], place.path());
     let work = work(script, &path);
     place.session.run(work, &Stop::new(), &mut idle).unwrap();
-    assert_eq!(idle.0, ["take", "idle", "take"]);
+    // On a busy machine its end can be a silence too.
+    let heard = idle.0.strip_suffix(&["idle"]).unwrap_or(&idle.0);
+    assert_eq!(heard, ["take", "idle", "take"]);
 }

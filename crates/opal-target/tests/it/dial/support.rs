@@ -12,10 +12,9 @@ use opal_core::action::Limits;
 use opal_core::resolver::{ScriptPart, Trouble};
 use opal_core::stream::{Closed, Stream};
 use opal_core::target::{Hop, TargetName};
+use opal_remote::dial::Base;
 use opal_remote::dial::error::DialError;
 use opal_remote::dial::ssh::{KeyPolicy, SshOptions};
-use opal_remote::dial::{Asker, Base};
-use opal_remote::helper::{Program, Programs};
 use opal_remote::{Dialled, Mode, Options, Origin, RemoteSession, Terms, dial};
 use opal_session::stop::Stop;
 use opal_session::wire::Timing;
@@ -32,8 +31,6 @@ pub(crate) struct Caller {
     pub(crate) password: Option<Secret>,
     pub(crate) timing: Timing,
     pub(crate) keys: KeyPolicy,
-    pub(crate) asker: Option<Box<dyn Asker>>,
-    pub(crate) programs: Programs,
 }
 
 impl Caller {
@@ -41,7 +38,7 @@ impl Caller {
         let (directory, helper) = (PathBuf::from("/"), (PathBuf::from(PROGRAM), Vec::new()));
         let origin = Origin { environment, directory, helper };
         let (timing, keys) = (Timing::default(), KeyPolicy::Users);
-        Self { origin, password: None, timing, keys, asker: None, programs: PROGRAMS.clone() }
+        Self { origin, password: None, timing, keys }
     }
 
     pub(crate) fn with_keys(self, keys: KeyPolicy) -> Self {
@@ -59,12 +56,10 @@ impl Caller {
         mode: Mode,
     ) -> Result<Dialled, DialError> {
         let (connect_timeout, keys) = (Duration::from_secs(20), self.keys.clone());
-        let is_batch = self.asker.is_none();
-        let ssh = SshOptions { connect_timeout, keys, is_batch, ..SshOptions::default() };
-        let (origin, programs, timing) = (&self.origin, &self.programs, self.timing);
+        let ssh = SshOptions { connect_timeout, keys, ..SshOptions::default() };
+        let (origin, programs, timing) = (&self.origin, &*PROGRAMS, self.timing);
         let password = self.password.as_ref();
-        let options =
-            Options { origin, programs, timing, ssh, password, asker: self.asker.as_deref() };
+        let options = Options { origin, programs, timing, ssh, password };
         let target: TargetName = "web1".parse().unwrap();
         dial(&target, base, hop, mode, &options, &Stop::new())
     }
@@ -132,16 +127,4 @@ pub(crate) fn pids_of(uid: u32) -> Vec<String> {
     let own = all.filter(|it| it.metadata().is_ok_and(|found| found.uid() == uid));
     let names = own.map(|it| it.file_name().to_string_lossy().into_owned());
     names.filter(|name| processes::is_alive(name)).collect()
-}
-
-/// The helper as a release has it.
-pub(crate) fn packed() -> Programs {
-    let folder = tempfile::tempdir().unwrap();
-    let packed = folder.path().join("opal-target.gz");
-    let file = std::fs::File::create(&packed).unwrap();
-    let mut gzip = std::process::Command::new("gzip");
-    assert!(gzip.args(["-1", "-n", "-c", PROGRAM]).stdout(file).status().unwrap().success());
-    let programs = Programs::of(Program::read(&packed).unwrap());
-    assert_eq!(programs.digests(), PROGRAMS.digests());
-    programs
 }

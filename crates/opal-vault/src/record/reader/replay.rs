@@ -102,7 +102,8 @@ fn read(event: &Value) -> Option<Event<'_>> {
         "step_undone" => Kind::Undone { path, was: end(text("was"))?, message: shown("message")? },
         _ => return None,
     };
-    Some(Event { at: time(text("at")).unwrap_or(SystemTime::UNIX_EPOCH), kind })
+    let at = time(text("at")).unwrap_or(SystemTime::UNIX_EPOCH);
+    Some(Event { at, target: event["target"].as_str().map(Into::into), kind })
 }
 
 fn end(name: &str) -> Option<End> {

@@ -1,0 +1,114 @@
+//! Blocks on targets, over a real SSH server.
+
+use opal_testing::needs;
+use opal_testing::sshd::Sshd;
+
+use crate::support::{Opal, Ran, binary};
+
+/// A server whose account is known by these names, and a project that reaches it.
+fn servers(names: &[&str], source: &str) -> Option<(Sshd, Opal)> {
+    let helper = binary().with_file_name("opal-target");
+    if !needs::has("the target helper (`cargo build -p opal-target`)", helper.exists()) {
+        return None;
+    }
+    let mut sshd = Sshd::start()?;
+    sshd.name_hosts(names);
+    let opal = Opal::project(source).env("PATH", sshd.path().to_str().unwrap());
+    Some((sshd, opal))
+}
+
+fn lines(ran: &Ran) -> Vec<&str> {
+    ran.stdout.lines().collect()
+}
+
+#[test]
+fn a_block_runs_there_and_its_values_are_those_of_the_host() {
+    let source = "var HERE = @env.PLACE\n\nfun task() {\n    @ssh.host(\"web1\") {\n        id -un\n        \
+                  echo @env.USER @var.HERE @target.name\n        cd /tmp\n        pwd\n    }\n    \
+                  basename \"$PWD\"\n}\n";
+    let Some((sshd, opal)) = servers(&["web1"], source) else { return };
+    let user = sshd.account().name.clone();
+    let opal = opal.env("PLACE", "it's $(here)");
+    let ran = opal.call(&["task"]);
+    let own = opal.path().file_name().unwrap().to_str().unwrap().to_owned();
+    let expected = [&*user, &format!("{user} it's $(here) web1"), "/tmp", &own];
+    assert_eq!(lines(ran.code(0)), expected);
+}
+
+#[test]
+fn a_plan_says_where_a_block_runs_and_connects_to_nothing() {
+    let source = "fun task() {\n    @ssh.hosts([\"web1\", \"web2\"], batch=1) {\n        \
+                  echo @target.name @env.USER\n        @file.copy(\"a\", \"b\")\n    }\n}\n";
+    let opal = Opal::project(source).file("a", "x").env("PATH", "/usr/bin:/bin");
+    let ran = opal.call(&["plan", "task"]);
+    let tree = ran.code(0).stdout.split("\n\n").next().unwrap().to_owned();
+    assert_eq!(
+        tree,
+        "task:\n└─ @ssh.hosts(batch=1, hosts=[\"web1\", \"web2\"]) → web1 web2\n   \
+         ├─ echo @target.name ¹@env.USER\n   └─ @file.copy(destination=\"b\", source=\"a\")"
+    );
+}
+
+#[test]
+fn resources_are_verified_and_applied_there() {
+    let source = "fun task() {\n    @ssh.host(\"web1\") {\n        \
+                  @file.copy(\"app.conf\", \"etc/app.conf\", mode=\"0640\")\n        \
+                  @file.template(\"motd.j2\", \"motd\", vars={name: @target.name})\n    }\n}\n";
+    let Some((sshd, opal)) = servers(&["web1"], source) else { return };
+    let opal = opal.file("app.conf", "port = 80\n").file("motd.j2", "this is {{ name }}\n");
+    let home = sshd.account().home.clone();
+    std::fs::create_dir(home.join("etc")).unwrap();
+    std::os::unix::fs::chown(home.join("etc"), Some(sshd.account().uid()), None).unwrap();
+    let before = opal.call(&["verify", "task"]);
+    before.code(1).says("web1    task.ssh.host[0].file.copy[0]");
+    opal.call(&["task"]).code(0);
+    assert_eq!(std::fs::read_to_string(home.join("etc/app.conf")).unwrap(), "port = 80\n");
+    assert_eq!(std::fs::read_to_string(home.join("motd")).unwrap(), "this is web1\n");
+    opal.call(&["verify", "task"]).code(0).says("everything is in the desired state");
+    let again = opal.call(&["task"]);
+    again.code(0).says("2 already satisfied");
+}
+
+#[test]
+fn a_fleet_ends_with_a_table_and_the_code_of_its_first_failed_host() {
+    let source = "fun task() {\n    @ssh.hosts([\"web1\", \"web2\", \"web3\"], max_concurrency=1, batch=1) {\n        \
+                  test @target.name != web2 || exit 7\n        echo \"done on @target.name\"\n    }\n}\n";
+    let Some((_sshd, opal)) = servers(&["web1", "web2", "web3"], source) else { return };
+    let ran = opal.call(&["task"]);
+    ran.code(7).says("1 of 3 targets failed (tolerate=0)");
+    let table: Vec<Vec<&str>> = ran
+        .stderr
+        .lines()
+        .skip_while(|line| !line.starts_with("TARGET"))
+        .take(4)
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(table[0], ["TARGET", "STATUS", "STEP", "CODE", "TIME"]);
+    assert_eq!(table[1][..2], ["web1", "ok"]);
+    assert_eq!(table[2][..2], ["web2", "failed"]);
+    assert_eq!(table[2][table[2].len() - 2], "7");
+    assert_eq!(table[3], ["web3", "skipped"]);
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_is_69_and_says_why() {
+    let source = "fun task() {\n    @ssh.host(\"web1\") {\n        uptime\n    }\n}\n";
+    let Some((mut sshd, opal)) = servers(&["web1"], source) else { return };
+    sshd.configure("Host web1\n  Port 1\n");
+    let ran = opal.call(&["task"]);
+    ran.code(69).says("host unreachable").says("connection refused");
+}
+
+#[test]
+fn another_user_on_a_host_is_that_user() {
+    let source = "fun task() {\n    @as(\"nobody\") {\n        id -un\n    }\n}\n";
+    let opal = Opal::project(source);
+    if !needs::has("sudo", std::path::Path::new("/usr/bin/sudo").exists()) {
+        return;
+    }
+    let helper = binary().with_file_name("opal-target");
+    if !needs::has("the target helper (`cargo build -p opal-target`)", helper.exists()) {
+        return;
+    }
+    assert_eq!(opal.call(&["task"]).code(0).stdout, "nobody\n");
+}

@@ -1,0 +1,240 @@
+//! Blocks that run elsewhere: the targets of a block, and what crosses to them.
+//!
+//! A decorator whose block runs elsewhere is a [`Boundary`](crate::boundary::Boundary): the planner
+//! asks it for its targets once, and the plan has them as the argument [`TARGETS`]. Everybody else
+//! reads them from there, so a run and a verification can have no other targets than the plan.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU16;
+use std::sync::Arc;
+
+use crate::data::{Data, Secret};
+use crate::duration::Duration;
+use crate::target::{Engine, Hop, Pod, Ssh, TargetName, User, Via};
+use crate::value::Value;
+
+/// What plans call the targets of a block; no parameter has this name.
+pub const TARGETS: &str = "targets";
+
+/// Targets that a block may have.
+pub const MAX_TARGETS: usize = 10_000;
+
+/// The key of a value of one member of a fleet. In the steps, which are the same for all members, its
+/// key has `*` where this has the name of the member.
+#[must_use]
+pub fn member_key(member: &str, key: &str) -> Arc<str> {
+    match key.strip_prefix("*/") {
+        Some(rest) => format!("{member}/{rest}").into(),
+        None => format!("{member}/({key})").into(),
+    }
+}
+
+/// A target, as a plan has it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    pub name: TargetName,
+    pub hop: Hop,
+    /// The user that the block runs as there, where it is another than the one that opal logs in as.
+    pub role: Option<Role>,
+}
+
+/// Another user on a target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Role {
+    pub user: User,
+    pub via: Via,
+}
+
+/// What `@target` gives.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    pub name: String,
+    /// The address that opal connects to.
+    pub host: String,
+    /// Among the targets of the block, from 0.
+    pub index: usize,
+    pub groups: Vec<String>,
+    /// Variables of the inventory.
+    pub vars: BTreeMap<String, Data>,
+}
+
+/// One crossing: from a machine to a target.
+#[derive(Clone, Debug)]
+pub struct Crossing {
+    pub target: Target,
+    pub settings: Arc<Settings>,
+}
+
+/// What a block says about its crossings.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// For the login, or for the program that changes the user.
+    pub password: Option<Secret>,
+    /// On top of the environment there.
+    pub environment: BTreeMap<String, Secret>,
+    /// Whether the agent of the user signs for the target.
+    pub forwards_agent: bool,
+    /// How long the target may be silent before it counts as lost.
+    pub lost: Option<Duration>,
+    /// How long the connection may take.
+    pub connect: Option<Duration>,
+}
+
+impl Settings {
+    /// Whether a session that was opened with others is good for these.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let text = |secret: &Option<Secret>| secret.as_ref().map(|it| it.expose().to_owned());
+        let all = |settings: &Self| {
+            let variables = settings.environment.iter();
+            let variables =
+                variables.map(|(name, value)| (name.clone(), value.expose().to_owned()));
+            let Self { password, forwards_agent, lost, connect, .. } = settings;
+            (text(password), variables.collect::<Vec<_>>(), *forwards_agent, *lost, *connect)
+        };
+        all(self) == all(other)
+    }
+}
+
+impl Crossing {
+    /// The hops of this crossing: to the target, and to another user there.
+    pub fn hops(&self) -> impl Iterator<Item = Hop> + use<> {
+        let Target { hop, role, .. } = self.target.clone();
+        let role = role.map(|Role { user, via }| Hop::User { user, via });
+        std::iter::once(hop).chain(role)
+    }
+}
+
+impl Target {
+    /// As plans write it.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let text = |text: &str| Value::String(text.to_owned().into());
+        let mut fields = BTreeMap::from([("name".to_owned(), text(self.name.as_str()))]);
+        let mut add = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
+        match &self.hop {
+            Hop::Local => add("connection", text("local")),
+            Hop::Ssh(Ssh { host, port, user }) => {
+                add("connection", text("ssh"));
+                add("address", text(host.as_str()));
+                port.iter().for_each(|port| add("port", Value::Int(port.get().into())));
+                user.iter().for_each(|user| add("user", text(user.as_str())));
+            }
+            Hop::Container { engine, name } => {
+                add("connection", text("container"));
+                add("address", text(name.as_str()));
+                add("engine", text(engine.as_str()));
+            }
+            Hop::Pod(Pod { name, namespace, container, context }) => {
+                add("connection", text("kubectl"));
+                add("address", text(name.as_str()));
+                namespace.iter().for_each(|it| add("namespace", text(it.as_str())));
+                container.iter().for_each(|it| add("container", text(it.as_str())));
+                context.iter().for_each(|it| add("context", text(it.as_str())));
+            }
+            Hop::User { user, via } => {
+                add("connection", text(via.as_str()));
+                add("user", text(user.as_str()));
+            }
+        }
+        if let Some(Role { user, via }) = &self.role {
+            add("as", text(user.as_str()));
+            add("via", text(via.as_str()));
+        }
+        Value::Map(fields)
+    }
+
+    /// Reads what [`Self::to_value`] wrote; none where it is something else.
+    #[must_use]
+    pub fn from_data(data: &Data) -> Option<Self> {
+        let Data::Map(fields) = data else { return None };
+        let text = |name: &str| fields.get(name).and_then(Data::as_text);
+        fn parsed<T: std::str::FromStr>(text: Option<&str>) -> Option<Option<T>> {
+            text.map(str::parse).transpose().ok()
+        }
+        let via = |name: &str| Via::ALL.into_iter().find(|via| via.as_str() == name);
+        let hop = match text("connection")? {
+            "local" => Hop::Local,
+            "ssh" => {
+                let port = match fields.get("port") {
+                    Some(Data::Int(port)) => {
+                        Some(u16::try_from(*port).ok().and_then(NonZeroU16::new)?)
+                    }
+                    Some(_) => return None,
+                    None => None,
+                };
+                let host = text("address")?.parse().ok()?;
+                Hop::Ssh(Ssh { host, port, user: parsed(text("user"))? })
+            }
+            "container" => {
+                let engine = text("engine")?;
+                Hop::Container {
+                    engine: Engine::ALL.into_iter().find(|it| it.as_str() == engine)?,
+                    name: text("address")?.parse().ok()?,
+                }
+            }
+            "kubectl" => Hop::Pod(Pod {
+                name: text("address")?.parse().ok()?,
+                namespace: parsed(text("namespace"))?,
+                container: parsed(text("container"))?,
+                context: parsed(text("context"))?,
+            }),
+            name => Hop::User { user: text("user")?.parse().ok()?, via: via(name)? },
+        };
+        let role = match text("as") {
+            Some(user) => Some(Role { user: user.parse().ok()?, via: via(text("via")?)? }),
+            None => None,
+        };
+        Some(Self { name: text("name")?.parse().ok()?, hop, role })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_read_as_it_was_written() {
+        let hops = [
+            Hop::Local,
+            Hop::Ssh("web1".parse().unwrap()),
+            Hop::Ssh("deploy@[::1]:2222".parse().unwrap()),
+            Hop::Container { engine: Engine::Podman, name: "db".parse().unwrap() },
+            Hop::Pod(Pod {
+                name: "api-0".parse().unwrap(),
+                namespace: Some("prod".parse().unwrap()),
+                container: None,
+                context: Some("admin@cluster:6443/x".parse().unwrap()),
+            }),
+            Hop::User { user: "root".parse().unwrap(), via: Via::Doas },
+        ];
+        let roles = [None, Some(Role { user: "root".parse().unwrap(), via: Via::Sudo })];
+        for hop in hops {
+            for role in &roles {
+                let target =
+                    Target { name: "it".parse().unwrap(), hop: hop.clone(), role: role.clone() };
+                let read = Target::from_data(&Data::from(&target.to_value()));
+                assert_eq!(read, Some(target));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_target_is_not_read_as_one() {
+        let target = |pairs: &[(&str, Data)]| {
+            let pairs = pairs.iter().map(|(name, data)| ((*name).to_owned(), data.clone()));
+            Target::from_data(&Data::Map(pairs.collect()))
+        };
+        let [name, ssh] = [("name", Data::text("a")), ("connection", Data::text("ssh"))];
+        let address = ("address", Data::text("a"));
+        assert!(target(&[name.clone(), ssh.clone(), address.clone()]).is_some());
+        assert!(target(&[name.clone(), ssh.clone()]).is_none());
+        let hostile = ("address", Data::text("-oProxyCommand=x"));
+        assert!(target(&[name.clone(), ssh.clone(), hostile]).is_none());
+        for port in [Data::Int(0), Data::Int(65_536), Data::text("22")] {
+            let port = ("port", port);
+            assert!(target(&[name.clone(), ssh.clone(), address.clone(), port]).is_none());
+        }
+        assert!(target(&[name, ("connection", Data::text("winrm")), address]).is_none());
+    }
+}

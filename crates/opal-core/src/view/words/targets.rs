@@ -1,0 +1,73 @@
+//! Where a block runs.
+
+use super::Words;
+use super::constructs::steered_by;
+use crate::crossing::TARGETS;
+use crate::plan::{Arg, Step};
+use crate::value::Value;
+use crate::view::ink::{Ink, Style};
+
+/// Names in a line.
+const MAX_NAMES: usize = 12;
+
+/// Arguments of a block on targets that its line says in another way.
+const SAID: [&str; 3] = ["by", "roots", TARGETS];
+
+impl Words<'_> {
+    /// Whether an argument is said after the call.
+    pub(super) fn is_said_after(&self, step: &Step, name: &str) -> bool {
+        self.for_reader && step.arg(TARGETS).is_some() && SAID.contains(&name)
+    }
+
+    /// ` → web1 web2 web3`, where the call itself does not say it.
+    pub(super) fn targets(&self, step: &Step, ink: &mut Ink) {
+        let Some(Arg::Const(Value::Array(targets))) = step.arg(TARGETS) else { return };
+        let written: Vec<&str> = targets.iter().filter_map(name).collect();
+        if !self.for_reader {
+            return;
+        }
+        let is_plain = match written.as_slice() {
+            [only] => step.args.iter().any(|(_, arg)| says(arg, only)),
+            _ => false,
+        };
+        if !is_plain {
+            ink.write(" → ");
+            names(&written, ink);
+        }
+        steered_by(step, ink);
+    }
+
+    /// `on web1 web3`.
+    pub(super) fn variant(step: &Step, ink: &mut Ink) {
+        ink.styled(Style::Bold, "on ");
+        if let Some(Arg::Const(Value::Array(targets))) = step.arg(TARGETS) {
+            let written: Vec<&str> = targets.iter().filter_map(name).collect();
+            names(&written, ink);
+        }
+    }
+}
+
+fn name(target: &Value) -> Option<&str> {
+    let name = match target {
+        Value::Map(fields) => fields.get("name")?,
+        name => name,
+    };
+    match name {
+        Value::String(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// Whether an argument is a text that ends with the name of the target: `deploy@web1`.
+fn says(arg: &Arg, name: &str) -> bool {
+    let Arg::Const(Value::String(text)) = arg else { return false };
+    let host = text.rsplit('@').next().unwrap_or(text);
+    host == name || host.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'))
+}
+
+fn names(all: &[&str], ink: &mut Ink) {
+    ink.styled(Style::Value, &all[..all.len().min(MAX_NAMES)].join(" "));
+    if all.len() > MAX_NAMES {
+        ink.write(&format!(" … ({} targets)", all.len()));
+    }
+}

@@ -1,0 +1,163 @@
+use opal_core::action::{Action, BranchOutput, Fleet, Halt, OnFailure, Stage};
+use opal_core::boundary::{Boundary, Member, planned};
+use opal_core::crossing::{Crossing, Target};
+use opal_core::decorator::{Block, Capability, Descriptor, Example, Param, Presence};
+use opal_core::resolver::{Inputs, Probe, Trouble};
+use opal_core::target::{Hop, Ssh};
+use opal_core::types::Choices;
+use opal_core::{Data, Type, Value};
+
+use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, LOST};
+use crate::common::STRINGS;
+
+pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "ssh.hosts",
+    summary: "run a block on many hosts, over SSH",
+    docs: "The block runs on every host as in `@ssh.host`, several hosts at a time. A plan has the \
+           block once, with the names of its hosts; if a value of a host decides what runs there, \
+           the plan shows each variant with the hosts that it is for. `@target.name`, \
+           `@target.host` and `@target.index` are those of the host at hand.\n\n`batch` starts with \
+           a part of the hosts: the next batch begins when the one before has ended. If more hosts \
+           than `tolerate` fail or cannot be reached, no further host starts and the block fails \
+           with the exit code of the first failed host. At the end a table says how each host \
+           ended.\n\nOn a terminal the hosts print live, and each line begins with the name of its \
+           host; otherwise one host is printed after the other.",
+    params: &[
+        Param {
+            name: "hosts",
+            ty: STRINGS,
+            docs: "the hosts, each as `ssh` knows it: `[\"web1\", \"deploy@web2:2222\"]`",
+            ..Param::BASE
+        },
+        Param {
+            name: "max_concurrency",
+            ty: Type::Int,
+            presence: Presence::Default(Value::Int(20)),
+            range: Some((1, 1000)),
+            docs: "how many hosts are at work at a time",
+            ..Param::BASE
+        },
+        Param {
+            name: "batch",
+            ty: Type::Any,
+            presence: Presence::Optional,
+            docs: "the size of a batch: a number, a part of all hosts (`\"25%\"`), or a list of both \
+                   whose last element repeats; all hosts at once by default",
+            ..Param::BASE
+        },
+        Param {
+            name: "tolerate",
+            ty: Type::Any,
+            presence: Presence::Default(Value::Int(0)),
+            docs: "how many hosts may fail: a number, or a part of all hosts (`\"10%\"`)",
+            ..Param::BASE
+        },
+        Param {
+            name: "on_failure",
+            ty: Type::OneOf(Choices::Static(&["wait", "cancel"])),
+            presence: Presence::Default(Value::text("wait")),
+            docs: "what to do with the hosts at work when too many have failed: `wait` lets them \
+                   finish, `cancel` stops them",
+            ..Param::BASE
+        },
+        Param::flag("preflight", "connect to all hosts before the first step runs on any of them"),
+        Param {
+            name: "output",
+            ty: Type::OneOf(Choices::Static(BranchOutput::NAMES)),
+            presence: Presence::Optional,
+            docs: "how the output is shown: `prefixed` prints each line at once, after the name of \
+                   its host; `grouped` prints one host after the other. By default `prefixed` on a \
+                   terminal and `grouped` otherwise",
+            ..Param::BASE
+        },
+        AS,
+        ENV,
+        Param::flag(
+            "forward_agent",
+            "let the hosts use your SSH agent: whoever controls one can sign with your keys",
+        ),
+        CONNECT_TIMEOUT,
+        LOST,
+    ],
+    block: Block::Required,
+    capabilities: &[Capability::Network, Capability::Processes],
+    boundary: Some(&SshHosts),
+    examples: &[
+        Example {
+            title: "the same command everywhere",
+            source: "fun uptime() {\n    @ssh.hosts([\"web1\", \"web2\", \"web3\"]) {\n        \
+                     uptime\n    }\n}\n",
+        },
+        Example {
+            title: "one host first, then the rest, and one of them may fail",
+            source: "var HOSTS = [\"web1\", \"web2\", \"web3\", \"web4\"]\n\nfun restart() {\n    \
+                     @ssh.hosts(HOSTS, batch=[1, \"50%\"], tolerate=1, as=\"root\") {\n        \
+                     systemctl restart app\n        curl -fsS http://localhost:8080/health\n    \
+                     }\n}\n",
+        },
+    ],
+    action: Some(&SshHosts),
+    ..Descriptor::BASE
+};
+
+#[derive(Debug)]
+struct SshHosts;
+
+impl Boundary for SshHosts {
+    fn targets(&self, inputs: &Inputs, _: &dyn Probe) -> Result<Vec<Member>, Trouble> {
+        let role = crossings::role(inputs)?;
+        let Some(Data::Array(hosts)) = inputs.data("hosts") else { return Ok(Vec::new()) };
+        let mut members = Vec::new();
+        for host in hosts {
+            let ssh: Ssh =
+                host.as_text().unwrap_or_default().parse().map_err(crossings::invalid)?;
+            let (name, address) = ((&ssh.host).into(), ssh.host.to_string());
+            members.push(crossings::member(name, &address, Hop::Ssh(ssh), role.clone()));
+        }
+        crossings::policy(inputs, members.len())?;
+        crossings::fleet(members)
+    }
+
+    fn steering(&self) -> &'static [&'static str] {
+        &["hosts", "as"]
+    }
+
+    fn crossing(&self, inputs: &Inputs, target: Target) -> Crossing {
+        Crossing { target, settings: crossings::settings(inputs) }
+    }
+
+    fn is_fleet(&self) -> bool {
+        true
+    }
+}
+
+impl Action for SshHosts {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let fail = |stage: &mut dyn Stage, trouble| stage.fail(1, trouble);
+        let targets = planned(inputs).map_err(|trouble| fail(stage, trouble))?;
+        let count = targets.len();
+        let (batches, tolerate) = match crossings::policy(inputs, count) {
+            Ok(policy) => policy,
+            Err(trouble) => return Err(stage.fail(1, trouble)),
+        };
+        let most = match inputs.data("max_concurrency") {
+            Some(Data::Int(most)) => usize::try_from(*most).unwrap_or(1),
+            _ => 20,
+        };
+        let on_failure = match inputs.text("on_failure") {
+            Some("cancel") => OnFailure::Cancel,
+            _ => OnFailure::Wait,
+        };
+        let crossings = targets.into_iter().map(|target| self.crossing(inputs, target));
+        let fleet = Fleet {
+            crossings: crossings.collect(),
+            most,
+            batches,
+            tolerate,
+            on_failure,
+            is_reached_first: inputs.is_true("preflight"),
+            output: inputs.text("output").and_then(BranchOutput::named),
+        };
+        stage.fleet(&fleet).map(|()| Data::Null)
+    }
+}

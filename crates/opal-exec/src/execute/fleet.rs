@@ -1,0 +1,261 @@
+//! A block on many targets.
+//!
+//! Targets are taken up in the order of the plan, batch by batch. Each has a ledger of its own: on all
+//! of them the steps have the same paths.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use opal_core::action::{BranchOutput, Failure, Fleet, Halt, OnFailure, Why};
+use opal_core::resolver::TroubleKind;
+use opal_session::stop::Stop;
+use opal_vault::event::{Branch, Kind, TargetEnd, TargetRow};
+
+use super::actor::Actor;
+use super::context::{Context, In};
+use super::halts::{bug, failed, go_on};
+use super::ledger::Ledger;
+use super::screen::{Queue, Watch};
+use crate::error::{Bug, StepError};
+use crate::spot::member_block;
+use crate::threads::{STACK_BYTES, lock};
+
+/// What a target that cannot be reached, or was lost, ends with.
+const UNAVAILABLE: i32 = 69;
+
+/// All that the threads of a fleet share.
+struct Crew<'f, 'p> {
+    fleet: &'f Fleet,
+    stop: Stop,
+    watch: Arc<Watch<'p>>,
+    queue: Mutex<Queue<'p>>,
+    rows: Mutex<Vec<Option<Ended<'p>>>>,
+    failed: AtomicUsize,
+    /// What is more than the failure of a target.
+    halt: Mutex<Option<Halt>>,
+}
+
+/// A target that has had its turn.
+struct Ended<'p> {
+    row: TargetRow,
+    ledger: Arc<Ledger<'p>>,
+}
+
+impl<'p> Actor<'_, 'p> {
+    pub(super) fn run_fleet(&mut self, fleet: &Fleet) -> Result<(), Halt> {
+        let (walk, step, here) = (self.walk, self.begun.step, &*self.here);
+        let count = fleet.crossings.len();
+        let output = walk.job.output.of_block(fleet.output);
+        let most = fleet.most.clamp(1, count.max(1));
+        walk.tell(Kind::Branches { path: &step.path, count, most }, here)?;
+        let labels = match output {
+            BranchOutput::Prefixed => self.labels(fleet),
+            BranchOutput::Grouped => Vec::new(),
+        };
+        let crew = Crew {
+            fleet,
+            stop: here.stop.below(),
+            watch: Watch::new(&step.path, count, &here.screen, labels),
+            queue: Mutex::default(),
+            rows: Mutex::new((0..count).map(|_| None).collect()),
+            failed: AtomicUsize::new(0),
+            halt: Mutex::default(),
+        };
+        if fleet.is_reached_first {
+            self.work_through(&crew, 0..count, most, |this, index| this.try_to_reach(&crew, index));
+        }
+        let mut from = 0;
+        for size in &fleet.batches {
+            let to = (from + size).min(count);
+            self.work_through(&crew, from..to, most, |this, index| this.member(&crew, index));
+            from = to;
+        }
+        self.settle(crew)
+    }
+
+    /// Has all of a range done, several at a time.
+    fn work_through(
+        &self,
+        crew: &Crew<'_, 'p>,
+        range: std::ops::Range<usize>,
+        most: usize,
+        each: impl Fn(&Self, usize) + Sync,
+    ) where
+        Self: Sync,
+    {
+        let next = AtomicUsize::new(range.start);
+        let work = || loop {
+            let index = next.fetch_add(1, Ordering::SeqCst);
+            if index >= range.end || lock(&crew.halt).is_some() {
+                return;
+            }
+            each(self, index);
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..most.min(range.len()) {
+                let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+                // With fewer threads it takes longer, and that is all.
+                if thread.spawn_scoped(scope, work).is_err() {
+                    break;
+                }
+            }
+            work();
+        });
+    }
+
+    fn labels(&self, fleet: &Fleet) -> Vec<Branch> {
+        let names = fleet.crossings.iter().map(|crossing| crossing.target.name.as_str());
+        let columns = names.clone().map(|name| name.chars().count()).max().unwrap_or(0);
+        let vault = self.walk.job.vault;
+        let label = |(index, name)| Branch { name: vault.scrub(name).into_owned(), index, columns };
+        names.enumerate().map(label).collect()
+    }
+
+    fn is_over(&self, crew: &Crew<'_, 'p>) -> bool {
+        crew.failed.load(Ordering::SeqCst) > crew.fleet.tolerate || go_on(&crew.stop).is_err()
+    }
+
+    /// Reaches a target before the first step runs on any.
+    fn try_to_reach(&self, crew: &Crew<'_, 'p>, index: usize) {
+        if self.is_over(crew) {
+            return;
+        }
+        let since = Instant::now();
+        let here = Context { stop: crew.stop.clone(), ..self.here.clone() };
+        if let Err(halt) = self.cross(&crew.fleet.crossings[index], true, here) {
+            let ledger = Arc::<Ledger<'p>>::default();
+            self.note(crew, index, since, ledger, Err(halt), true);
+        }
+    }
+
+    /// Runs the block on a target, unless too many have failed.
+    fn member(&self, crew: &Crew<'_, 'p>, index: usize) {
+        let screen = lock(&crew.queue).begin(index, &self.here.screen, &crew.watch);
+        let has_row = lock(&crew.rows)[index].is_some();
+        let mut is_failed = has_row;
+        if !has_row && !self.is_over(crew) {
+            let since = Instant::now();
+            let ledger = Arc::<Ledger<'p>>::default();
+            let here = Context {
+                ledger: Arc::clone(&ledger),
+                stop: crew.stop.clone(),
+                stdin: In::Nothing,
+                screen,
+                ..self.here.clone()
+            };
+            let crossing = &crew.fleet.crossings[index];
+            let (walk, step) = (self.walk, self.begun.step);
+            let crossed = self.cross(crossing, true, here);
+            let is_unreached = crossed.is_err();
+            let result = crossed.and_then(|here| {
+                let block = member_block(step, crossing.target.name.as_str());
+                catch_unwind(AssertUnwindSafe(|| walk.block(block, here)))
+                    .unwrap_or_else(|_| Err(bug(step, Bug::BranchPanicked)))
+            });
+            is_failed = result.is_err();
+            self.note(crew, index, since, ledger, result, is_unreached);
+        }
+        lock(&crew.queue).end(index);
+        crew.watch.ended(index, is_failed);
+    }
+
+    /// Notes how a target ended.
+    fn note(
+        &self,
+        crew: &Crew<'_, 'p>,
+        index: usize,
+        since: Instant,
+        ledger: Arc<Ledger<'p>>,
+        result: Result<(), Halt>,
+        is_unreached: bool,
+    ) {
+        let name = crew.fleet.crossings[index].target.name.as_str();
+        let vault = self.walk.job.vault;
+        let mut row = TargetRow {
+            name: vault.scrub(name).into_owned(),
+            end: TargetEnd::Ok,
+            step: None,
+            path: None,
+            code: None,
+            message: None,
+            took: Some(since.elapsed()),
+        };
+        match result {
+            Ok(()) => {}
+            Err(Halt::Failed(failure)) => {
+                let said = failure.trouble.as_ref();
+                row.end = match said.map(|trouble| trouble.kind) {
+                    _ if is_unreached => TargetEnd::Unreachable,
+                    Some(TroubleKind::Lost) => TargetEnd::Lost,
+                    _ => TargetEnd::Failed,
+                };
+                row.code = Some(code(row.end, &failure));
+                row.message = said.map(|trouble| vault.scrub(&trouble.message).into_owned());
+                if !is_unreached {
+                    row.step =
+                        lock(&ledger.tally).failed.get(&failure.path).map(|it| it.text.clone());
+                    row.path = Some(failure.path.clone());
+                }
+                let failed = crew.failed.fetch_add(1, Ordering::SeqCst) + 1;
+                if failed > crew.fleet.tolerate && crew.fleet.on_failure == OnFailure::Cancel {
+                    crew.stop.ask(Why::Cancelled);
+                }
+            }
+            Err(Halt::Stopped(_)) => row.end = TargetEnd::Skipped,
+            Err(Halt::Unrecorded) => {
+                *lock(&crew.halt) = Some(Halt::Unrecorded);
+                crew.stop.ask(Why::Cancelled);
+            }
+        }
+        lock(&crew.rows)[index] = Some(Ended { row, ledger });
+    }
+
+    /// What the fleet came to.
+    fn settle(&self, crew: Crew<'_, 'p>) -> Result<(), Halt> {
+        let (walk, step, here) = (self.walk, self.begun.step, &*self.here);
+        let Crew { fleet, rows, failed: count, halt, .. } = crew;
+        let (count, tolerate) = (count.into_inner(), fleet.tolerate);
+        let is_tolerated = count <= tolerate;
+        let rows = rows.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut shown = Vec::new();
+        for (crossing, ended) in fleet.crossings.iter().zip(rows) {
+            match ended {
+                Some(Ended { row, ledger }) => {
+                    lock(&here.ledger.tally).add(lock(&ledger.tally).counts(), is_tolerated);
+                    shown.push(row);
+                }
+                None => shown.push(TargetRow {
+                    name: walk.job.vault.scrub(crossing.target.name.as_str()).into_owned(),
+                    end: TargetEnd::Skipped,
+                    step: None,
+                    path: None,
+                    code: None,
+                    message: None,
+                    took: None,
+                }),
+            }
+        }
+        let first = shown.iter().find(|row| row.end.is_failure()).and_then(|row| row.code);
+        let all = shown.len();
+        walk.tell(Kind::Targets { path: &step.path, rows: shown }, here)?;
+        if let Some(halt) = lock(&halt).take() {
+            return Err(halt);
+        }
+        go_on(&here.stop)?;
+        if is_tolerated {
+            return Ok(());
+        }
+        let error = StepError::TargetsFailed { failed: count, all, tolerate };
+        Err(failed(step, first.unwrap_or(1), error))
+    }
+}
+
+/// What a target ends with, for the exit code of the fleet.
+fn code(end: TargetEnd, failure: &Failure) -> i32 {
+    match end {
+        TargetEnd::Lost => UNAVAILABLE,
+        _ => failure.code,
+    }
+}

@@ -1,0 +1,210 @@
+//! Blocks that run on targets.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use opal_core::boundary::{Boundary, Member};
+use opal_core::crossing::{Facts, MAX_TARGETS, TARGETS};
+use opal_core::decorator::Presence;
+use opal_core::plan::{Arg, Node, Step};
+use opal_core::resolver::{Input, Inputs, TroubleKind};
+use opal_core::target::{Hop, MAX_LEVELS};
+use opal_core::{Code, Data, Diagnostic, Span, Value};
+
+use super::steered;
+use crate::plan::call::trouble;
+use crate::plan::datum::{Datum, Plain, collect};
+use crate::plan::demand::Stop;
+use crate::plan::parameters;
+use crate::plan::place::Place;
+use crate::plan::planner::Planner;
+use crate::plan::scoped::{ArgName, ArgValue, Block, BoundArg};
+use crate::plan::targeted::Targeted;
+
+/// The arguments of a block, as far as they are known.
+struct Known {
+    inputs: Inputs,
+    /// Of those that say where the block runs.
+    steering: Vec<Datum>,
+    /// Whether one of these is left open.
+    is_open: bool,
+}
+
+impl<'a> Planner<'a> {
+    /// Expands a block on each of its targets.
+    pub(super) fn on_targets(
+        &mut self,
+        boundary: &'static dyn Boundary,
+        args: &[BoundArg],
+        block: &'a Block,
+        step: &mut Step,
+    ) -> Result<(), Stop> {
+        let span = step.span;
+        let Known { inputs, steering, is_open } = self.known(boundary, args, step)?;
+        steered("by", &steering, step);
+        let is_fleet = boundary.is_fleet();
+        if is_fleet && self.target.as_ref().is_some_and(|around| around.member.is_some()) {
+            let message = "a fleet inside a fleet";
+            let help = "put the blocks one after the other, or in `@parallel`";
+            return Err(self.misplaced(span, message, help));
+        }
+        if is_open {
+            let facts = Facts { name: "?".to_owned(), ..Facts::default() };
+            let target = self.targeted(&facts, is_fleet, None);
+            return self.on_target(target, block, step);
+        }
+        let members = boundary.targets(&inputs, self.probe);
+        let members = members.map_err(|found| {
+            let is_invalid = found.kind == TroubleKind::Invalid;
+            let error = trouble(found, span);
+            let code = if is_invalid { Code::InvalidTarget } else { error.code };
+            self.stop(Diagnostic { code, ..error })
+        })?;
+        self.count(&members, span)?;
+        let targets = members.iter().map(|member| member.target.to_value()).collect();
+        step.args.push((TARGETS.into(), Arg::Const(Value::Array(targets))));
+        step.sort_args();
+        let mut variants = Vec::new();
+        for (index, member) in members.iter().enumerate() {
+            self.nests(&member.target.hop, span)?;
+            let crossing = boundary.crossing(&inputs, member.target.clone());
+            let around = self.target.as_ref().and_then(|around| around.way.clone());
+            let way: Vec<_> = around.unwrap_or_default().into_iter().chain([crossing]).collect();
+            let facts = Facts { index, ..member.facts.clone() };
+            let target = self.targeted(&facts, is_fleet, Some(way));
+            if target.levels() > MAX_LEVELS {
+                let message = format!("more than {MAX_LEVELS} targets inside each other");
+                let help = "reach the inner one directly";
+                return Err(self.misplaced(span, message, help));
+            }
+            let reads = self.target_reads;
+            let mut variant = Step::new(Node::Variant, step.path.clone(), span);
+            self.on_target(target, block, &mut variant)?;
+            let name = Value::String(member.target.name.to_string().into());
+            variant.args.push((TARGETS.into(), Arg::Const(Value::Array(vec![name]))));
+            variants.push(variant);
+            // The same block for all, where it does not depend on the target.
+            if self.target_reads == reads && index == 0 {
+                break;
+            }
+        }
+        step.block = match is_fleet {
+            true => variants,
+            false => variants.into_iter().flat_map(|variant| variant.block).collect(),
+        };
+        Ok(())
+    }
+
+    fn on_target(
+        &mut self,
+        target: Rc<Targeted>,
+        block: &'a Block,
+        step: &mut Step,
+    ) -> Result<(), Stop> {
+        let around = self.target.replace(target);
+        let mut inner = Place::new(&*step.path);
+        let expanded = self.inside(|this| this.block(block, &mut inner, &mut step.block));
+        self.target = around;
+        expanded.map(drop)
+    }
+
+    /// What is known about the arguments. Of a quick plan only those are asked for that say where the
+    /// block runs.
+    fn known(
+        &mut self,
+        boundary: &'static dyn Boundary,
+        args: &[BoundArg],
+        step: &Step,
+    ) -> Result<Known, Stop> {
+        let mut known = Known { inputs: Inputs::default(), steering: Vec::new(), is_open: false };
+        for arg in args {
+            let (ArgName::Param(param), ArgValue::Expr(expr)) = (&arg.param, &arg.value) else {
+                continue;
+            };
+            let steers = boundary.steering().contains(&param.name);
+            if self.graph.quick && !steers {
+                continue;
+            }
+            let cell = self.eval(expr);
+            let datum = self.decide(&cell, expr.span)?;
+            if matches!(datum.plain, Plain::Open(_)) {
+                known.is_open |= steers;
+                continue;
+            }
+            let checked = parameters::check(param, &datum, arg.span);
+            checked.map_err(|error| self.stop(error))?;
+            if steers {
+                self.refuse_secret(&datum, arg.span)?;
+                known.steering.push(datum.clone());
+            }
+            let data = datum.to_data().unwrap_or(Data::Null);
+            known.inputs.args.insert(param.name, Input::Data(data));
+        }
+        let path = step.node.path().unwrap_or_default();
+        let descriptor = self.request.registry.get(path);
+        for param in descriptor.iter().flat_map(|descriptor| descriptor.params) {
+            if let Presence::Default(value) = &param.presence {
+                let args = &mut known.inputs.args;
+                args.entry(param.name).or_insert_with(|| Input::Data(value.into()));
+            }
+        }
+        Ok(known)
+    }
+
+    /// Where a block runs is in the plan for all to see.
+    fn refuse_secret(&mut self, datum: &Datum, span: Span) -> Result<(), Stop> {
+        let mut taints = Vec::new();
+        collect(datum, &mut taints);
+        match taints.iter().find(|taint| taint.class.is_secret()) {
+            Some(taint) => {
+                let message = format!("`{}` is a secret, so it cannot name a target", taint.key);
+                let help = "targets are shown in plans: use a value that is not secret, or declare \
+                            it with `public=true`";
+                Err(self.stop(Diagnostic::new(Code::SecretTarget, span, message).help(help)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn count(&mut self, members: &[Member], span: Span) -> Result<(), Stop> {
+        if members.len() > MAX_TARGETS {
+            let message = format!("{} targets are more than {MAX_TARGETS}", members.len());
+            let help = "select fewer";
+            return Err(self.stop(Diagnostic::new(Code::TooManySteps, span, message).help(help)));
+        }
+        Ok(())
+    }
+
+    /// Whether this can be reached from where the block is.
+    fn nests(&mut self, hop: &Hop, span: Span) -> Result<(), Stop> {
+        if self.target.is_some() && matches!(hop, Hop::Ssh(_) | Hop::Local) {
+            let message = "SSH inside a target";
+            let help = "name the host in a block of its own; if it can be reached only from the \
+                        other one, use `ProxyJump` in your SSH configuration";
+            return Err(self.misplaced(span, message, help));
+        }
+        Ok(())
+    }
+
+    fn misplaced(&mut self, span: Span, message: impl Into<String>, help: &str) -> Stop {
+        self.stop(Diagnostic::new(Code::TargetInside, span, message.into()).help(help))
+    }
+
+    fn targeted(
+        &self,
+        facts: &Facts,
+        is_fleet: bool,
+        way: Option<Vec<opal_core::crossing::Crossing>>,
+    ) -> Rc<Targeted> {
+        let around = self.target.as_deref();
+        let before = around.map_or("", |around| &around.names);
+        let own = is_fleet.then(|| facts.name.as_str().into());
+        Rc::new(Targeted {
+            names: format!("{before}{}/", facts.name),
+            // Of `@as` and containers inside it, `@target` is still the machine.
+            facts: around.map_or_else(|| Arc::new(facts.clone()), |it| Arc::clone(&it.facts)),
+            way,
+            member: around.and_then(|around| around.member.clone()).or(own),
+        })
+    }
+}

@@ -1,0 +1,255 @@
+//! Targets of a run: each is dialled once, and again when its connection is lost.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use opal_core::crossing::{Crossing, Settings};
+use opal_core::resolver::{Probe, Trouble};
+use opal_core::target::Hop;
+use opal_session::Session;
+use opal_session::stop::Stop;
+use opal_session::targets::{Access, Reach, Reached};
+use opal_session::wire::Timing;
+use opal_session::world::OsWorld;
+
+use crate::dial::ssh::SshOptions;
+use crate::dial::{Base, Dialled, Identity, Mode, Options, Origin, dial};
+use crate::error::RemoteError;
+use crate::greeting::Terms;
+use crate::helper::Programs;
+use crate::session::{ReadOnlySession, RemoteSession};
+
+/// What is needed to reach a target.
+#[derive(Debug)]
+pub struct Ready {
+    pub origin: Origin,
+    pub programs: Programs,
+    /// Opal's machine, as it is read for targets.
+    pub world: Arc<OsWorld>,
+    /// Tells the processes of this run from all others.
+    pub marker: String,
+    /// Whether somebody can answer what `ssh` asks.
+    pub is_interactive: bool,
+}
+
+/// Makes it when the first target is asked for.
+type Prepare = Box<dyn Fn() -> Ready + Send + Sync>;
+
+/// The targets of a run.
+pub struct Targets {
+    prepare: Prepare,
+    ready: OnceLock<Ready>,
+    slots: Mutex<BTreeMap<(Vec<Hop>, Access), Slot>>,
+    /// Who answered first at the end of a way: every later connection must be to the same.
+    identities: Mutex<BTreeMap<Vec<Hop>, Identity>>,
+}
+
+/// A target. Whoever holds its lock dials.
+#[derive(Clone)]
+struct Slot {
+    /// No other one has it.
+    number: usize,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    open: Option<Open>,
+    /// Whether there was a connection before.
+    was_open: bool,
+}
+
+/// A target with a connection.
+#[derive(Clone)]
+struct Open {
+    settings: Arc<Settings>,
+    session: Opened,
+}
+
+#[derive(Clone)]
+enum Opened {
+    Acting(Arc<RemoteSession>),
+    Reading(Arc<ReadOnlySession>),
+}
+
+/// One connection that is to be made.
+struct Leg<'a> {
+    crossing: &'a Crossing,
+    /// All hops up to and with this one.
+    hops: &'a [Hop],
+    access: Access,
+    marker: String,
+    /// Whether an earlier one was lost.
+    was_open: bool,
+    stop: &'a Stop,
+}
+
+impl Targets {
+    /// Nothing happens before a target is asked for.
+    #[must_use]
+    pub fn new(prepare: impl Fn() -> Ready + Send + Sync + 'static) -> Self {
+        let (ready, slots, identities) = (OnceLock::new(), Mutex::default(), Mutex::default());
+        Self { prepare: Box::new(prepare), ready, slots, identities }
+    }
+
+    fn ready(&self) -> &Ready {
+        self.ready.get_or_init(|| (self.prepare)())
+    }
+
+    fn slot(&self, hops: &[Hop], access: Access) -> Slot {
+        let mut slots = lock(&self.slots);
+        let number = slots.len();
+        let new = || Slot { number, state: Arc::default() };
+        slots.entry((hops.to_vec(), access)).or_insert_with(new).clone()
+    }
+
+    /// The session at the end of a way, which is dialled where there is none.
+    fn open(&self, way: &[Crossing], access: Access, stop: &Stop) -> Result<Opened, Trouble> {
+        let Some((last, before)) = way.split_last() else {
+            return Err(RemoteError::NoWay.into());
+        };
+        let hops: Vec<Hop> = way.iter().flat_map(Crossing::hops).collect();
+        let slot = self.slot(&hops, access);
+        let mut state = lock(&slot.state);
+        if let Some(open) = state.open.as_ref().filter(|open| open.is_good(&last.settings)) {
+            return Ok(open.session.clone());
+        }
+        // What it held is gone before another comes in its place.
+        state.open = None;
+        let was_open = std::mem::replace(&mut state.was_open, true);
+        let mut session = match before {
+            [] => None,
+            before => Some(self.open(before, access, stop)?),
+        };
+        let first = hops.len() - last.hops().count();
+        for at in first..hops.len() {
+            let leg = Leg {
+                crossing: last,
+                hops: &hops[..=at],
+                access,
+                // The same for every connection to this target, and for no other one.
+                marker: format!("{}-{}-{at}", self.ready().marker, slot.number),
+                was_open,
+                stop,
+            };
+            session = Some(self.dial(&leg, session.as_ref())?);
+        }
+        let session = session.ok_or(RemoteError::NoWay)?;
+        let settings = Arc::clone(&last.settings);
+        state.open = Some(Open { settings, session: session.clone() });
+        Ok(session)
+    }
+
+    fn dial(&self, leg: &Leg<'_>, from: Option<&Opened>) -> Result<Opened, Trouble> {
+        let ready = self.ready();
+        let Leg { crossing, hops, access, stop, .. } = leg;
+        let Some(hop) = hops.last() else { return Err(RemoteError::NoWay.into()) };
+        let Settings { password, environment, forwards_agent, lost, connect } = &*crossing.settings;
+        let usual = Timing::default();
+        let lost = lost.map_or(usual.lost, length);
+        let options = Options {
+            origin: &ready.origin,
+            programs: &ready.programs,
+            timing: Timing { ping: usual.ping.min(lost / 3), lost },
+            ssh: SshOptions {
+                connect_timeout: connect.map_or(SshOptions::default().connect_timeout, length),
+                is_batch: !ready.is_interactive,
+                forward_agent: *forwards_agent,
+                ..SshOptions::default()
+            },
+            password: password.as_ref(),
+        };
+        let from = match from {
+            None => Base::Here,
+            Some(Opened::Acting(session)) => session.inside(),
+            Some(Opened::Reading(session)) => session.inside(),
+        };
+        let mode = match access {
+            Access::ReadOnly => Mode::ReadOnly,
+            Access::Acting => Mode::Effect,
+        };
+        let name = &crossing.target.name;
+        let dialled: Dialled = dial(name, from, hop, mode, &options, stop)?;
+        self.recognize(name.as_str(), hops, dialled.identity())?;
+        let environment = environment.clone();
+        let terms = Terms { marker: leg.marker.clone(), start: None, environment };
+        let world = Arc::clone(&ready.world);
+        Ok(match access {
+            Access::Acting if leg.was_open => {
+                Opened::Acting(Arc::new(dialled.act_again(terms, world, stop)?))
+            }
+            Access::Acting => Opened::Acting(Arc::new(dialled.act(terms, world)?)),
+            Access::ReadOnly => Opened::Reading(Arc::new(dialled.look(terms, world)?)),
+        })
+    }
+
+    /// Before any value or step is sent: whoever answers is who answered first.
+    fn recognize(&self, target: &str, hops: &[Hop], found: Identity) -> Result<(), Trouble> {
+        match lock(&self.identities).entry(hops.to_vec()) {
+            Entry::Vacant(entry) => {
+                entry.insert(found);
+                Ok(())
+            }
+            Entry::Occupied(known) if *known.get() == found => Ok(()),
+            Entry::Occupied(_) => Err(RemoteError::OtherMachine { target }.into()),
+        }
+    }
+}
+
+impl Reach for Targets {
+    fn reach(&self, way: &[Crossing], access: Access, stop: &Stop) -> Result<Reached, Trouble> {
+        let opened = self.open(way, access, stop)?;
+        let start = opened.start();
+        let session: Arc<dyn Session + Send> = match opened {
+            Opened::Acting(session) => session,
+            Opened::Reading(session) => session,
+        };
+        Ok(Reached { session, start })
+    }
+
+    fn look(&self, way: &[Crossing]) -> Result<Box<dyn Probe>, Trouble> {
+        match self.open(way, Access::ReadOnly, &Stop::new())? {
+            Opened::Reading(session) => Ok(Box::new(session.standing())),
+            Opened::Acting(_) => Err(RemoteError::NoWay.into()),
+        }
+    }
+}
+
+impl Open {
+    /// Whether it has a connection, under these settings.
+    fn is_good(&self, settings: &Settings) -> bool {
+        let looking = match &self.session {
+            Opened::Acting(session) => session.looking(),
+            Opened::Reading(session) => session.looking(),
+        };
+        looking.lost().is_none() && self.settings.is_same(settings)
+    }
+}
+
+impl Opened {
+    fn start(&self) -> PathBuf {
+        match self {
+            Self::Acting(session) => session.looking().hello().start.clone(),
+            Self::Reading(session) => session.looking().hello().start.clone(),
+        }
+    }
+}
+
+/// Negative lengths do not get here: the parameters' types see to that.
+fn length(duration: opal_core::Duration) -> Duration {
+    Duration::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(0))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Targets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Targets").field("ready", &self.ready).finish_non_exhaustive()
+    }
+}
