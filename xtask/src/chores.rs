@@ -95,6 +95,10 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
         ("openssl", "/usr/bin/openssl"),
         ("podman", "/usr/bin/podman"),
         ("runc", "/usr/sbin/runc"),
+        // Clients and servers of `@sqlite`, `@psql` and `@mysql`.
+        ("sqlite3", "/usr/bin/sqlite3"),
+        ("postgresql", "/usr/bin/psql"),
+        ("mariadb-server", "/usr/sbin/mariadbd"),
     ] {
         provide(root, package, &["test", "-x", program]);
     }

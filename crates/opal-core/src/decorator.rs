@@ -6,6 +6,7 @@
 //! start-up, and a plugin's manifest, read once a process, is leaked into it.
 
 use crate::action::{Action, Sink};
+use crate::block_rules::BlockRules;
 use crate::boundary::Boundary;
 use crate::resolver::{Generator, Resolver};
 
@@ -36,6 +37,8 @@ pub struct Descriptor {
     /// something only where a `let` captures the result.
     pub any_with: Option<&'static str>,
     pub block: Block,
+    /// What holds for the text of its block.
+    pub rules: Option<&'static dyn BlockRules>,
     /// The parameter whose first word is a program that must be there before the first step.
     pub program: Option<&'static str>,
     pub effect: Effect,
@@ -251,6 +254,7 @@ impl Descriptor {
         returns: None,
         any_with: None,
         block: Block::Forbidden,
+        rules: None,
         program: None,
         effect: Effect::Act,
         cost: Cost::Cheap,

@@ -25,6 +25,7 @@
 //! | documents held against JSON Schemas | [`schema`] |
 //! | templates, and whoever renders them | [`template`] |
 //! | files of variables | [`dotenv`] |
+//! | what a language says about the text of a block | [`block_rules`] |
 //! | batches of a fleet, and how many targets may fail | [`fleet`] |
 //! | how `git` is started | [`git`] |
 //! | other machines, users and containers: names, and the way there | [`target`] |
@@ -41,6 +42,7 @@
 )]
 
 pub mod action;
+pub mod block_rules;
 pub mod boundary;
 pub mod class;
 pub mod code;

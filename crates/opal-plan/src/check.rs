@@ -23,6 +23,7 @@
 
 mod arguments;
 mod binding;
+mod block_rules;
 mod calls;
 mod checker;
 mod commands;

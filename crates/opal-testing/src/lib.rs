@@ -14,6 +14,7 @@
 //! | text as a run would show it | [`shown`] |
 //! | a real SSH server, accounts to log in to, a container | [`sshd`], [`account`], [`podman`] |
 //! | a network that fails | [`proxy`] |
+//! | real servers of databases | [`databases`] |
 //! | what a test needs that not every machine has | [`needs`] |
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
@@ -21,6 +22,7 @@
 pub mod account;
 pub mod bare;
 pub mod conformance;
+pub mod databases;
 pub mod expect;
 mod logged;
 mod memory;

@@ -55,6 +55,7 @@ mod servers;
 mod shell_syntax;
 mod shell_text;
 mod shell_words;
+mod sql;
 mod structured;
 mod suggested;
 mod support;

@@ -143,6 +143,7 @@ impl Checker<'_> {
             self.error(Code::MisplacedDecorator, span, message, help);
         }
         self.block_policy(descriptor, call, span);
+        self.block_rules(descriptor, call);
         Some(descriptor)
     }
 

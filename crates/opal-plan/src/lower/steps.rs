@@ -218,10 +218,11 @@ impl Lower<'_> {
     /// The text whose node has just begun.
     fn block_text(&mut self) -> BlockText {
         let open = self.start();
-        let mut text = String::new();
+        let (mut text, mut raw) = (String::new(), Span::new(open, open));
         while let Some(child) = self.child() {
             match child {
                 Child::Token { kind: SyntaxKind::BlockText, span, .. } => {
+                    raw = span;
                     for line in opal_syntax::block_lines(self.slice(span)) {
                         text.push_str(line);
                         text.push('\n');
@@ -231,7 +232,7 @@ impl Lower<'_> {
                 Child::Node { .. } => self.finish(),
             }
         }
-        BlockText { text, span: self.place(Span::new(open, open + 1)) }
+        BlockText { text, span: self.place(Span::new(open, open + 1)), raw: self.place(raw) }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Steps: what runs.
 
+use std::ops::Range;
+
 use opal_core::Span;
 use opal_core::plan::{ChainOperator, RedirectOperator};
 use opal_core::script::Part;
@@ -115,6 +117,28 @@ pub struct BlockText {
     pub text: String,
     /// Its opening brace.
     pub span: Span,
+    /// The text as it is in the file.
+    pub raw: Span,
+}
+
+impl BlockText {
+    /// Where bytes of the text are in the source.
+    #[must_use]
+    pub fn place(&self, range: Range<usize>, source: &str) -> Span {
+        let (Some(raw), Some(before)) =
+            (source.get(self.raw.range()), self.text.get(..range.start))
+        else {
+            return self.span;
+        };
+        let line = before.matches('\n').count();
+        let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
+        let Some(written) = raw.split_inclusive('\n').nth(line) else { return self.span };
+        let start: usize = raw.split_inclusive('\n').take(line).map(str::len).sum();
+        let own = self.text.lines().nth(line).map_or(0, str::len);
+        let cut = written.trim_end_matches(['\r', '\n']).len().saturating_sub(own);
+        let start = self.raw.start + (start + cut + column) as u32;
+        Span::new(start, start + range.len() as u32)
+    }
 }
 
 impl Call {

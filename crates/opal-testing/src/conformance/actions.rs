@@ -74,7 +74,7 @@ fn scopes(trial: &Trial, found: &mut Findings) {
 
 /// L9: a failure inside is its own, with its code, and stops what follows.
 fn exit_codes(trial: &Trial, found: &mut Findings) {
-    let session = answering(&Answer::code(42));
+    let session = answering(trial, &Answer::code(42));
     let outcome = trial.run(&session, &Stop::new());
     let code = match &outcome.halt {
         Some(Halt::Failed(failure)) => Some(failure.code),
@@ -88,7 +88,7 @@ fn exit_codes(trial: &Trial, found: &mut Findings) {
 /// L11: it ends when it is asked to, for whatever reason, and nothing of it starts after that.
 fn stops(trial: &Trial, found: &mut Findings) {
     for why in [Why::Signal(15), Why::TimedOut] {
-        let session = answering(&Answer::default().takes(LONG));
+        let session = answering(trial, &Answer::default().takes(LONG));
         let run = Stop::new();
         let stop = match why {
             Why::TimedOut => run.limited(SHORT, USUAL_GRACE),
@@ -110,23 +110,37 @@ fn stops(trial: &Trial, found: &mut Findings) {
     }
 }
 
-fn answering(answer: &Answer) -> LoggedSession {
+/// A session that answers so wherever the trial gets to first.
+fn answering(trial: &Trial, answer: &Answer) -> LoggedSession {
     let session = LoggedSession::new().on(INNER, answer.clone()).on(OWN, answer.clone());
-    session.on(TEXT, answer.clone())
+    match trial.own_command() {
+        Some(command) => session.on(&command, answer.clone()),
+        None => session,
+    }
 }
 
 /// The step of its block.
 const INNER: &str = "cd inner";
 /// The command that it is given: where that goes, the step goes.
 const OWN: &str = "own";
-/// The command that runs its text: a program, a file, arguments.
-const TEXT: &str = "exec {} {} {}";
+/// The step after it.
+const AFTER: &str = "after";
 /// Long enough for a command to begin.
 const SHORT: Duration = Duration::from_millis(200);
 /// Nobody waits for it.
 const LONG: Duration = Duration::from_secs(600);
 
 impl Trial {
+    /// The first command that it runs by itself, such as the program for the text of its block.
+    fn own_command(&self) -> Option<String> {
+        let session = LoggedSession::new();
+        self.run(&session, &Stop::new());
+        let log = session.log();
+        let mut commands =
+            log.iter().filter_map(|line| line.strip_prefix("run `")?.rsplit_once("` in "));
+        commands.next().map(|(command, _)| command.to_owned()).filter(|it| it != AFTER)
+    }
+
     fn run(&self, session: &LoggedSession, stop: &Stop) -> Outcome {
         let (registry, vault) = (&self.registry, Vault::new());
         execute(&bare::job(&self.plan, registry, session, Path::new("/p"), &vault, stop))
@@ -162,7 +176,7 @@ fn plan(descriptor: &Descriptor, given: &[(&'static str, Value)]) -> Plan {
     } else if descriptor.block != Block::Forbidden || step.node.is_function() {
         step.block.push(command(INNER, "trial.it.inner"));
     }
-    plan_of(vec![step, command("after", "trial.after")])
+    plan_of(vec![step, command(AFTER, "trial.after")])
 }
 
 pub(super) fn plan_of(steps: Vec<Step>) -> Plan {
