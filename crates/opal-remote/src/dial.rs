@@ -12,6 +12,8 @@
 //! | the words of `ssh` | [`ssh`] |
 //! | the key of a host, and what `known_hosts` says about it | `host_key`, `known`, `connect` |
 //! | what is said before the hello, sending the helper | `talk` |
+//! | how many connect at the same time | [`pace`] |
+//! | what `ssh` asks, and who answers | `terminal` |
 //! | what was said, for messages | [`said`] |
 //! | why a target is not reached, and which exit code that is | [`error`] |
 //!
@@ -22,12 +24,15 @@ mod connect;
 pub mod error;
 mod host_key;
 mod known;
-mod nonce;
-mod origin;
+pub(crate) mod nonce;
+pub(crate) mod origin;
+pub mod pace;
 pub mod said;
 pub mod ssh;
-mod talk;
+pub(crate) mod talk;
+mod terminal;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,6 +59,7 @@ pub use origin::Origin;
 use said::Said;
 use ssh::SshOptions;
 use talk::{Asking, Talk, Wires};
+pub use terminal::Asker;
 
 /// How long a shell may take to speak where nobody can be asked anything.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -79,7 +85,6 @@ pub enum Mode {
 }
 
 /// What is the same for all hops of a run.
-#[derive(Debug)]
 pub struct Options<'a> {
     /// opal's machine.
     pub origin: &'a Origin,
@@ -87,8 +92,20 @@ pub struct Options<'a> {
     pub programs: &'a Programs,
     pub timing: Timing,
     pub ssh: SshOptions,
-    /// For `sudo`.
+    /// For `sudo`, or for the server where the hop is one of `ssh`.
     pub password: Option<&'a Secret>,
+    /// Who answers what `ssh` asks, unless it is a batch.
+    pub asker: Option<&'a dyn Asker>,
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("origin", &self.origin)
+            .field("timing", &self.timing)
+            .field("ssh", &self.ssh)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A target that has answered. Nothing of what it says is proven.
@@ -145,7 +162,7 @@ fn reach(
     let (digests, timing) = (options.programs.digests(), options.timing);
     let dialling = Dialling { nonce, digests, is_read_only: mode == Mode::ReadOnly, timing };
     let password = options.password.filter(|_| matches!(hop, Hop::User { .. }));
-    let mut keys = None;
+    let (mut keys, mut questions) = (None, None);
     let (wires, mut carrier) = match (base, hop) {
         (Base::Here, Hop::Local) => {
             let (wires, transport) = options.origin.helper(&script::arguments(&dialling))?;
@@ -153,8 +170,9 @@ fn reach(
             return Ok((heard(target, wires, &[], carrier, timing)?, None));
         }
         (Base::Here, Hop::Ssh(ssh)) => {
-            let started = Keys::new(ssh, options)?;
+            let mut started = Keys::new(ssh, options)?;
             let (wires, transport) = started.start(&script::login_command(&dialling))?;
+            questions = started.questions(&transport)?;
             keys = Some(started);
             (wires, Carrier::Process(transport))
         }
@@ -175,10 +193,11 @@ fn reach(
         .then(|| Asking { prompt: nonce.prompt(), password });
     let patience = match hop {
         Hop::User { .. } => Some(SUDO_PATIENCE),
-        Hop::Ssh(_) if !options.ssh.is_batch => None,
+        Hop::Ssh(_) if options.asker.is_some() && !options.ssh.is_batch => None,
         _ => Some(PATIENCE + options.ssh.connect_timeout),
     };
     let mut talk = Talk::new(wires, nonce.text(), patience, asking, stop);
+    talk.questions = questions;
     let sent = match talk.reach(options.programs) {
         Ok(sent) => sent,
         Err(cause) => {

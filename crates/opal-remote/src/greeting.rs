@@ -37,6 +37,8 @@ pub struct Terms {
     pub start: Option<PathBuf>,
     /// On top of the environment there.
     pub environment: BTreeMap<String, Secret>,
+    /// Whether the environment there is first that of a login shell.
+    pub is_login: bool,
 }
 
 impl Greeting {
@@ -95,8 +97,8 @@ impl Greeting {
     }
 
     fn begin(self, terms: Terms) -> Result<std::sync::Arc<Link>, Trouble> {
-        let Terms { marker, start, environment } = terms;
-        let begin = Begin { version: VERSION, marker, start, environment };
+        let Terms { marker, start, environment, is_login } = terms;
+        let begin = Begin { version: VERSION, marker, start, environment, is_login };
         let target = self.target.clone();
         let sent = self.sender.message(Kind::Begin, StreamId::LINK, &begin);
         let Self { target: name, hello, sender, receiver, timing, carrier } = self;

@@ -69,16 +69,24 @@ impl Programs {
 
 impl Program {
     /// The helper in a file, for machines like this one: a build that embeds none has one beside it.
+    /// It may be packed by `gzip`.
     pub fn read(path: &Path) -> io::Result<Self> {
         let mut bytes = Vec::new();
         let mut file = File::open(path)?.take(MAX_PROGRAM_BYTES + 1);
         if file.read_to_end(&mut bytes)? as u64 > MAX_PROGRAM_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let digest = Algorithm::Sha256.digest(&[&bytes]);
-        let (count, arch) = (bytes.len(), std::env::consts::ARCH);
-        let packed = Cow::Owned(bytes);
-        Ok(Self { packed, is_gzip: false, bytes: count, digest, arch })
+        let is_gzip = bytes.starts_with(GZIP);
+        let most = usize::try_from(MAX_PROGRAM_BYTES).unwrap_or(usize::MAX);
+        let raw = match is_gzip {
+            true => inflate::gunzip(&bytes, length(&bytes).min(most)).map(Cow::Owned),
+            false => Some(Cow::Borrowed(&*bytes)),
+        };
+        let raw = raw.ok_or(io::ErrorKind::InvalidData)?;
+        let (count, arch) = (raw.len(), std::env::consts::ARCH);
+        let digest = Algorithm::Sha256.digest(&[&raw]);
+        drop(raw);
+        Ok(Self { packed: Cow::Owned(bytes), is_gzip, bytes: count, digest, arch })
     }
 
     /// SHA-256 of the program.
@@ -101,6 +109,15 @@ impl Program {
             false => Some(Cow::Borrowed(&*self.packed)),
         }
     }
+}
+
+/// What every packed file begins with.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// Of what is packed, as its last bytes say.
+fn length(packed: &[u8]) -> usize {
+    let last = packed.last_chunk::<4>().copied().unwrap_or_default();
+    u32::from_le_bytes(last) as usize
 }
 
 impl std::fmt::Debug for Program {

@@ -20,6 +20,7 @@
 //! | acting on it | [`session`], commands in `run`, files in `files` |
 //! | reaching a target by ssh, sudo, an engine or through another target | [`dial`](mod@dial), `relay`, `carrier` |
 //! | the targets of a fleet, from inventories | [`inventory`] |
+//! | commands on a target without a helper | [`plain`] |
 //! | the targets of a run | [`reaching`] |
 //! | the helper on this machine | [`local`] |
 //! | the helper that is sent to other machines | [`helper`] |
@@ -38,6 +39,7 @@ pub mod helper;
 pub mod inventory;
 mod link;
 pub mod local;
+pub mod plain;
 pub mod probe;
 pub mod reaching;
 mod relay;

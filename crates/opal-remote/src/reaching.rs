@@ -162,6 +162,7 @@ impl Targets {
                 ..SshOptions::default()
             },
             password: password.as_ref(),
+            asker: None,
         };
         let from = match from {
             None => Base::Here,
@@ -176,7 +177,7 @@ impl Targets {
         let dialled: Dialled = dial(name, from, hop, mode, &options, stop)?;
         self.recognize(name.as_str(), hops, dialled.identity())?;
         let environment = environment.clone();
-        let terms = Terms { marker: leg.marker.clone(), start: None, environment };
+        let terms = Terms { marker: leg.marker.clone(), environment, ..Terms::default() };
         let world = Arc::clone(&ready.world);
         Ok(match access {
             Access::Acting if leg.was_open => {

@@ -33,6 +33,7 @@ mod interpreters;
 mod lane;
 mod leader;
 mod limits;
+pub(crate) mod login;
 mod mark;
 mod orphans;
 mod processes;

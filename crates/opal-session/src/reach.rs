@@ -11,9 +11,11 @@
 //! | what | where |
 //! |---|---|
 //! | what the shell on the target does | [`script`] |
+//! | commands without a helper | [`plain`] |
 //! | which program leads there | [`words`] |
 //! | what `ssh` says about the key of a host | [`report`] |
 
+pub mod plain;
 pub mod report;
 pub mod script;
 pub mod words;

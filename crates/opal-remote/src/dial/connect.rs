@@ -1,5 +1,6 @@
 //! One connection by `ssh`, and which key the host has.
 
+use std::cell::RefCell;
 use std::time::Instant;
 
 use opal_core::target::{HostKey, Ssh};
@@ -12,14 +13,16 @@ use super::host_key::{Watch, algorithms};
 use super::known::{self, Configured};
 use super::ssh::{self, KeyPolicy, SshOptions};
 use super::talk::Wires;
+use super::terminal::{Answers, Questions, beginnings};
 
 /// What watches over the key of one connection.
-#[derive(Debug)]
 pub(super) struct Keys<'a> {
     ssh: &'a Ssh,
     options: &'a Options<'a>,
     watch: Option<Watch>,
     configured: Option<Configured>,
+    /// Who answers what `ssh` asks.
+    answers: Option<Answers<'a>>,
     began: Instant,
 }
 
@@ -27,14 +30,32 @@ impl<'a> Keys<'a> {
     /// With the policy of the block.
     pub(super) fn new(ssh: &'a Ssh, options: &'a Options<'a>) -> Result<Self, DialCause> {
         let system = |error: std::io::Error| DialCause::System(error.kind());
-        let (watch, configured) = match &options.ssh.keys {
-            KeyPolicy::Users => (None, None),
-            KeyPolicy::Reported | KeyPolicy::Only(_) => {
-                let configured = known::configured(options.origin, ssh, &options.ssh);
-                (Some(Watch::new().map_err(system)?), configured)
+        let watches = options.ssh.keys != KeyPolicy::Users;
+        let watch = watches.then(Watch::new).transpose().map_err(system)?;
+        let configured = (watches || options.password.is_some())
+            .then(|| known::configured(options.origin, ssh, &options.ssh))
+            .flatten();
+        let answers = match (options.password, options.asker) {
+            (Some(password), _) => {
+                let configured = configured.as_ref().ok_or(DialCause::Question)?;
+                let beginnings = beginnings(&configured.user, &configured.shown);
+                Some(Answers::Password { beginnings, password: RefCell::new(Some(password)) })
             }
+            (None, Some(asker)) if !options.ssh.is_batch => Some(Answers::Person(asker)),
+            (None, _) => None,
         };
-        Ok(Self { ssh, options, watch, configured, began: Instant::now() })
+        Ok(Self { ssh, options, watch, configured, answers, began: Instant::now() })
+    }
+
+    /// What `ssh` asks, where somebody answers.
+    pub(super) fn questions(
+        &mut self,
+        transport: &Transport,
+    ) -> Result<Option<Questions<'a>>, DialCause> {
+        let system = |error: std::io::Error| DialCause::System(error.kind());
+        let Some(answers) = self.answers.take() else { return Ok(None) };
+        let terminal = transport.terminal().map_err(system)?;
+        Questions::new(terminal, answers).map(Some).map_err(system)
     }
 
     /// Starts `ssh`.
@@ -43,11 +64,19 @@ impl<'a> Keys<'a> {
             Some(watch) => self.watching(watch),
             None => Vec::new(),
         };
+        if self.options.password.is_some() {
+            // The password is for a host that is known, and given once.
+            more.extend(
+                ["StrictHostKeyChecking=yes", "NumberOfPasswordPrompts=1"].map(str::to_owned),
+            );
+        }
         if let KeyPolicy::Only(key) = &self.options.ssh.keys {
             more.push(format!("HostKeyAlgorithms={}", algorithms(key)));
         }
-        let words = ssh::arguments(self.ssh, &self.options.ssh, &more, command);
-        self.options.origin.ssh(&words)
+        // Without a terminal that somebody watches nothing may be asked.
+        let options = SshOptions { is_batch: self.answers.is_none(), ..self.options.ssh.clone() };
+        let words = ssh::arguments(self.ssh, &options, &more, command);
+        self.options.origin.ssh(&words, self.answers.is_some())
     }
 
     fn watching(&self, watch: &Watch) -> Vec<String> {

@@ -63,6 +63,8 @@ pub enum DialCause {
     Hello(Loss),
     /// The password was not accepted, or nothing asked for it in time.
     Denied,
+    /// `ssh` asks something that nobody answers.
+    Question,
     /// The host has a key that `ssh` refuses.
     HostKey(KeyRefusal),
     /// `ssh` accepts the key, and the contract has another one.
@@ -142,6 +144,9 @@ impl DialError {
                     .to_owned()
             }
             (DialCause::HostKey(refusal), hop) => key_help(refusal, hop),
+            (DialCause::Question, Hop::Ssh(ssh)) => {
+                format!("`password=` answers only the question of `{}` for its password", ssh.host)
+            }
             (DialCause::NoKey, _) => {
                 "contracts need OpenSSH 8.5 or newer on opal's machine".to_owned()
             }
@@ -254,6 +259,10 @@ impl fmt::Display for DialError {
             DialCause::Hello(loss) => write!(f, "the target helper does not answer: {loss}"),
             DialCause::Denied => {
                 f.write_str("the password was not accepted")?;
+                quoted(f)
+            }
+            DialCause::Question => {
+                f.write_str("ssh asks a question that is not answered")?;
                 quoted(f)
             }
             DialCause::HostKey(refusal) => refusal.fmt(f),

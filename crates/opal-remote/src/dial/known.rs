@@ -18,6 +18,9 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// Of the user's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Configured {
+    pub(super) user: String,
+    /// What the questions of `ssh` call the host.
+    pub(super) shown: String,
     /// What `known_hosts` has the host under.
     pub(super) name: String,
     pub(super) files: Vec<String>,
@@ -41,6 +44,7 @@ fn read(text: &str) -> Configured {
     for (key, value) in text.lines().filter_map(|line| line.split_once(' ')) {
         match key {
             "hostname" => host = value,
+            "user" => configured.user = value.to_owned(),
             "port" => port = value,
             "hostkeyalias" if value != "none" => alias = Some(value),
             "userknownhostsfile" | "globalknownhostsfile" => {
@@ -51,6 +55,7 @@ fn read(text: &str) -> Configured {
             _ => {}
         }
     }
+    configured.shown = alias.unwrap_or(host).to_owned();
     configured.name = match (alias, port) {
         (Some(alias), _) => alias.to_owned(),
         (None, "22") => host.to_owned(),

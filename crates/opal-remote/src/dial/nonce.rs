@@ -4,7 +4,7 @@ use opal_session::reach::Nonce;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// A new one. It is not a secret: it only has to be one that nobody has printed before.
-pub(super) fn draw() -> std::io::Result<Nonce> {
+pub(crate) fn draw() -> std::io::Result<Nonce> {
     let mut bytes = [0; 16];
     let mut drawn = 0;
     while drawn < bytes.len() {

@@ -36,11 +36,16 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// `ssh` with these words.
-    pub(super) fn ssh(&self, words: &[OsString]) -> Result<(Wires, Transport), DialCause> {
+    /// `ssh` with these words; `asks` is whether it has a terminal to ask questions on.
+    pub(crate) fn ssh(
+        &self,
+        words: &[OsString],
+        asks: bool,
+    ) -> Result<(Wires, Transport), DialCause> {
         let missing = DialCause::Reach(ReachError::Missing { program: "ssh" });
         let program = self.find("ssh").ok_or(missing)?;
-        self.run(&program, words, None)
+        let (own, before) = &self.helper;
+        self.run(&program, words, asks.then_some((&**own, &**before)))
     }
 
     /// What leads to another user, a container or a pod.
@@ -134,7 +139,7 @@ impl Programs for Origin {
 }
 
 /// Reads to the end what interests nobody, so that nobody waits for it to be read.
-pub(super) fn drain(fd: OwnedFd) -> io::Result<()> {
+pub(crate) fn drain(fd: OwnedFd) -> io::Result<()> {
     let read = move || {
         let mut bytes = [0; 4096];
         loop {

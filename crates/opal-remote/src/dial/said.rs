@@ -22,7 +22,7 @@ impl Said {
     }
 
     /// What a transport complained about.
-    pub(super) fn complaint(&mut self, bytes: &[u8]) {
+    pub(crate) fn complaint(&mut self, bytes: &[u8]) {
         keep(&mut self.complaints, bytes);
     }
 

@@ -55,7 +55,7 @@ const FIXED: [&str; 8] = [
 ];
 
 /// All arguments of `ssh`. `more` are options of this connection alone.
-pub(super) fn arguments(
+pub(crate) fn arguments(
     ssh: &Ssh,
     options: &SshOptions,
     more: &[String],

@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 
 use super::error::DialCause;
 use super::said::Said;
+use super::terminal::Questions;
 use crate::helper::{Program, Programs};
 
 /// What a login may print before the shell speaks.
@@ -29,9 +30,9 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 /// The pipes to a transport.
 #[derive(Debug)]
-pub(super) struct Wires {
-    pub(super) ends: Ends,
-    pub(super) stderr: OwnedFd,
+pub(crate) struct Wires {
+    pub(crate) ends: Ends,
+    pub(crate) stderr: OwnedFd,
 }
 
 /// A password that is asked for with a prompt of our own.
@@ -55,6 +56,8 @@ pub(super) struct Talk<'a> {
     bytes: Vec<u8>,
     has_spoken: bool,
     is_stderr_open: bool,
+    /// What the transport asks on its terminal, where somebody answers.
+    pub(super) questions: Option<Questions<'a>>,
 }
 
 enum Word {
@@ -82,6 +85,7 @@ impl<'a> Talk<'a> {
             bytes: Vec::new(),
             has_spoken: false,
             is_stderr_open: true,
+            questions: None,
         }
     }
 
@@ -210,6 +214,10 @@ impl<'a> Talk<'a> {
         if self.is_stderr_open {
             fds.push((self.wires.stderr.as_fd(), PollFlags::IN));
         }
+        let asked_at = fds.len();
+        if let Some(questions) = &self.questions {
+            fds.push((questions.fd(), PollFlags::IN));
+        }
         if !sending.is_empty() {
             fds.push((input, PollFlags::OUT));
         }
@@ -217,6 +225,9 @@ impl<'a> Talk<'a> {
         let is_ready = |at: usize| ready.get(at).is_some_and(|it| !it.is_empty());
         let (has_output, has_error) = (is_ready(0), self.is_stderr_open && is_ready(1));
         let is_writable = !sending.is_empty() && is_ready(fds.len() - 1);
+        if self.questions.is_some() && is_ready(asked_at) {
+            self.hear_question()?;
+        }
         // What it complains about is known before its end is.
         if has_error {
             self.hear_complaint()?;
@@ -253,6 +264,20 @@ impl<'a> Talk<'a> {
             Err(Errno::AGAIN | Errno::INTR) => Ok(()),
             Err(error) => Err(DialCause::System(std::io::Error::from(error).kind())),
         }
+    }
+
+    fn hear_question(&mut self) -> Result<(), DialCause> {
+        let Some(questions) = &mut self.questions else { return Ok(()) };
+        match questions.hear() {
+            // A person may have taken any time.
+            Ok(true) => self.deadline = self.patience.and_then(|it| Instant::now().checked_add(it)),
+            Ok(false) => {}
+            Err(cause) => {
+                self.said.complaint(questions.text());
+                return Err(cause);
+            }
+        }
+        Ok(())
     }
 
     fn hear_complaint(&mut self) -> Result<(), DialCause> {

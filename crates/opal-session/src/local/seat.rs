@@ -19,7 +19,10 @@ pub(crate) const WORD: &str = "--seat";
 /// The terminal, as long as it is held.
 #[derive(Debug)]
 pub(super) struct Seat {
-    _outer: OwnedFd,
+    /// What is written to the terminal comes out here.
+    pub(super) outer: OwnedFd,
+    /// So that it is never hung up on.
+    _inner: OwnedFd,
     pub(super) name: OsString,
 }
 
@@ -29,7 +32,9 @@ impl Seat {
         grantpt(&outer)?;
         unlockpt(&outer)?;
         let name = ptsname(&outer, Vec::new())?;
-        Ok(Self { _outer: outer, name: OsStr::from_bytes(name.to_bytes()).to_owned() })
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let inner = rustix::fs::open(&name, flags, Mode::empty())?;
+        Ok(Self { outer, _inner: inner, name: OsStr::from_bytes(name.to_bytes()).to_owned() })
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Starting<'a> {
 #[derive(Debug)]
 pub struct Transport {
     running: Running,
-    _seat: Option<Seat>,
+    seat: Option<Seat>,
 }
 
 /// Its ends of the pipes are closed here, so that their end is heard.
@@ -78,7 +78,13 @@ impl Transport {
             .stdout(Stdio::from(inner_output))
             .stderr(starting.stderr);
         let running = children::start(command)?;
-        Ok((Self { running, _seat: seat.map(|(seat, _)| seat) }, output))
+        Ok((Self { running, seat: seat.map(|(seat, _)| seat) }, output))
+    }
+
+    /// The other side of its controlling terminal, where it has one: what it writes there comes out here.
+    pub fn terminal(&self) -> io::Result<OwnedFd> {
+        let seat = self.seat.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        seat.outer.try_clone()
     }
 
     #[must_use]

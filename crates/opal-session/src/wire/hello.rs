@@ -54,9 +54,11 @@ pub struct Begin {
     pub start: Option<PathBuf>,
     /// On top of the environment of the helper.
     pub environment: BTreeMap<String, Secret>,
+    /// Whether the environment is first that of a login shell.
+    pub is_login: bool,
 }
 
-record!(Begin { version, marker, start, environment });
+record!(Begin { version, marker, start, environment, is_login });
 
 impl Wire for Digest {
     fn encode(&self, to: &mut Encoder) {

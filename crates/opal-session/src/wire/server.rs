@@ -53,6 +53,7 @@ use super::link::Sender;
 use super::look::Look;
 use super::reply::Halting;
 use super::{BUILD, Timing, VERSION};
+use crate::local::login;
 use crate::stop::Stop;
 use crate::{LocalSession, Setup};
 use requests::Helper;
@@ -97,7 +98,8 @@ pub fn serve(input: OwnedFd, output: OwnedFd, service: Service) -> Result<(), Lo
     sender.keep_pinging(service.timing.ping).map_err(system)?;
     let begin = begin(&mut receiver)?;
     let marker = begin.marker.clone();
-    let helper = Arc::new(Helper::new(sender, session(service, begin), &marker));
+    let session = session(service, begin).map_err(system)?;
+    let helper = Arc::new(Helper::new(sender, session, &marker));
     let served = frames(&mut receiver, &helper);
     helper.sender.stop_pinging();
     if served.is_err() {
@@ -167,8 +169,11 @@ fn begin(receiver: &mut Receiver) -> Result<Begin, Loss> {
 }
 
 /// The session, and whether it has effects.
-fn session(service: Service, begin: Begin) -> (LocalSession, bool) {
-    let mut environment = service.environment;
+fn session(service: Service, begin: Begin) -> std::io::Result<(LocalSession, bool)> {
+    let mut environment = match begin.is_login {
+        true => login::environment(&service.environment, &service.start)?,
+        false => service.environment,
+    };
     let more = begin.environment.iter();
     environment.extend(more.map(|(name, value)| (name.into(), value.expose().into())));
     // A bash of Debian that ssh seems to have started reads `~/.bashrc`, unless another shell is above
@@ -189,7 +194,7 @@ fn session(service: Service, begin: Begin) -> (LocalSession, bool) {
         entries: None,
         pages: None,
     });
-    (session, !service.is_read_only)
+    Ok((session, !service.is_read_only))
 }
 
 fn frames(receiver: &mut Receiver, helper: &Arc<Helper>) -> Result<(), Loss> {

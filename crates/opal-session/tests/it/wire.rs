@@ -8,18 +8,22 @@ use std::time::Duration;
 use opal_core::action::{Limits, Why};
 use opal_core::context::Context;
 use opal_core::files::{Attributes, Entry, EntryKind, Existing};
+use opal_core::hash::Digest;
 use opal_core::message;
 use opal_core::resolver::{Answer, ScriptPart, Trouble, TroubleKind};
+use opal_core::target::{Engine, Hop, Pod, Via};
 use opal_core::{Data, Secret};
 use opal_session::Ended;
+use opal_session::reach::{Dialling, Nonce};
 use opal_session::wire::codec::{Malformed, Wire, decoded, encoded};
 use opal_session::wire::credit::{Account, Budget, Outlet};
 use opal_session::wire::effect::{Effect, Running, Windows};
 use opal_session::wire::frame::{Assembly, Channel, Kind, MAX_REQUEST, MORE, StreamId, header};
 use opal_session::wire::hello::Begin;
 use opal_session::wire::look::{Asked, Command, Look};
+use opal_session::wire::reaching::Reaching;
 use opal_session::wire::reply::{Halting, Reply};
-use opal_session::wire::{MAX_BUFFERS, MAX_FRAME, MAX_MESSAGE, MAX_REQUESTS, WINDOW};
+use opal_session::wire::{MAX_BUFFERS, MAX_FRAME, MAX_MESSAGE, MAX_REQUESTS, Timing, WINDOW};
 use proptest::prelude::*;
 
 fn data() -> impl Strategy<Value = Data> {
@@ -148,7 +152,7 @@ proptest! {
         arrives(&effect);
         arrives(&reply);
         let marker = "m".to_owned();
-        arrives(&Begin { version: 1, marker, start: None, environment });
+        arrives(&Begin { version: 1, marker, start: None, environment, is_login: true });
     }
 
     #[test]
@@ -304,8 +308,47 @@ fn no_value_is_shown_by_a_request() {
     let text = Secret::new("canary-2");
     let shown = format!(
         "{:?} {:?}",
-        Begin { version: 1, marker: String::new(), start: None, environment },
+        Begin { version: 1, marker: String::new(), start: None, environment, is_login: false },
         Effect::TextFile { text, extension: String::new() }
     );
     assert!(!shown.contains("canary"), "{shown}");
+}
+
+#[test]
+fn a_hop_inside_a_target_arrives_and_a_name_or_a_machine_that_cannot_be_does_not() {
+    let dialling = Dialling {
+        nonce: Nonce([3; 16]),
+        digests: vec![Digest([4; 32])],
+        is_read_only: true,
+        timing: Timing::default(),
+    };
+    let windows = Windows { output: 1, error: 2 };
+    let reaching = |hop| Reaching { hop, dialling: dialling.clone(), has_password: true, windows };
+    let pod = Pod {
+        name: "web-0".parse().unwrap(),
+        namespace: Some("prod".parse().unwrap()),
+        container: None,
+        context: Some("admin@eu:1".parse().unwrap()),
+    };
+    for hop in [
+        Hop::User { user: "root".parse().unwrap(), via: Via::Doas },
+        Hop::Container { engine: Engine::Auto, name: "app".parse().unwrap() },
+        Hop::Pod(pod),
+    ] {
+        let sent = reaching(hop.clone());
+        let received: Reaching = decoded(&encoded(&sent)).unwrap();
+        assert_eq!((received.hop, received.dialling), (hop, dialling.clone()));
+        arrives(&Look::Reach { reaching: sent.clone() });
+        arrives(&Effect::Reach { reaching: sent });
+    }
+    arrives(&Effect::TakeOver { patience: Duration::from_secs(3) });
+    // A name is parsed again where it arrives.
+    let user = Hop::User { user: "root".parse().unwrap(), via: Via::Sudo };
+    let mut bytes = encoded(&user).to_vec();
+    let at = bytes.windows(4).position(|it| it == b"root").unwrap();
+    bytes[at..at + 4].copy_from_slice(b"-oot");
+    assert_eq!(decoded::<Hop>(&bytes), Err(Malformed("an invalid name")));
+    for hop in [Hop::Local, Hop::Ssh("web1".parse().unwrap())] {
+        assert_eq!(decoded::<Hop>(&encoded(&hop)), Err(Malformed("unknown kind of hop")));
+    }
 }

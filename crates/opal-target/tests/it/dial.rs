@@ -4,6 +4,8 @@ mod containers;
 mod faults;
 mod keys;
 mod local;
+mod plain;
+mod questions;
 mod shells;
 mod ssh;
 mod support;

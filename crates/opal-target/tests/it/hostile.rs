@@ -269,7 +269,7 @@ fn framed(kind: Kind, stream: StreamId, it: &impl Wire) -> Vec<u8> {
 fn begin() -> Vec<u8> {
     let marker = "hostile".to_owned();
     let environment = BTreeMap::from([("CANARY".to_owned(), Secret::new("canary-1"))]);
-    let begin = Begin { version: VERSION, marker, start: None, environment };
+    let begin = Begin { version: VERSION, marker, start: None, environment, is_login: false };
     framed(Kind::Begin, StreamId::LINK, &begin)
 }
 

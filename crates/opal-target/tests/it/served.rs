@@ -71,7 +71,7 @@ fn over(sshd: &Sshd, terms: Terms, timing: Timing, world: Arc<OsWorld>) -> Serve
         helper: (PROGRAM.into(), Vec::new()),
     };
     let (programs, ssh) = (&*PROGRAMS, SshOptions::default());
-    let options = Options { origin: &here, programs, timing, ssh, password: None };
+    let options = Options { origin: &here, programs, timing, ssh, password: None, asker: None };
     let hop = Hop::Ssh(sshd.address_of("root").parse().unwrap());
     let name = "test".parse().unwrap();
     let dialled = dial(&name, Base::Here, &hop, Mode::Effect, &options, &Stop::new()).unwrap();

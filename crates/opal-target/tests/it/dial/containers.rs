@@ -9,7 +9,7 @@ use opal_remote::{Mode, Terms};
 use opal_session::Session as _;
 use opal_testing::podman::{NAME, Podman};
 
-use super::support::{Caller, act, run, world};
+use super::support::{Caller, act, packed, run, world};
 use crate::served::PROGRAM;
 
 fn container(engine: Engine, name: &str) -> Hop {
@@ -19,7 +19,9 @@ fn container(engine: Engine, name: &str) -> Hop {
 #[test]
 fn a_container_with_nothing_but_a_shell_is_a_target() {
     let Some(podman) = Podman::start(Path::new(PROGRAM)) else { return };
-    let caller = Caller::new(podman.environment());
+    let mut caller = Caller::new(podman.environment());
+    // Nothing there unpacks it.
+    caller.programs = packed();
     let dialled = caller.dial(&container(Engine::Podman, NAME), Mode::ReadOnly).unwrap();
     let session = dialled.look(Terms::default(), world()).unwrap();
     assert!(session.finds("sh") && !session.finds("bash"));

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use opal_remote::Mode;
 use opal_remote::dial::error::DialCause;
+use opal_remote::{Mode, Terms};
 use opal_testing::needs;
 use opal_testing::sshd::Sshd;
 
-use super::support::{Caller, act, run, ssh};
+use super::support::{Caller, act, run, ssh, world};
 
 fn greets(shell: &str, lines: &[&str]) {
     if !needs::has(shell, Path::new(shell).exists()) {
@@ -134,4 +134,36 @@ fn umount(home: &Path) {
 fn command(words: &[&str]) -> bool {
     let status = std::process::Command::new(words[0]).args(&words[1..]).status();
     status.is_ok_and(|status| status.success())
+}
+
+#[test]
+fn with_login_the_environment_is_that_of_the_login_shell() {
+    for (shell, file, text) in [
+        ("/bin/sh", ".profile", "echo noise; export OPAL_WORD=login"),
+        ("/bin/bash", ".bash_profile", "echo noise; export OPAL_WORD=login"),
+        ("/usr/bin/zsh", ".zprofile", "echo noise; export OPAL_WORD=login"),
+        ("/bin/mksh", ".profile", "echo noise; export OPAL_WORD=login"),
+        ("/usr/bin/tcsh", ".login", "echo noise; setenv OPAL_WORD login"),
+        (
+            "/usr/bin/fish",
+            ".config/fish/config.fish",
+            "if status is-login; echo noise; set -gx OPAL_WORD login; end",
+        ),
+    ] {
+        if !needs::has(shell, Path::new(shell).exists()) {
+            continue;
+        }
+        let Some(sshd) = Sshd::start_with(shell, &[]) else { return };
+        let file = sshd.account().home.join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, format!("{text}\n")).unwrap();
+        let caller = Caller::of(&sshd);
+        for (is_login, expected) in [(false, "none\n"), (true, "login\n")] {
+            let dialled = caller.dial(&ssh(&sshd.address()), Mode::Effect).unwrap();
+            let terms = Terms { marker: "login".to_owned(), is_login, ..Terms::default() };
+            let session = dialled.act(terms, world()).unwrap();
+            let (printed, _) = run(&session, Path::new("/"), "echo ${OPAL_WORD-none}");
+            assert_eq!(printed, expected, "{shell}");
+        }
+    }
 }

@@ -6,9 +6,11 @@ use std::path::Path;
 
 use opal_remote::Mode;
 use opal_remote::dial::error::DialCause;
+use opal_remote::dial::pace::Pace;
+use opal_session::stop::Stop;
 use opal_testing::sshd::Sshd;
 
-use super::support::{Caller, act, run, ssh, world};
+use super::support::{Caller, act, packed, run, ssh, world};
 
 #[test]
 fn a_host_without_a_helper_gets_it_and_keeps_it() {
@@ -126,4 +128,53 @@ fn an_unreachable_host_and_a_refused_login_say_why() {
     assert!(!error.is_refused_key());
     sshd.configure("Host *\nStrictHostKeyChecking no\n");
     assert!(caller.dial(&ssh(&sshd.address()), Mode::Effect).is_ok(), "the user's policy holds");
+}
+
+#[test]
+fn a_server_that_turns_many_away_lets_all_in_after_a_while() {
+    let lines = ["MaxStartups 2:100:2"];
+    let Some(sshd) = Sshd::start_with("/bin/sh", &lines) else { return };
+    let caller = Caller::of(&sshd);
+    let hop = ssh(&sshd.address());
+    drop(caller.dial(&hop, Mode::Effect).unwrap());
+    let (pace, stop) = (Pace::new(20), Stop::new());
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| {
+                let dialled = pace.dial(false, &stop, || caller.dial(&hop, Mode::Effect));
+                drop(dialled.unwrap());
+            });
+        }
+    });
+}
+
+#[test]
+fn a_packed_helper_is_unpacked_on_the_target() {
+    let Some(sshd) = Sshd::start() else { return };
+    let mut caller = Caller::of(&sshd);
+    caller.programs = packed();
+    let dialled = caller.dial(&ssh(&sshd.address()), Mode::Effect).unwrap();
+    assert!(dialled.facts().digest.is_some());
+}
+
+#[test]
+fn a_hostile_configuration_of_the_client_changes_nothing() {
+    let Some(mut sshd) = Sshd::start_with("/bin/sh", &["MaxSessions 1"]) else { return };
+    let trace = sshd.directory().join("trace");
+    sshd.configure(&format!(
+        "Host *\nRemoteCommand echo replaced\nRequestTTY force\nSessionType none\nStdinNull yes\n\
+         ForkAfterAuthentication yes\nPermitLocalCommand yes\nLocalCommand touch {}\n\
+         ForwardAgent yes\nForwardX11 yes\nEscapeChar X\nLogLevel DEBUG3\nControlMaster auto\n\
+         ControlPath {}/%h\nLocalForward 127.0.0.1:1 127.0.0.1:1\nSendEnv *\n",
+        trace.display(),
+        sshd.directory().display()
+    ));
+    let mut caller = Caller::of(&sshd);
+    caller.origin.environment.insert("SSH_AUTH_SOCK".into(), "/nowhere".into());
+    let session = act(caller.dial(&ssh(&sshd.address()), Mode::Effect).unwrap());
+    let (printed, _) =
+        run(&session, Path::new("/"), "echo ${SSH_AUTH_SOCK-none}; printf 'X.\\nX?'");
+    assert_eq!(printed, "none\nX.\nX?");
+    assert!(!trace.exists(), "a local command");
+    assert!(!sshd.directory().join("127.0.0.1").exists(), "a master");
 }

@@ -12,9 +12,10 @@ use opal_core::action::Limits;
 use opal_core::resolver::{ScriptPart, Trouble};
 use opal_core::stream::{Closed, Stream};
 use opal_core::target::{Hop, TargetName};
-use opal_remote::dial::Base;
 use opal_remote::dial::error::DialError;
 use opal_remote::dial::ssh::{KeyPolicy, SshOptions};
+use opal_remote::dial::{Asker, Base};
+use opal_remote::helper::{Program, Programs};
 use opal_remote::{Dialled, Mode, Options, Origin, RemoteSession, Terms, dial};
 use opal_session::stop::Stop;
 use opal_session::wire::Timing;
@@ -31,6 +32,8 @@ pub(crate) struct Caller {
     pub(crate) password: Option<Secret>,
     pub(crate) timing: Timing,
     pub(crate) keys: KeyPolicy,
+    pub(crate) asker: Option<Box<dyn Asker>>,
+    pub(crate) programs: Programs,
 }
 
 impl Caller {
@@ -38,7 +41,7 @@ impl Caller {
         let (directory, helper) = (PathBuf::from("/"), (PathBuf::from(PROGRAM), Vec::new()));
         let origin = Origin { environment, directory, helper };
         let (timing, keys) = (Timing::default(), KeyPolicy::Users);
-        Self { origin, password: None, timing, keys }
+        Self { origin, password: None, timing, keys, asker: None, programs: PROGRAMS.clone() }
     }
 
     pub(crate) fn with_keys(self, keys: KeyPolicy) -> Self {
@@ -56,10 +59,12 @@ impl Caller {
         mode: Mode,
     ) -> Result<Dialled, DialError> {
         let (connect_timeout, keys) = (Duration::from_secs(20), self.keys.clone());
-        let ssh = SshOptions { connect_timeout, keys, ..SshOptions::default() };
-        let (origin, programs, timing) = (&self.origin, &*PROGRAMS, self.timing);
+        let is_batch = self.asker.is_none();
+        let ssh = SshOptions { connect_timeout, keys, is_batch, ..SshOptions::default() };
+        let (origin, programs, timing) = (&self.origin, &self.programs, self.timing);
         let password = self.password.as_ref();
-        let options = Options { origin, programs, timing, ssh, password };
+        let options =
+            Options { origin, programs, timing, ssh, password, asker: self.asker.as_deref() };
         let target: TargetName = "web1".parse().unwrap();
         dial(&target, base, hop, mode, &options, &Stop::new())
     }
@@ -93,13 +98,6 @@ pub(crate) fn try_run(
     directory: &Path,
     script: &str,
 ) -> Result<(String, i32), Trouble> {
-    struct Printed(Vec<u8>);
-    impl Taker for Printed {
-        fn take(&mut self, _: Stream, bytes: &[u8]) -> Result<(), Closed> {
-            self.0.extend_from_slice(bytes);
-            Ok(())
-        }
-    }
     let mut printed = Printed(Vec::new());
     let work = Work {
         script: &[ScriptPart::Text(script.to_owned())],
@@ -127,4 +125,26 @@ pub(crate) fn pids_of(uid: u32) -> Vec<String> {
     let own = all.filter(|it| it.metadata().is_ok_and(|found| found.uid() == uid));
     let names = own.map(|it| it.file_name().to_string_lossy().into_owned());
     names.filter(|name| processes::is_alive(name)).collect()
+}
+
+/// The helper as a release has it.
+pub(crate) fn packed() -> Programs {
+    let folder = tempfile::tempdir().unwrap();
+    let packed = folder.path().join("opal-target.gz");
+    let file = std::fs::File::create(&packed).unwrap();
+    let mut gzip = std::process::Command::new("gzip");
+    assert!(gzip.args(["-1", "-n", "-c", PROGRAM]).stdout(file).status().unwrap().success());
+    let programs = Programs::of(Program::read(&packed).unwrap());
+    assert_eq!(programs.digests(), PROGRAMS.digests());
+    programs
+}
+
+/// All that a command prints.
+pub(crate) struct Printed(pub(crate) Vec<u8>);
+
+impl Taker for Printed {
+    fn take(&mut self, _: Stream, bytes: &[u8]) -> Result<(), Closed> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
 }
