@@ -313,3 +313,20 @@ fn a_shell_that_is_not_bash_feeds_a_client_too() {
     let path = bin.display().to_string();
     assert_bytes(&opal.env("PATH", &path));
 }
+
+#[test]
+fn a_client_on_a_host_gets_every_value_byte_for_byte() {
+    let helper = crate::support::binary().with_file_name("opal-target");
+    let has_helper =
+        needs::has("the target helper (`cargo build -p opal-target`)", helper.exists());
+    if !has_helper || !sqlite() {
+        return;
+    }
+    let Some(mut sshd) = opal_testing::sshd::Sshd::start() else { return };
+    sshd.name_hosts(&["db1"]);
+    let source = "var V = @env.V\n\nfun main() {\n    @ssh.host(\"db1\") {\n        \
+                  @sqlite(\":memory:\", vars={v: V}) {\n            SELECT '<' || hex(@v) || '>';\n        }\n    \
+                  }\n}\n";
+    let opal = Opal::project(source).env("PATH", sshd.path().to_str().unwrap());
+    assert_bytes(&opal);
+}
