@@ -24,16 +24,17 @@ use crate::wire::BUILD;
 pub const INSTALLED: &str = "/usr/libexec/opal/opal-target";
 
 /// The functions, and the search for a helper that is there.
-const FIND: &str = r#"set -f; g=$(umask); umask 077; unset CDPATH IFS; p=$PATH; PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin:$p; say() { echo "$a$b $*"; }; go() { PATH=$p; umask "$g"; say helper; exec "$@"; }; i=$(id -u 2>/dev/null); t() { set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in l*|?????w*|????????w*) return 1;; esac; [ -n "$i" ] || return 1; [ "$3" = 0 ] || [ "$3" = "$i" ]; }; o() { d=$(cd -P "$1" 2>/dev/null && pwd -P) || return 1; while :; do t "${d:-/}" || return 1; case "$d" in ""|/) return 0;; esac; d=${d%/*}; done; }; y() { o "$1" && return; set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in d????????t*) [ "$3" = 0 ];; *) return 1;; esac; }; x() { "$1" --check "$v" </dev/null >/dev/null 2>&1; }; f() { [ -f "$1" ] && t "$1" && o "${1%/*}" && x "$1"; }; f "$l" && go "$l" $r; e=$(getent passwd "$i" 2>/dev/null) || e=$(while IFS=: read -r n w u q; do [ "$u" = "$i" ] && printf "%s:%s:%s:%s" "$n" "$w" "$u" "$q" && break; done </etc/passwd); IFS=:; set -- $e; unset IFS; h=$6; for s in $k; do f "$h/.cache/opal/opal-target-$s" && go "$h/.cache/opal/opal-target-$s" $r; done; "#;
+const FIND: &str = r#"set -f; trap : PIPE; j=; g=$(umask); umask 077; unset CDPATH IFS; p=$PATH; PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin:$p; say() { echo "$a$b $*"; }; go() { trap - PIPE; PATH=$p; umask "$g"; say helper; exec "$@"; }; i=$(id -u 2>/dev/null); t() { set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in l*|?????w*|????????w*) return 1;; esac; [ -n "$i" ] || return 1; [ "$3" = 0 ] || [ "$3" = "$i" ]; }; o() { d=$(cd -P "$1" 2>/dev/null && pwd -P) || return 1; while :; do t "${d:-/}" || return 1; case "$d" in ""|/) return 0;; esac; d=${d%/*}; done; }; y() { o "$1" && return; set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in d????????t*) [ "$3" = 0 ];; *) return 1;; esac; }; x() { "$1" --check "$v" </dev/null >/dev/null 2>&1; }; f() { [ -f "$1" ] && t "$1" && o "${1%/*}" && x "$1"; }; f "$l" && go "$l" $r; e=$(getent passwd "$i" 2>/dev/null) || e=$(while IFS=: read -r n w u q; do [ "$u" = "$i" ] && printf "%s:%s:%s:%s" "$n" "$w" "$u" "$q" && break; done </etc/passwd); IFS=:; set -- $e; unset IFS; h=$6; for s in $k; do f "$h/.cache/opal/opal-target-$s" && go "$h/.cache/opal/opal-target-$s" $r; done; "#;
 
-/// Receiving one into the file `$1`, and trying it.
-const RECEIVE: &str = r#"z=raw; command -v gzip >/dev/null 2>&1 && z=gzip; u() { say need $(uname -s) $(uname -m) $z; read -r n c s || exit 1; case "$n" in none) exit 1;; esac; case "$c" in gzip) c="gzip -dc";; *) c=cat;; esac; head -c "$n" | { $c >"$1" || cat >/dev/null; } 2>/dev/null; chmod 700 "$1" 2>/dev/null && x "$1"; }; "#;
+/// Receiving one into the file `$1`, and trying it. Where nobody is there any more, `$j` says so: what
+/// was made is removed all the same.
+const RECEIVE: &str = r#"z=raw; command -v gzip >/dev/null 2>&1 && z=gzip; u() { say need $(uname -s) $(uname -m) $z; read -r n c s || n=none; case "$n" in none) j=1; return 1;; esac; case "$c" in gzip) c="gzip -dc";; *) c=cat;; esac; head -c "$n" | { $c >"$1" || cat >/dev/null; } 2>/dev/null; chmod 700 "$1" 2>/dev/null && x "$1"; }; "#;
 
 /// Into the cache.
-const KEEP: &str = r#"case "$h" in /*) if [ -d "$h" ] && o "$h" && mkdir -p "$h/.cache/opal" 2>/dev/null && o "$h/.cache/opal"; then w=$h/.cache/opal/.new-$a$b; u "$w" && mv -f "$w" "$h/.cache/opal/opal-target-$s" && go "$h/.cache/opal/opal-target-$s" --digest $r; rm -f "$w"; fi;; esac; "#;
+const KEEP: &str = r#"case "$h" in /*) if [ -d "$h" ] && o "$h" && mkdir -p "$h/.cache/opal" 2>/dev/null && o "$h/.cache/opal"; then w=$h/.cache/opal/.new-$a$b; u "$w" && mv -f "$w" "$h/.cache/opal/opal-target-$s" && go "$h/.cache/opal/opal-target-$s" --digest $r; rm -f "$w"; [ -z "$j" ] || exit 1; fi;; esac; "#;
 
 /// Into a directory that is used once. The helper removes it as soon as it runs.
-const ONCE: &str = r#"for q in "$XDG_RUNTIME_DIR" /dev/shm /tmp; do case "$q" in /*) m=$q/opal-$a$b; if y "$q" && mkdir "$m" 2>/dev/null; then u "$m/opal-target" && go "$m/opal-target" --once "$m" --digest $r; rm -rf "$m"; fi;; esac; done; say none"#;
+const ONCE: &str = r#"for q in "$XDG_RUNTIME_DIR" /dev/shm /tmp; do case "$q" in /*) m=$q/opal-$a$b; if y "$q" && mkdir "$m" 2>/dev/null; then u "$m/opal-target" && go "$m/opal-target" --once "$m" --digest $r; rm -rf "$m"; [ -z "$j" ] || exit 1; fi;; esac; done; say none"#;
 
 /// The text for `sh -c`.
 #[must_use]

@@ -167,8 +167,14 @@ fn an_upload_that_is_cut_leaves_no_helper_that_is_used() {
     let Some(far) = Far::new() else { return };
     far.proxy.cut_after(4_500);
     let _ = far.caller.dial(&far.hop, Mode::Effect);
+    // And in the middle of all that a session that only reads sends.
+    for bytes in [3_900, 4_200, 4_500, 4_800] {
+        far.proxy.cut_after(bytes);
+        let _ = far.caller.dial(&far.hop, Mode::ReadOnly);
+    }
     far.proxy.cut_after(u64::MAX);
     far.nothing_is_left();
+    assert_eq!(super::ssh::left(&far.sshd), Vec::<String>::new());
     let session = far.act();
     assert_eq!(run(&session, Path::new("/"), "echo whole").0, "whole\n");
     let cache = fs::read_dir(far.home().join(".cache/opal")).unwrap().count();
