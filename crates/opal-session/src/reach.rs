@@ -16,6 +16,7 @@
 //! | what `ssh` says about the key of a host | [`report`] |
 
 pub mod plain;
+#[cfg(feature = "origin")]
 pub mod report;
 pub mod script;
 pub mod words;

@@ -56,14 +56,10 @@ struct Grammar {
     inside: &'static [char],
     /// Not allowed at the end.
     not_last: &'static [char],
-    is_ip_allowed: bool,
 }
 
 impl Grammar {
     fn check(&self, text: &str) -> Result<(), NameError> {
-        if self.is_ip_allowed && text.parse::<IpAddr>().is_ok() {
-            return Ok(());
-        }
         let is_first = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let is_inside = |c: char| c.is_ascii_alphanumeric() || self.inside.contains(&c);
         let fault = match text.chars().next() {
@@ -86,7 +82,7 @@ impl Grammar {
 }
 
 macro_rules! names {
-    ($($(#[$doc:meta])* $name:ident: $grammar:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident, $is_ip:expr => $grammar:expr;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(String);
@@ -104,7 +100,11 @@ macro_rules! names {
             type Err = NameError;
 
             fn from_str(text: &str) -> Result<Self, NameError> {
-                Self::GRAMMAR.check(text).map(|()| Self(text.to_owned()))
+                // Where it cannot be one, nothing that reads addresses is needed.
+                if !($is_ip && text.parse::<IpAddr>().is_ok()) {
+                    Self::GRAMMAR.check(text)?;
+                }
+                Ok(Self(text.to_owned()))
             }
         }
 
@@ -124,44 +124,39 @@ macro_rules! names {
 
 names! {
     /// A host as `ssh` gets it: a name, an alias of the SSH configuration, or an IP address.
-    Host: Grammar {
+    Host, true => Grammar {
         kind: Kind::Host,
         most: 253,
         inside: &['.', '_', '-'],
         not_last: &['.', '_', '-'],
-        is_ip_allowed: true,
     };
     /// A user of a machine.
-    User: Grammar {
+    User, false => Grammar {
         kind: Kind::User,
         most: 64,
         inside: &['.', '_', '@', '+', '-'],
         not_last: &['-'],
-        is_ip_allowed: false,
     };
     /// A target as people, records and messages know it.
-    TargetName: Grammar {
+    TargetName, true => Grammar {
         kind: Kind::Target,
         most: 253,
         inside: &['.', '_', '-'],
         not_last: &[],
-        is_ip_allowed: true,
     };
     /// A container, a pod or a namespace.
-    Name: Grammar {
+    Name, false => Grammar {
         kind: Kind::Object,
         most: 253,
         inside: &['.', '_', '-'],
         not_last: &[],
-        is_ip_allowed: false,
     };
     /// A context in the configuration of `kubectl`.
-    KubeContext: Grammar {
+    KubeContext, false => Grammar {
         kind: Kind::KubeContext,
         most: 253,
         inside: &['.', '_', ':', '/', '@', '-'],
         not_last: &[],
-        is_ip_allowed: false,
     };
 }
 

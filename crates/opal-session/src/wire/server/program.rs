@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::{Service, serve, stdio};
 use crate::local::seat;
+#[cfg(feature = "origin")]
 use crate::reach::report;
 use crate::wire::frame::Loss;
 use crate::wire::{BUILD, Timing};
@@ -43,6 +44,8 @@ pub fn run(
     if arguments.next_if(|word| word == seat::WORD).is_some() {
         return Err(Ended::NotStarted(seat::take(arguments)));
     }
+    // Only on opal's own machine does anybody ask for it.
+    #[cfg(feature = "origin")]
     if arguments.next_if(|word| word == report::WORD).is_some() {
         return report::report(arguments).map_err(Ended::NotStarted);
     }
