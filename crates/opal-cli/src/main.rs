@@ -80,6 +80,7 @@ fn main() -> ExitCode {
         return served.map_or_else(|ended| view::unserved(&ended), |()| ExitCode::SUCCESS);
     }
     helpers::render_templates();
+    targets::read_inventories();
     signals::outlive_size_limits();
     panic::set_hook(Box::new(view::bug));
     panic::catch_unwind(opal).unwrap_or(ExitCode::from(Exit::Bug.code()))

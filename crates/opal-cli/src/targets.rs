@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use opal_remote::dial::Origin;
 use opal_remote::helper::{Program, Programs};
+use opal_remote::inventory::Reader;
 use opal_remote::reaching::{Ready, Targets};
 use opal_session::targets::Reach;
 use opal_session::world::{OsWorld, Surroundings};
@@ -29,12 +30,22 @@ pub(crate) fn from(surroundings: Surroundings, is_interactive: bool) -> Arc<dyn 
     }))
 }
 
-/// The helpers that can be sent. What is being developed has its helper beside it.
+/// Has inventories read on this machine.
+pub(crate) fn read_inventories() {
+    opal_core::hosts::read_by(Arc::new(Reader));
+}
+
+/// The helpers that can be sent: those in this program, or else the one beside it, which nobody else may
+/// have written.
 fn programs(own: &Path) -> Programs {
     let embedded = Programs::embedded();
-    if cfg!(debug_assertions) && embedded.is_empty() {
-        let beside = Program::read(&own.with_file_name("opal-target"));
-        return beside.map_or(embedded, Programs::of);
+    if !embedded.is_empty() {
+        return embedded;
     }
-    embedded
+    let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
+    let beside = own.with_file_name("opal-target");
+    match opal_files::trusted::check(&beside).map(|()| Program::read(&beside)) {
+        Ok(Ok(program)) => Programs::of(program),
+        Ok(Err(_)) | Err(_) => embedded,
+    }
 }

@@ -17,6 +17,12 @@ pub trait Boundary: Sync + fmt::Debug {
     /// What is needed to get to one of them.
     fn crossing(&self, inputs: &Inputs, target: Target) -> Crossing;
 
+    /// Whether finding them takes time: then a quick plan does without.
+    fn is_expensive(&self, inputs: &Inputs) -> bool {
+        let _ = inputs;
+        false
+    }
+
     /// Whether it may have more targets than one: then values of a target have a key for each.
     fn is_fleet(&self) -> bool {
         false

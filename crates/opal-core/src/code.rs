@@ -278,6 +278,7 @@ codes! {
     "E1503" SecretTarget Error "secret in the name of a target";
     "E1504" NoTarget Error "`@target` outside a block that runs on one";
     "E1505" OnlyHere Error "decorator that works only on opal's machine";
+    "E1506" PlainPassword Error "password that is not a secret";
     "E1521" PastedVariable Error "variable that is pasted as SQL";
     "E1522" UnreadVariable Error "variable where it is not replaced";
     "E1523" InvalidVariable Error "invalid variable of a block";

@@ -10,14 +10,12 @@ use std::sync::Arc;
 
 use crate::data::{Data, Secret};
 use crate::duration::Duration;
+use crate::resolver::Trouble;
 use crate::target::{Engine, Hop, Pod, Ssh, TargetName, User, Via};
 use crate::value::Value;
 
 /// What plans call the targets of a block; no parameter has this name.
 pub const TARGETS: &str = "targets";
-
-/// Targets that a block may have.
-pub const MAX_TARGETS: usize = 10_000;
 
 /// The key of a value of one member of a fleet. In the steps, which are the same for all members, its
 /// key has `*` where this has the name of the member.
@@ -36,6 +34,8 @@ pub struct Target {
     pub hop: Hop,
     /// The user that the block runs as there, where it is another than the one that opal logs in as.
     pub role: Option<Role>,
+    /// The key to log in with, as the inventory names it: a file of opal's machine.
+    pub key_file: Option<String>,
 }
 
 /// Another user on a target.
@@ -54,8 +54,10 @@ pub struct Facts {
     /// Among the targets of the block, from 0.
     pub index: usize,
     pub groups: Vec<String>,
-    /// Variables of the inventory.
-    pub vars: BTreeMap<String, Data>,
+    /// Variables of the inventory, or why one cannot be read.
+    pub vars: BTreeMap<String, Result<Data, Trouble>>,
+    /// Why a variable that is not among them may be there after all.
+    pub unread: Option<Trouble>,
 }
 
 /// One crossing: from a machine to a target.
@@ -72,6 +74,8 @@ pub struct Settings {
     pub password: Option<Secret>,
     /// On top of the environment there.
     pub environment: BTreeMap<String, Secret>,
+    /// Whether steps get the environment of a login shell.
+    pub is_login: bool,
     /// Whether the agent of the user signs for the target.
     pub forwards_agent: bool,
     /// How long the target may be silent before it counts as lost.
@@ -89,8 +93,9 @@ impl Settings {
             let variables = settings.environment.iter();
             let variables =
                 variables.map(|(name, value)| (name.clone(), value.expose().to_owned()));
-            let Self { password, forwards_agent, lost, connect, .. } = settings;
-            (text(password), variables.collect::<Vec<_>>(), *forwards_agent, *lost, *connect)
+            let Self { password, is_login, forwards_agent, lost, connect, .. } = settings;
+            let flags = (*is_login, *forwards_agent);
+            (text(password), variables.collect::<Vec<_>>(), flags, *lost, *connect)
         };
         all(self) == all(other)
     }
@@ -136,6 +141,9 @@ impl Target {
                 add("connection", text(via.as_str()));
                 add("user", text(user.as_str()));
             }
+        }
+        if let Some(key_file) = &self.key_file {
+            add("key_file", text(key_file));
         }
         if let Some(Role { user, via }) = &self.role {
             add("as", text(user.as_str()));
@@ -185,7 +193,8 @@ impl Target {
             Some(user) => Some(Role { user: user.parse().ok()?, via: via(text("via")?)? }),
             None => None,
         };
-        Some(Self { name: text("name")?.parse().ok()?, hop, role })
+        let key_file = text("key_file").map(str::to_owned);
+        Some(Self { name: text("name")?.parse().ok()?, hop, role, key_file })
     }
 }
 
@@ -211,8 +220,9 @@ mod tests {
         let roles = [None, Some(Role { user: "root".parse().unwrap(), via: Via::Sudo })];
         for hop in hops {
             for role in &roles {
-                let target =
-                    Target { name: "it".parse().unwrap(), hop: hop.clone(), role: role.clone() };
+                let (hop, role) = (hop.clone(), role.clone());
+                let key_file = Some("~/.ssh/id".to_owned());
+                let target = Target { name: "it".parse().unwrap(), hop, role, key_file };
                 let read = Target::from_data(&Data::from(&target.to_value()));
                 assert_eq!(read, Some(target));
             }

@@ -4,7 +4,6 @@
 //! |---|---|---|
 //! | `batch` | `5`, `"25%"`, `[1, 10, "50%"]` | targets of a batch; the last one repeats |
 //! | `tolerate` | `0`, `3`, `"10%"` | how many targets of the whole fleet may fail |
-//! | `on_failure` | `"wait"`, `"cancel"` | what becomes of targets that are at work |
 //!
 //! Percentages are of the whole fleet, rounded down as Ansible's `serial` does. A batch has at least one
 //! target: `"10%"` of 5 targets is one, and tolerating it is none.
@@ -35,16 +34,6 @@ pub struct Batches(Vec<Share>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tolerance(Share);
 
-/// What becomes of targets that are at work when too many have failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnFailure {
-    /// They end.
-    #[default]
-    Wait,
-    /// They are stopped.
-    Cancel,
-}
-
 /// A value that says nothing about a fleet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FleetError {
@@ -58,7 +47,6 @@ pub enum FleetError {
     TooManySizes,
     TooManyTargets(i64),
     Negative(i64),
-    OnFailure(String),
 }
 
 impl Share {
@@ -164,23 +152,6 @@ impl Tolerance {
     }
 }
 
-impl OnFailure {
-    pub const ALL: [Self; 2] = [Self::Wait, Self::Cancel];
-
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Wait => "wait",
-            Self::Cancel => "cancel",
-        }
-    }
-
-    pub fn read(text: &str) -> Result<Self, FleetError> {
-        let found = Self::ALL.into_iter().find(|it| it.as_str() == text);
-        found.ok_or_else(|| FleetError::OnFailure(text.to_owned()))
-    }
-}
-
 /// As it is written.
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -217,7 +188,6 @@ impl fmt::Display for FleetError {
                 write!(f, "a fleet has at most {MAX_TARGETS} targets, got {count}")
             }
             Self::Negative(count) => write!(f, "must not be negative, got {count}"),
-            Self::OnFailure(text) => write!(f, "expected one of: wait, cancel; got \"{text}\""),
         }
     }
 }
@@ -305,8 +275,6 @@ mod tests {
             let error = Batches::read(&value).unwrap_err().to_string();
             assert!(error.contains(said), "{value}: {error}");
         }
-        assert_eq!(OnFailure::read("cancel"), Ok(OnFailure::Cancel));
-        assert!(OnFailure::read("stop").unwrap_err().to_string().contains("wait, cancel"));
     }
 
     #[test]

@@ -29,7 +29,7 @@
 //! | batches of a fleet, and how many targets may fail | [`fleet`] |
 //! | how `git` is started | [`git`] |
 //! | other machines, users and containers: names, and the way there | [`target`] |
-//! | blocks that run on them | [`crossing`], decorators for that in [`boundary`] |
+//! | blocks that run on them | [`crossing`], decorators for that in [`boundary`]; many at once [`fleet`], [`hosts`] |
 //! | "did you mean"; cycles among things that need each other | [`suggest`], [`cycles`] |
 //!
 //! Deliberately not here: files, the environment, the clock, processes, the network. Nothing in
@@ -60,6 +60,7 @@ pub mod fleet;
 pub mod gather;
 pub mod git;
 pub mod hash;
+pub mod hosts;
 pub mod inventory;
 pub mod keys;
 pub mod message;

@@ -56,6 +56,8 @@ pub static BUILT_IN: &[&Descriptor] = &[
     &value::target::NAME,
     &value::target::HOST,
     &value::target::INDEX,
+    &value::target::GROUPS,
+    &value::target::VARS,
     &execution::shell::DESCRIPTOR,
     &execution::script::DESCRIPTOR,
     &execution::psql::DESCRIPTOR,

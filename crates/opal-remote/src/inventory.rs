@@ -19,6 +19,7 @@
 //! | groups, their order and what overrides what | `groups` |
 //! | `web:&prod:!web3` | `pattern` |
 //! | connection variables | `target` |
+//! | as blocks of the language ask for them | `members` |
 //!
 //! What Ansible reads and opal does not: TOML, inventory plugins, ranges in IPv6 addresses, programs in a
 //! directory of inventories, the implicit `localhost`, and `--host` of programs without `_meta`. Groups
@@ -28,6 +29,7 @@ mod error;
 mod groups;
 mod ini;
 mod listing;
+mod members;
 mod pattern;
 mod ranges;
 mod reader;
@@ -38,6 +40,7 @@ mod yaml;
 
 pub use error::{Fault, InventoryError};
 pub use groups::Inventory;
+pub use members::Reader;
 pub use pattern::Selected;
 pub use reader::{Source, read};
 pub use target::{Address, Become, Connection, Permissions, Privilege, Target};

@@ -16,12 +16,16 @@ use opal_session::targets::{Access, Reach, Reached};
 use opal_session::wire::Timing;
 use opal_session::world::OsWorld;
 
+use crate::dial::pace::Pace;
 use crate::dial::ssh::SshOptions;
 use crate::dial::{Base, Dialled, Identity, Mode, Options, Origin, dial};
 use crate::error::RemoteError;
 use crate::greeting::Terms;
 use crate::helper::Programs;
 use crate::session::{ReadOnlySession, RemoteSession};
+
+/// Connections that are made at the same time at most. A block says how many of its targets are at work.
+const MOST: usize = 256;
 
 /// What is needed to reach a target.
 #[derive(Debug)]
@@ -44,6 +48,8 @@ pub struct Targets {
     prepare: Prepare,
     ready: OnceLock<Ready>,
     slots: Mutex<BTreeMap<(Vec<Hop>, Access), Slot>>,
+    /// How many connections are made at the same time.
+    pace: Pace,
     /// Who answered first at the end of a way: every later connection must be to the same.
     identities: Mutex<BTreeMap<Vec<Hop>, Identity>>,
 }
@@ -93,7 +99,7 @@ impl Targets {
     #[must_use]
     pub fn new(prepare: impl Fn() -> Ready + Send + Sync + 'static) -> Self {
         let (ready, slots, identities) = (OnceLock::new(), Mutex::default(), Mutex::default());
-        Self { prepare: Box::new(prepare), ready, slots, identities }
+        Self { prepare: Box::new(prepare), ready, slots, pace: Pace::new(MOST), identities }
     }
 
     fn ready(&self) -> &Ready {
@@ -148,7 +154,8 @@ impl Targets {
         let ready = self.ready();
         let Leg { crossing, hops, access, stop, .. } = leg;
         let Some(hop) = hops.last() else { return Err(RemoteError::NoWay.into()) };
-        let Settings { password, environment, forwards_agent, lost, connect } = &*crossing.settings;
+        let Settings { password, environment, forwards_agent, lost, connect, is_login } =
+            &*crossing.settings;
         let usual = Timing::default();
         let lost = lost.map_or(usual.lost, length);
         let options = Options {
@@ -159,6 +166,7 @@ impl Targets {
                 connect_timeout: connect.map_or(SshOptions::default().connect_timeout, length),
                 is_batch: !ready.is_interactive,
                 forward_agent: *forwards_agent,
+                key_file: crossing.target.key_file.clone(),
                 ..SshOptions::default()
             },
             password: password.as_ref(),
@@ -174,10 +182,16 @@ impl Targets {
             Access::Acting => Mode::Effect,
         };
         let name = &crossing.target.name;
-        let dialled: Dialled = dial(name, from, hop, mode, &options, stop)?;
+        let gives = options.password.is_some();
+        let dialled: Dialled =
+            self.pace.dial(gives, stop, || dial(name, from, hop, mode, &options, stop))?;
         self.recognize(name.as_str(), hops, dialled.identity())?;
-        let environment = environment.clone();
-        let terms = Terms { marker: leg.marker.clone(), environment, ..Terms::default() };
+        let terms = Terms {
+            marker: leg.marker.clone(),
+            environment: environment.clone(),
+            is_login: *is_login,
+            ..Terms::default()
+        };
         let world = Arc::clone(&ready.world);
         Ok(match access {
             Access::Acting if leg.was_open => {

@@ -112,3 +112,61 @@ fn another_user_on_a_host_is_that_user() {
     }
     assert_eq!(opal.call(&["task"]).code(0).stdout, "nobody\n");
 }
+
+#[test]
+fn an_inventory_of_ansible_is_read_as_it_is() {
+    let source = "fun task() {\n    @ssh.hosts(inventory=\"hosts.ini\", select=\"web:!web3\", max_concurrency=1) {\n        \
+                  var port = @target.vars.http_port(default=\"80\")\n        \
+                  if contains(@target.groups, \"prod\") {\n            echo \"@target.name @var.port\"\n        }\n    }\n}\n";
+    let Some((_sshd, opal)) = servers(&["web1", "web2", "web3"], source) else { return };
+    let opal = opal
+        .file("hosts.ini", "[web]\nweb[1:3]\n[web:vars]\nhttp_port=8080\n[prod:children]\nweb\n");
+    let ran = opal.call(&["task"]);
+    assert_eq!(lines(ran.code(0)), ["web1 8080", "web2 8080"]);
+    // The way that both take is in the plan once.
+    let plan = opal.call(&["plan", "task"]);
+    plan.code(0).says("@ssh.hosts(inventory=\"hosts.ini\", max_concurrency=1, select=\"web:!web3\") → web1 web2\n   └─ if");
+}
+
+#[test]
+fn an_inventory_cannot_move_a_block_or_raise_its_rights() {
+    let source = "fun task() {\n    @ssh.hosts(inventory=\"hosts.ini\") {\n        id\n    }\n}\n";
+    for (line, said) in [
+        ("web1 ansible_connection=local", "connections=[\"local\"]"),
+        ("web1 ansible_become=yes", "as=\"root\""),
+        ("web1 ansible_ssh_common_args='-o ProxyCommand=id'", "~/.ssh/config"),
+        ("web1 ansible_host=-oProxyCommand=id", "host name"),
+        ("../web1", "target name"),
+    ] {
+        let opal = Opal::project(source).file("hosts.ini", format!("{line}\n"));
+        let ran = opal.call(&["plan", "task"]);
+        ran.code(65).says("[E1501]: ").says(said);
+    }
+}
+
+#[test]
+fn a_lost_connection_is_69_and_a_retry_reaches_the_host_again() {
+    let source = "fun task() {\n    @retry(attempts=2, delay=1ms) {\n        @ssh.host(\"web1\") {\n            \
+                  test -e there || { touch there; kill -9 $PPID; }\n            echo again\n        }\n    }\n}\n";
+    let Some((_sshd, opal)) = servers(&["web1"], source) else { return };
+    let ran = opal.call(&["task"]);
+    assert_eq!(lines(ran.code(0)), ["again"]);
+    ran.says("the connection to `web1` was lost");
+    let source = "fun task() {\n    @ssh.host(\"web1\") {\n        kill -9 $PPID\n    }\n}\n";
+    let Some((_sshd, opal)) = servers(&["web1"], source) else { return };
+    opal.call(&["task"]).code(69).says("the connection to `web1` was lost");
+}
+
+#[test]
+fn no_value_is_in_the_arguments_or_the_environment_of_ssh() {
+    let source = "var TOKEN = @secret.env.TOKEN\n\nfun task() {\n    @ssh.host(\"web1\", env={KEY: TOKEN}) {\n        \
+                  cat > token <<< @var.TOKEN\n        test \"$KEY\" = \"$(cat token)\"\n        \
+                  cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' > seen\n    }\n}\n";
+    let Some((sshd, opal)) = servers(&["web1"], source) else { return };
+    let home = sshd.account().home.clone();
+    let ran = opal.env("TOKEN", "canary-0123456789").call(&["task"]);
+    ran.code(0).hides("canary-0123456789");
+    let read = |name: &str| std::fs::read_to_string(home.join(name)).unwrap();
+    assert_eq!(read("token"), "canary-0123456789\n");
+    assert!(!read("seen").contains("canary"), "{}", read("seen"));
+}

@@ -7,6 +7,7 @@ use opal_core::action::{Conditions, Halt, Stage};
 use opal_core::boundary::{Boundary, Member, planned};
 use opal_core::crossing::{Facts, Role, Settings, Target};
 use opal_core::decorator::{Param, Presence};
+use opal_core::fleet::{Batches, FleetError, Tolerance};
 use opal_core::gather::Gather as _;
 use opal_core::message;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
@@ -29,6 +30,16 @@ pub(super) const ENV: Param = Param {
     docs: "environment variables for the steps of the block, on top of those that the target sets",
     ..Param::BASE
 };
+
+pub(super) const LOGIN: Param = Param::flag(
+    "login",
+    "give the steps the environment of a login shell, as after a login at a terminal",
+);
+
+pub(super) const PASSWORD: Param = Param::optional(
+    "password",
+    "the password of the user: a secret. It is given once, and only to the prompt of the target itself",
+);
 
 pub(super) const LOST: Param = Param {
     name: "lost",
@@ -66,6 +77,7 @@ pub(super) fn settings(inputs: &Inputs) -> Arc<Settings> {
     Arc::new(Settings {
         password: inputs.data("password").and_then(secret),
         environment,
+        is_login: inputs.is_true("login"),
         forwards_agent: inputs.is_true("forward_agent"),
         lost: duration("lost"),
         connect: duration("connect_timeout"),
@@ -80,7 +92,7 @@ pub(super) fn role(inputs: &Inputs) -> Result<Option<Role>, Trouble> {
 
 pub(super) fn member(name: TargetName, host: &str, hop: Hop, role: Option<Role>) -> Member {
     let facts = Facts { name: name.to_string(), host: host.to_owned(), ..Facts::default() };
-    Member { target: Target { name, hop, role }, facts }
+    Member { target: Target { name, hop, role, key_file: None }, facts }
 }
 
 pub(super) fn invalid(error: impl Display) -> Trouble {
@@ -119,47 +131,27 @@ pub(super) fn fleet(members: Vec<Member>) -> Result<Vec<Member>, Trouble> {
 
 /// The sizes of the batches, and how many targets may fail.
 pub(super) fn policy(inputs: &Inputs, count: usize) -> Result<(Vec<usize>, usize), Trouble> {
-    let batches = match inputs.data("batch") {
-        None | Some(Data::Null) => vec![count],
-        Some(batch) => batches(batch, count)?,
-    };
-    let tolerate = match inputs.data("tolerate") {
-        None | Some(Data::Null) => 0,
-        Some(tolerate) => share(tolerate, count, "tolerate", 0)?,
-    };
-    Ok((batches, tolerate))
+    let value = |name| inputs.data(name).and_then(constant);
+    let batches = value("batch").map_or(Ok(Batches::whole()), |batch| Batches::read(&batch));
+    let batches = batches.map_err(|error| no_share("batch", &error))?;
+    let tolerance = value("tolerate").map_or(Ok(Tolerance::default()), |it| Tolerance::read(&it));
+    let tolerance = tolerance.map_err(|error| no_share("tolerate", &error))?;
+    Ok((batches.of(count).map(|batch| batch.len()).collect(), tolerance.of(count)))
 }
 
-fn batches(batch: &Data, count: usize) -> Result<Vec<usize>, Trouble> {
-    let sizes = match batch {
-        Data::Array(sizes) if sizes.is_empty() => return Err(not_a_share("batch")),
-        Data::Array(sizes) => sizes.as_slice(),
-        size => std::slice::from_ref(size),
-    };
-    let mut sizes: Vec<usize> =
-        sizes.iter().map(|size| share(size, count, "batch", 1)).collect::<Result<_, _>>()?;
-    let last = sizes.last().copied().unwrap_or(count).max(1);
-    while sizes.iter().sum::<usize>() < count {
-        sizes.push(last);
+/// None for what is not given.
+fn constant(data: &Data) -> Option<Value> {
+    match data {
+        Data::Null => None,
+        Data::Int(number) => Some(Value::Int(*number)),
+        Data::Float(number) => Some(Value::Float(*number)),
+        Data::Array(items) => Some(Value::Array(items.iter().filter_map(constant).collect())),
+        Data::Text(text) => Some(Value::String(text.expose().to_owned().into())),
+        Data::Bool(_) | Data::Duration(_) | Data::Map(_) => Some(Value::Null),
     }
-    Ok(sizes)
 }
 
-/// A number of targets, or a part of all of them, rounded down, but never less than `least`.
-fn share(data: &Data, count: usize, name: &str, least: usize) -> Result<usize, Trouble> {
-    let number = match data {
-        Data::Int(number) => usize::try_from(*number).ok().filter(|number| *number >= least),
-        Data::Text(text) => {
-            let percent = text.expose().strip_suffix('%').and_then(|it| it.parse::<usize>().ok());
-            let percent = percent.filter(|percent| (least..=100).contains(percent));
-            percent.map(|percent| (count * percent / 100).max(least))
-        }
-        _ => None,
-    };
-    number.ok_or_else(|| not_a_share(name))
-}
-
-fn not_a_share(name: &str) -> Trouble {
-    let message = message!("`", name, "` is neither a number of targets nor a part of them");
+fn no_share(name: &str, error: &FleetError) -> Trouble {
+    let message = message!("`", name, "`: ", error.to_string());
     Trouble::new(TroubleKind::Invalid, message, "write a number, or a part such as `\"25%\"`")
 }

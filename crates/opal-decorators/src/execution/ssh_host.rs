@@ -6,7 +6,7 @@ use opal_core::decorator::{Block, Capability, Descriptor, Example, Param};
 use opal_core::resolver::{Inputs, Probe, Trouble};
 use opal_core::target::{Hop, Ssh};
 
-use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, LOST};
+use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, LOGIN, LOST, PASSWORD};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "ssh.host",
@@ -27,7 +27,9 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             "the host, as `ssh` knows it: `web1`, `deploy@web1`, `web1:2222`, `[::1]:22`",
         ),
         AS,
+        PASSWORD,
         ENV,
+        LOGIN,
         Param::flag(
             "forward_agent",
             "let the host use your SSH agent: whoever controls the host can sign with your keys",

@@ -2,12 +2,13 @@ use opal_core::action::{Action, BranchOutput, Fleet, Halt, OnFailure, Stage};
 use opal_core::boundary::{Boundary, Member, planned};
 use opal_core::crossing::{Crossing, Target};
 use opal_core::decorator::{Block, Capability, Descriptor, Example, Param, Presence};
+use opal_core::hosts::{self, Wanted};
 use opal_core::resolver::{Inputs, Probe, Trouble};
 use opal_core::target::{Hop, Ssh};
 use opal_core::types::Choices;
 use opal_core::{Data, Type, Value};
 
-use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, LOST};
+use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, LOGIN, LOST, PASSWORD};
 use crate::common::STRINGS;
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
@@ -16,7 +17,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     docs: "The block runs on every host as in `@ssh.host`, several hosts at a time. A plan has the \
            block once, with the names of its hosts; if a value of a host decides what runs there, \
            the plan shows each variant with the hosts that it is for. `@target.name`, \
-           `@target.host` and `@target.index` are those of the host at hand.\n\n`batch` starts with \
+           `@target.host`, `@target.index`, `@target.groups` and `@target.vars` are those of the host at \
+           hand.\n\n`batch` starts with \
            a part of the hosts: the next batch begins when the one before has ended. If more hosts \
            than `tolerate` fail or cannot be reached, no further host starts and the block fails \
            with the exit code of the first failed host. At the end a table says how each host \
@@ -26,7 +28,28 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         Param {
             name: "hosts",
             ty: STRINGS,
+            presence: Presence::Optional,
             docs: "the hosts, each as `ssh` knows it: `[\"web1\", \"deploy@web2:2222\"]`",
+            ..Param::BASE
+        },
+        Param::optional(
+            "inventory",
+            "an inventory of Ansible instead: an INI or YAML file, or a directory of them; `ssh` for \
+             the hosts of your SSH configuration; `cmd:PROGRAM` for a program that prints Ansible's \
+             `--list` JSON",
+        ),
+        Param {
+            name: "select",
+            presence: Presence::Default(Value::text("all")),
+            docs: "which hosts of the inventory: a pattern of Ansible, such as `web:&prod:!web3`",
+            ..Param::BASE
+        },
+        Param {
+            name: "connections",
+            ty: STRINGS,
+            presence: Presence::Optional,
+            docs: "connections other than SSH that hosts of the inventory may have: `local`, \
+                   `docker`, `podman`",
             ..Param::BASE
         },
         Param {
@@ -71,7 +94,9 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             ..Param::BASE
         },
         AS,
+        PASSWORD,
         ENV,
+        LOGIN,
         Param::flag(
             "forward_agent",
             "let the hosts use your SSH agent: whoever controls one can sign with your keys",
@@ -79,6 +104,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         CONNECT_TIMEOUT,
         LOST,
     ],
+    one_of: &["hosts", "inventory"],
     block: Block::Required,
     capabilities: &[Capability::Network, Capability::Processes],
     boundary: Some(&SshHosts),
@@ -87,6 +113,11 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             title: "the same command everywhere",
             source: "fun uptime() {\n    @ssh.hosts([\"web1\", \"web2\", \"web3\"]) {\n        \
                      uptime\n    }\n}\n",
+        },
+        Example {
+            title: "hosts of an inventory, two at a time",
+            source: "fun update() {\n    @ssh.hosts(inventory=\"hosts.ini\", select=\"web:!web3\", \
+                     batch=2) {\n        sudo apt-get -q update\n    }\n}\n",
         },
         Example {
             title: "one host first, then the rest, and one of them may fail",
@@ -104,22 +135,22 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
 struct SshHosts;
 
 impl Boundary for SshHosts {
-    fn targets(&self, inputs: &Inputs, _: &dyn Probe) -> Result<Vec<Member>, Trouble> {
-        let role = crossings::role(inputs)?;
-        let Some(Data::Array(hosts)) = inputs.data("hosts") else { return Ok(Vec::new()) };
-        let mut members = Vec::new();
-        for host in hosts {
-            let ssh: Ssh =
-                host.as_text().unwrap_or_default().parse().map_err(crossings::invalid)?;
-            let (name, address) = ((&ssh.host).into(), ssh.host.to_string());
-            members.push(crossings::member(name, &address, Hop::Ssh(ssh), role.clone()));
-        }
+    fn targets(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Vec<Member>, Trouble> {
+        let members = match inputs.text("inventory") {
+            Some(inventory) => of_inventory(inventory, inputs, probe)?,
+            None => named(inputs)?,
+        };
         crossings::policy(inputs, members.len())?;
         crossings::fleet(members)
     }
 
     fn steering(&self) -> &'static [&'static str] {
-        &["hosts", "as"]
+        &["hosts", "inventory", "select", "connections", "as"]
+    }
+
+    fn is_expensive(&self, inputs: &Inputs) -> bool {
+        let inventory = inputs.text("inventory").zip(hosts::reader().ok());
+        inventory.is_some_and(|(inventory, reader)| reader.is_expensive(inventory))
     }
 
     fn crossing(&self, inputs: &Inputs, target: Target) -> Crossing {
@@ -129,6 +160,33 @@ impl Boundary for SshHosts {
     fn is_fleet(&self) -> bool {
         true
     }
+}
+
+/// The hosts that the block names itself.
+fn named(inputs: &Inputs) -> Result<Vec<Member>, Trouble> {
+    let role = crossings::role(inputs)?;
+    let Some(Data::Array(hosts)) = inputs.data("hosts") else { return Ok(Vec::new()) };
+    let mut members = Vec::new();
+    for host in hosts {
+        let ssh: Ssh = host.as_text().unwrap_or_default().parse().map_err(crossings::invalid)?;
+        let (name, address) = ((&ssh.host).into(), ssh.host.to_string());
+        members.push(crossings::member(name, &address, Hop::Ssh(ssh), role.clone()));
+    }
+    Ok(members)
+}
+
+fn of_inventory(
+    inventory: &str,
+    inputs: &Inputs,
+    probe: &dyn Probe,
+) -> Result<Vec<Member>, Trouble> {
+    let connections = match inputs.data("connections") {
+        Some(Data::Array(names)) => names.iter().filter_map(Data::as_text).collect(),
+        _ => Vec::new(),
+    };
+    let select = inputs.text("select").unwrap_or("all");
+    let wanted = Wanted { inventory, select, connections, role: inputs.text("as") };
+    hosts::reader()?.members(&wanted, probe)
 }
 
 impl Action for SshHosts {

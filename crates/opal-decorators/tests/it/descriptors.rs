@@ -63,9 +63,11 @@ const ROLES: &[(&str, &[Role])] = &[
     ("sqlite", &[]),
     ("ssh.host", &[Role::Wrapper, Role::Boundary]),
     ("ssh.hosts", &[Role::Wrapper, Role::Boundary]),
+    ("target.groups", &[Role::Value]),
     ("target.host", &[Role::Value]),
     ("target.index", &[Role::Value]),
     ("target.name", &[Role::Value]),
+    ("target.vars", &[Role::Value]),
     ("time.now", &[Role::Value]),
     ("timeout", &[Role::Wrapper]),
     ("to.display", &[]),
@@ -303,6 +305,7 @@ fn only_constants_and_facts_about_machine_files_and_repository_are_public() {
         "os.arch",
         "os.hostname",
         "os.name",
+        "target.groups",
         "target.host",
         "target.index",
         "target.name",
@@ -313,7 +316,7 @@ fn only_constants_and_facts_about_machine_files_and_repository_are_public() {
 
 #[test]
 fn variables_and_digests_are_plain() {
-    assert_eq!(paths(|it| it.exposure == Exposure::Plain), ["env", "file.hash"]);
+    assert_eq!(paths(|it| it.exposure == Exposure::Plain), ["env", "file.hash", "target.vars"]);
 }
 
 #[test]

@@ -174,6 +174,7 @@ fn not_run(trouble: &Trouble) -> i32 {
     match trouble.kind {
         TroubleKind::Missing => 127,
         TroubleKind::Denied => 126,
+        TroubleKind::Lost => 69,
         _ => 1,
     }
 }

@@ -23,7 +23,7 @@ use opal_core::plan::{Arg, MAX_STEPS, Node, Step};
 use opal_core::{Code, Diagnostic, Span, Value};
 
 use self::arguments::Given;
-use super::datum::{Datum, Open, Plain};
+use super::datum::{Datum, Open, Plain, Taint};
 use super::demand::{Purpose, Stop};
 use super::graph::{Cell, diagnostic};
 use super::place::Place;
@@ -261,7 +261,7 @@ pub(super) fn steered(name: &'static str, by: &[Datum], step: &mut Step) {
     let text = |text: &str| Value::String(text.to_owned().into());
     let tainted = by.iter().filter(|datum| datum.is_tainted());
     let symbols: Vec<String> = tainted.map(Datum::symbol).collect();
-    let mut roots: Vec<_> = taints.iter().flat_map(|taint| taint.roots.iter().cloned()).collect();
+    let mut roots: Vec<String> = taints.iter().flat_map(|taint| shown_roots(taint)).collect();
     roots.sort();
     roots.dedup();
     let key = super::datum::key(symbols.join(", "));
@@ -269,6 +269,16 @@ pub(super) fn steered(name: &'static str, by: &[Datum], step: &mut Step) {
     let roots = roots.iter().map(|root| text(root)).collect();
     step.args.push(("roots".into(), Arg::Const(Value::Array(roots))));
     step.sort_args();
+}
+
+/// What a value came from. Of a member of a fleet the same for all members, as its key is.
+fn shown_roots(taint: &Taint) -> Vec<String> {
+    let member = taint.member.as_ref().map(|member| format!("{member}/"));
+    let shown = |root: &str| match member.as_ref().and_then(|member| root.strip_prefix(&**member)) {
+        Some(rest) => format!("*/{rest}"),
+        None => root.to_owned(),
+    };
+    taint.roots.iter().map(|root| shown(root)).collect()
 }
 
 pub(super) fn no_function(name: &str) -> Diagnostic {

@@ -12,6 +12,8 @@ pub struct SshOptions {
     /// Nobody is there to answer a question: without a terminal, and for several targets.
     pub is_batch: bool,
     pub forward_agent: bool,
+    /// The key to log in with, besides those of the user's configuration.
+    pub key_file: Option<String>,
     pub keys: KeyPolicy,
 }
 
@@ -30,7 +32,7 @@ pub enum KeyPolicy {
 impl Default for SshOptions {
     fn default() -> Self {
         let (connect_timeout, keys) = (Duration::from_secs(10), KeyPolicy::Users);
-        Self { connect_timeout, is_batch: true, forward_agent: false, keys }
+        Self { connect_timeout, is_batch: true, forward_agent: false, key_file: None, keys }
     }
 }
 
@@ -73,6 +75,9 @@ pub(crate) fn arguments(
     more.iter().cloned().for_each(&mut set);
     if let Some(port) = ssh.port {
         words.extend(["-p".to_owned(), port.to_string()]);
+    }
+    if let Some(key_file) = &options.key_file {
+        words.extend(["-i".to_owned(), key_file.clone()]);
     }
     if let Some(user) = &ssh.user {
         words.extend(["-l".to_owned(), user.to_string()]);

@@ -148,7 +148,8 @@ fn taken(step: &Step) -> String {
 /// `(by env.STAGE)`, where the world steered it.
 pub(super) fn steered_by(step: &Step, ink: &mut Ink) {
     let Some(Arg::Const(Value::Array(roots))) = step.arg("roots") else { return };
-    let roots: Vec<String> = roots.iter().map(quote::plain).collect();
+    let plain = |root: &Value| quote::plain(root).trim_start_matches("*/").to_owned();
+    let roots: Vec<String> = roots.iter().map(plain).collect();
     if !roots.is_empty() {
         ink.styled(Style::Dim, &format!("  (by {})", roots.join(", ")));
     }

@@ -4,8 +4,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use opal_core::boundary::{Boundary, Member};
-use opal_core::crossing::{Facts, MAX_TARGETS, TARGETS};
+use opal_core::crossing::{Facts, TARGETS};
 use opal_core::decorator::Presence;
+use opal_core::fleet::MAX_TARGETS;
 use opal_core::plan::{Arg, Node, Step};
 use opal_core::resolver::{Input, Inputs, TroubleKind};
 use opal_core::target::{Hop, MAX_LEVELS};
@@ -20,6 +21,9 @@ use crate::plan::place::Place;
 use crate::plan::planner::Planner;
 use crate::plan::scoped::{ArgName, ArgValue, Block, BoundArg};
 use crate::plan::targeted::Targeted;
+
+/// The parameter that only a secret may be given.
+const PASSWORD: &str = "password";
 
 /// The arguments of a block, as far as they are known.
 struct Known {
@@ -48,7 +52,8 @@ impl<'a> Planner<'a> {
             let help = "put the blocks one after the other, or in `@parallel`";
             return Err(self.misplaced(span, message, help));
         }
-        if is_open {
+        let is_left = self.graph.quick && boundary.is_expensive(&inputs);
+        if is_open || is_left {
             let facts = Facts { name: "?".to_owned(), ..Facts::default() };
             let target = self.targeted(&facts, is_fleet, None);
             return self.on_target(target, block, step);
@@ -133,6 +138,9 @@ impl<'a> Planner<'a> {
             }
             let checked = parameters::check(param, &datum, arg.span);
             checked.map_err(|error| self.stop(error))?;
+            if param.name == PASSWORD {
+                self.demand_secret(&datum, arg.span)?;
+            }
             if steers {
                 self.refuse_secret(&datum, arg.span)?;
                 known.steering.push(datum.clone());
@@ -149,6 +157,19 @@ impl<'a> Planner<'a> {
             }
         }
         Ok(known)
+    }
+
+    /// A password in clear would be in the plan, the contract and the record.
+    fn demand_secret(&mut self, datum: &Datum, span: Span) -> Result<(), Stop> {
+        let mut taints = Vec::new();
+        collect(datum, &mut taints);
+        // What an earlier step gives is hidden by its class.
+        if datum.is_runtime() || taints.iter().any(|taint| taint.class.is_secret()) {
+            return Ok(());
+        }
+        let message = format!("`{PASSWORD}` is not a secret");
+        let help = "read it with `@secret.env`, `@secret.file` or `@secret.cmd`";
+        Err(self.stop(Diagnostic::new(Code::PlainPassword, span, message).help(help)))
     }
 
     /// Where a block runs is in the plan for all to see.
