@@ -21,6 +21,9 @@ use crate::world::{Scene, files_at};
 /// How often files are checked where nobody tells of changes.
 const POLL: Duration = Duration::from_millis(500);
 
+/// The times of files are those of the last tick of the system's clock, which is so long at most.
+const TICK_NANOS: i64 = 10_000_000;
+
 /// What is checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<'a> {
@@ -77,14 +80,19 @@ pub fn snapshot(
 }
 
 impl Snapshot {
-    /// The same for a field with other patterns or places. Seen at one time, the old field is `old`
-    /// and the new one is `new`.
+    /// The same for a field with other patterns or places. Seen at one later time, the old field is
+    /// `old` and the new one is `new`.
+    ///
+    /// Nobody knows what was in a file that only the new field has. It counts as unchanged, except
+    /// for the returned ones, which were written since: they are not in this snapshot.
     #[must_use]
-    pub fn moved(mut self, old: &Self, new: Self) -> Self {
+    pub fn moved(mut self, old: &Self, new: Self) -> (Self, Inventory) {
         self.files.retain(|name, _| new.files.contains_key(name) || !old.files.contains_key(name));
         let added = new.files.into_iter().filter(|(name, _)| !old.files.contains_key(name));
+        let (late, added): (Inventory, Inventory) =
+            added.partition(|(_, item)| item.stamp.changed >= self.at - TICK_NANOS);
         self.files.extend(added);
-        Self { directories: new.directories, ..self }
+        (Self { directories: new.directories, ..self }, late)
     }
 
     /// The files that have another content or mode, or are new or gone, by their names.

@@ -13,6 +13,7 @@ mod field;
 mod own;
 mod round;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use opal_core::action::Why;
@@ -83,6 +84,9 @@ pub(crate) fn watch(
         before: Snapshot::default(),
         watcher: Watcher::new(),
         own: Own::default(),
+        is_due: false,
+        late: BTreeSet::new(),
+        is_repeated: false,
     };
     session.run()
 }
@@ -97,16 +101,22 @@ struct Session<'s> {
     words: Words,
     /// In which a round says which files count.
     letter: Letter,
-    /// What was seen before the last round.
+    /// The baseline: what was seen before the last round read anything.
     before: Snapshot,
     watcher: Watcher,
     own: Own,
+    /// Whether the files are to be checked although nobody tells of a change.
+    is_due: bool,
+    /// Files that began to count during the round, and may have changed after the round read them.
+    late: BTreeSet<Box<str>>,
+    /// Whether only such files have started the round.
+    is_repeated: bool,
 }
 
 impl Session<'_> {
     fn run(&mut self) -> Result<Exit, Failure> {
         loop {
-            self.before = self.snapshot()?;
+            self.renew()?;
             let round = match self.area.may_run(self.asked) {
                 Ok(()) => Some(self.begin()?),
                 // Said, and gone on with the next change.
@@ -144,8 +154,37 @@ impl Session<'_> {
                 continue;
             }
             view::watch::changed(&changes, self.context.err());
-            self.area = self.area.renewed(self.context, self.subject, self.asked);
+            self.is_repeated = changes.iter().all(|change| self.late.contains(&change.name));
         }
+    }
+
+    /// Prepares a round. The baseline is taken before anything is read that decides about the round, so
+    /// that every later change starts another one.
+    fn renew(&mut self) -> Result<(), Failure> {
+        self.before = self.snapshot()?;
+        self.late.clear();
+        let area = self.area.renewed(self.context, self.subject, self.asked);
+        self.adopt(area)
+    }
+
+    /// Watches another area from the baseline on.
+    fn adopt(&mut self, area: Area) -> Result<(), Failure> {
+        if area == self.area {
+            return Ok(());
+        }
+        let (old, new) = (self.area.snapshot(&self.before)?, area.snapshot(&self.before)?);
+        let (mut before, mut late) = std::mem::take(&mut self.before).moved(&old, new);
+        // A task that reads another new file in each round would never come to an end.
+        if self.is_repeated {
+            before.files.append(&mut late);
+        }
+        self.before = before;
+        self.late.extend(late.into_keys());
+        self.area = area;
+        self.watcher.follow(&self.before.directories);
+        // Nobody has told of changes in a directory that was not followed.
+        self.is_due = true;
+        Ok(())
     }
 
     fn begin(&self) -> Result<Round, Failure> {
@@ -157,12 +196,7 @@ impl Session<'_> {
     /// Takes what the round says of the files that count; whether it has said it.
     fn learn(&mut self) -> Result<bool, Failure> {
         let Some(said) = self.letter.read() else { return Ok(false) };
-        if let Some(area) = self.area.learned(said) {
-            let (old, new) = (self.area.snapshot(&self.before)?, area.snapshot(&self.before)?);
-            self.before = std::mem::take(&mut self.before).moved(&old, new);
-            self.area = area;
-            self.watcher.follow(&self.before.directories);
-        }
+        self.adopt(self.area.learned(said))?;
         Ok(true)
     }
 
@@ -201,7 +235,7 @@ impl Session<'_> {
             }
             if self.words.queues || !changes.is_empty() {
                 std::thread::sleep(TICK);
-            } else if self.stirs(&mut checked) {
+            } else if std::mem::take(&mut self.is_due) || self.stirs(&mut checked) {
                 changes = self.changes()?;
                 if !changes.is_empty() {
                     round.tell(Some(Why::Cancelled));
@@ -221,14 +255,18 @@ impl Session<'_> {
     fn wait(&mut self) -> Result<Option<Vec<Change>>, Failure> {
         let mut checked = Instant::now();
         // Something may have changed while nobody waited.
-        let mut is_due = true;
+        self.is_due = true;
         loop {
             if self.watched.stop().order() != Order::GoOn {
                 return Ok(None);
             }
-            if std::mem::take(&mut is_due) || self.stirs(&mut checked) {
+            let is_due = std::mem::take(&mut self.is_due);
+            if is_due || self.stirs(&mut checked) {
                 let changes = self.changes()?;
                 if !changes.is_empty() {
+                    if is_due {
+                        self.settle();
+                    }
                     return Ok(Some(changes));
                 }
             }
@@ -241,10 +279,15 @@ impl Session<'_> {
         if !self.watcher.stirs(TICK) && !is_time {
             return false;
         }
-        let since = Instant::now();
-        while since.elapsed() < LATEST && self.watcher.stirs(QUIET) {}
+        self.settle();
         *checked = Instant::now();
         true
+    }
+
+    /// Waits until nothing changes any more.
+    fn settle(&self) {
+        let since = Instant::now();
+        while since.elapsed() < LATEST && self.watcher.stirs(QUIET) {}
     }
 
     /// What is not as it was before the last round.

@@ -1,6 +1,7 @@
 //! `opal watch`: real files, and no waiting but for what it prints.
 
 mod limits;
+mod meanwhile;
 mod reads;
 
 use std::fs;

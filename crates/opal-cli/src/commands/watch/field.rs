@@ -21,7 +21,7 @@ use crate::project::Chosen;
 use crate::{planning, source};
 
 /// What is checked, and what its plan says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Area {
     base: PathBuf,
     project: PathBuf,
@@ -94,10 +94,10 @@ impl Area {
         }
     }
 
-    /// The same, with what a round has said; none where that says nothing new.
-    pub(super) fn learned(&self, said: Counting) -> Option<Self> {
+    /// The same, with what a round has said.
+    pub(super) fn learned(&self, said: Counting) -> Self {
         let said = if said.is_planned { said } else { self.said.clone().with(&said) };
-        (said != self.said).then(|| Self { said, ..self.clone() })
+        Self { said, ..self.clone() }
     }
 
     pub(super) fn snapshot(&self, before: &Snapshot) -> Result<Snapshot, Failure> {
