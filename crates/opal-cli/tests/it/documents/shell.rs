@@ -2,8 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
+use opal_testing::account::Account;
+use opal_testing::needs;
+use opal_testing::sshd::Sshd;
 use tempfile::TempDir;
 
 use super::block::{blocks, pages};
@@ -21,7 +25,7 @@ const FOREIGN: [(&str, &str); 4] = [
 ///
 /// The blocks of a section share a directory, with the `opl` block above as `commands.opl`, each block
 /// `opl file NAME` as that file, the `yaml` block as `config.yaml`, and blocks of other tools under the
-/// names of their files.
+/// names of their files. A block `sh servers` reaches [`HOSTS`] over SSH, and cannot reach [`AWAY`].
 pub(super) fn shell_blocks(folder: &str) {
     let mut count = 0;
     for page in pages(folder) {
@@ -49,7 +53,11 @@ pub(super) fn shell_blocks(folder: &str) {
             if let Some((_, name)) = FOREIGN.iter().find(|(info, _)| *info == block.info) {
                 fs::write(machine.folder.path().join("shop").join(name), &block.text).unwrap();
             }
-            if block.info != "sh" {
+            let needs_servers = block.info == "sh servers";
+            if block.info != "sh" && !needs_servers {
+                continue;
+            }
+            if needs_servers && !machine.serve() {
                 continue;
             }
             count += 1;
@@ -101,9 +109,17 @@ fn what_is_left_out_of_shown_output_is_left_out_and_nothing_else() {
     assert!(!fits(&["a"], &["a", "b"]));
 }
 
+/// Hosts of the pages: one real server, with an account for each of them.
+const HOSTS: [&str; 4] = ["web1", "web2", "web3", "web4"];
+
+/// A host that is not there.
+const AWAY: &str = "web9";
+
 /// A project in a directory of its own and a home without keys.
 struct Machine {
     folder: TempDir,
+    server: Option<Sshd>,
+    accounts: Vec<Account>,
 }
 
 impl Machine {
@@ -118,7 +134,7 @@ impl Machine {
             fs::write(&path, "#!/bin/sh\n").unwrap();
             fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
         }
-        Self { folder }
+        Self { folder, server: None, accounts: Vec::new() }
     }
 
     fn write(&self, project: &str) {
@@ -135,12 +151,38 @@ impl Machine {
         fs::write(self.folder.path().join("shop/config.yaml"), text).unwrap();
     }
 
+    /// Starts the server, once; whether there is one.
+    fn serve(&mut self) -> bool {
+        let helper = binary().with_file_name("opal-target");
+        if !needs::has("the target helper (`cargo build -p opal-target`)", helper.exists())
+            || !needs::has("sudo", Path::new("/usr/bin/sudo").exists())
+        {
+            return false;
+        }
+        if self.server.is_none() {
+            let Some(mut server) = Sshd::start() else { return false };
+            server.configure(&format!("Host {AWAY}\nHostName 127.0.0.1\nPort 1\n"));
+            for host in HOSTS {
+                let Some(account) = Account::new("/bin/sh") else { return false };
+                let (port, user) = (server.port(), &account.name);
+                server.configure(&format!(
+                    "Host {host}\nHostName 127.0.0.1\nPort {port}\nUser {user}\n"
+                ));
+                self.accounts.push(account);
+            }
+            self.server = Some(server);
+        }
+        true
+    }
+
     /// Runs a script in the project, with `opal` on the path.
     #[expect(clippy::disallowed_methods, reason = "a document's shell block is run by the shell")]
     fn bash(&self, script: &str) -> (i32, String, String) {
         let stubs = self.folder.path().join("bin");
         let opal = binary().parent().unwrap();
-        let path = format!("{}:{}:/usr/local/bin:/usr/bin:/bin", opal.display(), stubs.display());
+        let others = self.server.as_ref().map_or("/usr/local/bin:/usr/bin:/bin".into(), Sshd::path);
+        let others = others.display();
+        let path = format!("{}:{}:{others}", opal.display(), stubs.display());
         let output = Command::new("bash")
             .args(["-c", script])
             .current_dir(self.folder.path().join("shop"))
