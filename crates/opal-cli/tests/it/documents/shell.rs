@@ -14,11 +14,12 @@ use super::block::{blocks, pages};
 use crate::support::binary;
 
 /// Blocks of other tools, and their files.
-const FOREIGN: [(&str, &str); 4] = [
+const FOREIGN: [(&str, &str); 5] = [
     ("just", "justfile"),
     ("make", "Makefile"),
     ("taskfile", "Taskfile.yml"),
     ("json", "package.json"),
+    ("ini", "hosts.ini"),
 ];
 
 /// Runs the commands behind `$ ` and holds what they print against the other lines.
