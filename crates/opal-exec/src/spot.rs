@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use opal_core::crossing::{Crossing, TARGETS};
-use opal_core::plan::{Arg, Node, Step};
+use opal_core::Secret;
+use opal_core::crossing::Crossing;
+use opal_core::plan::{Node, Step};
 use opal_core::resolver::Trouble;
-use opal_core::{Secret, Value};
 use opal_session::stop::Stop;
 use opal_session::targets::{Access, Reach, Reached};
 use opal_session::{Place, Session};
@@ -81,12 +81,7 @@ impl Spot {
 
 /// The steps that a fleet runs on one of its members.
 pub(crate) fn member_block<'p>(fleet: &'p Step, member: &str) -> &'p [Step] {
-    let is_of = |variant: &&Step| match variant.arg(TARGETS) {
-        Some(Arg::Const(Value::Array(names))) => {
-            names.iter().any(|name| matches!(name, Value::String(name) if name == member))
-        }
-        _ => false,
-    };
+    let is_of = |variant: &&Step| variant.targets().any(|name| name == member);
     let variants = fleet.block.iter().take_while(|step| step.node == Node::Variant);
     variants.clone().find(is_of).map_or(
         // Without variants it is the same on all.

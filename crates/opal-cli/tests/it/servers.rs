@@ -170,3 +170,25 @@ fn no_value_is_in_the_arguments_or_the_environment_of_ssh() {
     assert_eq!(read("token"), "canary-0123456789\n");
     assert!(!read("seen").contains("canary"), "{}", read("seen"));
 }
+
+#[test]
+fn a_contract_of_a_fleet_runs_and_is_refused_where_a_value_of_a_host_has_changed() {
+    let same = "echo @target.name @file.read(\"role\")";
+    // Only on the first host, so that the plan has variants.
+    let other = "if @target.index == 0 {\n            echo first @file.read(\"role\")\n        }";
+    for block in [same, other] {
+        let source = format!(
+            "fun task() {{\n    @ssh.hosts([\"web1\", \"web2\"]) {{\n        {block}\n        true\n    }}\n}}\n"
+        );
+        let Some((sshd, opal)) = servers(&["web1", "web2"], &source) else { return };
+        let role = sshd.account().home.join("role");
+        std::fs::write(&role, "front\n").unwrap();
+        opal.call(&["--root", "root", "plan", "task", "-o", "c.plan"]).code(0);
+        let run = ["--root", "root", "run", "--plan", "c.plan"];
+        opal.call(&run).code(0).says("web2    ok").hides("front");
+        std::fs::write(&role, "back\n").unwrap();
+        let refused = opal.call(&run);
+        refused.code(76).says("web1/file.read(path=\"role\")").hides("back");
+        assert_eq!(refused.stdout, "");
+    }
+}

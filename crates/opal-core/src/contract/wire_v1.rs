@@ -49,12 +49,8 @@ pub(super) fn steps(plan: &Plan) -> Steps {
         writer.json.out[start..start + 4].copy_from_slice(&length);
         super::file::pad(&mut writer.json.out);
     }
-    Steps {
-        bytes: writer.json.out,
-        count: writer.count,
-        weight: writer.weight,
-        problem: writer.problem,
-    }
+    let StepWriter { json, count, weight, problem, .. } = writer;
+    Steps { bytes: json.out, count, weight, problem }
 }
 
 /// A step without its block and without what follows from where it is: its path and the ids of
@@ -123,7 +119,7 @@ struct StepWriter<'p> {
     json: Writer,
     form: Form,
     values: Option<&'p std::collections::BTreeMap<Key, PlanValue>>,
-    /// A target of each block around: its values are known by its name.
+    /// A target of a fleet around, and of a variant of it: values of each are known by it.
     members: Vec<String>,
     deferred: &'p [Deferred],
     count: usize,
@@ -187,7 +183,8 @@ impl<'p> StepWriter<'p> {
         // What a redirection leads to is part of the head.
         let with_block = matches!(self.form, Form::Whole | Form::Block) || self.level > 1;
         let around = self.members.len();
-        self.members.extend(step.first_target().map(str::to_owned));
+        let narrows = around == 0 || step.is_for_some_targets();
+        self.members.extend(step.first_target().filter(|_| narrows).map(str::to_owned));
         if !step.block.is_empty() && with_block {
             self.json.plain_key("block");
             self.open(b'[');

@@ -99,18 +99,35 @@ impl Step {
         texts.collect()
     }
 
-    /// The first target of a block, or of a variant of it: what a value of each is known by.
+    /// The names of the targets of a block, or of a variant of it.
+    pub fn targets(&self) -> impl Iterator<Item = &str> {
+        let targets = match self.arg(TARGETS) {
+            Some(Arg::Const(Value::Array(targets))) => targets.as_slice(),
+            _ => &[],
+        };
+        targets.iter().filter_map(|target| {
+            let name = match target {
+                Value::Map(fields) => fields.get("name")?,
+                name => name,
+            };
+            match name {
+                Value::String(name) => Some(&**name),
+                _ => None,
+            }
+        })
+    }
+
+    /// Whether it is a variant of a block: for some of the targets of the step around it.
+    #[must_use]
+    pub fn is_for_some_targets(&self) -> bool {
+        matches!(self.arg(TARGETS), Some(Arg::Const(Value::Array(names)))
+            if matches!(names.first(), Some(Value::String(_))))
+    }
+
+    /// The first of them: what a value of each is known by.
     #[must_use]
     pub fn first_target(&self) -> Option<&str> {
-        let Some(Arg::Const(Value::Array(targets))) = self.arg(TARGETS) else { return None };
-        let name = match targets.first()? {
-            Value::Map(fields) => fields.get("name")?,
-            name => name,
-        };
-        match name {
-            Value::String(name) => Some(name),
-            _ => None,
-        }
+        self.targets().next()
     }
 
     /// The command of a shell step.

@@ -123,7 +123,7 @@ fn ask(
                 Err(trouble) => return Err(Unready::of_step(step, trouble)),
             }
         }
-        let values = values.of(step.first_target().or(values.member));
+        let values = values.inside(step);
         ask(&step.block, from, values, questions)?;
     }
     Ok(())
@@ -155,7 +155,7 @@ fn find_values(job: &Job<'_>, steps: &[Step], values: Values<'_>, found: &mut Ve
         {
             found.push(Unready::of_step(step, trouble));
         }
-        let values = values.of(step.first_target().or(values.member));
+        let values = values.inside(step);
         find_values(job, &step.block, values, found);
     }
 }

@@ -36,6 +36,12 @@ impl<'a> Values<'a> {
         Self { member, ..self }
     }
 
+    /// The same in the block of a step. Of a fleet, the first target is as good as any.
+    pub(super) fn inside(self, step: &'a Step) -> Self {
+        let narrows = self.member.is_none() || step.is_for_some_targets();
+        self.of(step.first_target().filter(|_| narrows).or(self.member))
+    }
+
     fn known(&self, key: &Key) -> Option<&'a Data> {
         let of_member = self.member.and_then(|it| self.known.get(&member_key(it, key)));
         of_member.or_else(|| self.known.get(key))

@@ -10,6 +10,7 @@ use self::parts::{duration, filled, fit, float, items, known_name, push, text};
 use super::weight;
 use crate::context::{Context, Place};
 use crate::contract::json::read::{MAX_NESTING, Read, Reader};
+use crate::crossing::member_key;
 use crate::gather::Gather as _;
 use crate::hash::Digest;
 use crate::plan::{
@@ -24,6 +25,8 @@ use crate::value::Value;
 pub(in crate::contract) struct StepReader {
     /// The values of VALUES in the order of their keys.
     pub(in crate::contract) known: Vec<KnownValue>,
+    /// The targets of the block around: in a fleet there are values of each of them.
+    members: Vec<String>,
     count: usize,
     level: usize,
 }
@@ -39,7 +42,7 @@ pub(in crate::contract) struct KnownValue {
 impl StepReader {
     pub(in crate::contract) fn new(keys: impl Iterator<Item = Key>) -> Self {
         let known = keys.map(|key| KnownValue { key, is_used: false, schema: None });
-        Self { known: known.collect(), count: 0, level: 0 }
+        Self { known: known.collect(), members: Vec::new(), count: 0, level: 0 }
     }
 
     pub(in crate::contract) fn step(&mut self, r: &mut Reader<'_>) -> Read<Step> {
@@ -58,7 +61,15 @@ impl StepReader {
         r.object(|r, key| {
             match key {
                 "args" => step.args = self.args(r)?,
-                "block" => step.block = filled(r, |r| self.step(r))?,
+                "block" => {
+                    let around = self.members.clone();
+                    // A fleet is inside of no other target; its variants are for some of its own.
+                    if around.is_empty() || step.is_for_some_targets() {
+                        self.members = step.targets().map(str::to_owned).collect();
+                    }
+                    step.block = filled(r, |r| self.step(r))?;
+                    self.members = around;
+                }
                 "decorator" => {
                     step.node = Self::node(r)?;
                     decorated = true;
@@ -175,15 +186,33 @@ impl StepReader {
     }
 
     fn reference(&mut self, r: &Reader<'_>, key: &str, schema: Option<Digest>) -> Read<Arg> {
+        if let Some(key) = self.used(r, key, schema)? {
+            return Ok(Arg::Value(key));
+        }
+        // A value of each target of the block around it.
+        let members = std::mem::take(&mut self.members);
+        let mut is_of_all = !members.is_empty();
+        for member in &members {
+            is_of_all &= self.used(r, &member_key(member, key), schema)?.is_some();
+        }
+        self.members = members;
+        match is_of_all {
+            true => Ok(Arg::Value(key.into())),
+            false => r.fault(format!("`{key}` is not in VALUES")),
+        }
+    }
+
+    /// Notes that a value is used; none where there is no such value.
+    fn used(&mut self, r: &Reader<'_>, key: &str, schema: Option<Digest>) -> Read<Option<Key>> {
         let Ok(index) = self.known.binary_search_by(|it| (*it.key).cmp(key)) else {
-            return r.fault(format!("`{key}` is not in VALUES"));
+            return Ok(None);
         };
         let known = &mut self.known[index];
         if known.is_used && known.schema != schema {
             return r.fault(format!("`{key}` has two schemas"));
         }
         (known.is_used, known.schema) = (true, schema);
-        Ok(Arg::Value(Arc::clone(&known.key)))
+        Ok(Some(Arc::clone(&known.key)))
     }
 
     fn map(&mut self, r: &mut Reader<'_>) -> Read<Arg> {

@@ -21,9 +21,8 @@ impl Words<'_> {
 
     /// ` → web1 web2 web3`, where the call itself does not say it.
     pub(super) fn targets(&self, step: &Step, ink: &mut Ink) {
-        let Some(Arg::Const(Value::Array(targets))) = step.arg(TARGETS) else { return };
-        let written: Vec<&str> = targets.iter().filter_map(name).collect();
-        if !self.for_reader {
+        let written: Vec<&str> = step.targets().collect();
+        if written.is_empty() || !self.for_reader {
             return;
         }
         let is_plain = match written.as_slice() {
@@ -40,21 +39,7 @@ impl Words<'_> {
     /// `on web1 web3`.
     pub(super) fn variant(step: &Step, ink: &mut Ink) {
         ink.styled(Style::Bold, "on ");
-        if let Some(Arg::Const(Value::Array(targets))) = step.arg(TARGETS) {
-            let written: Vec<&str> = targets.iter().filter_map(name).collect();
-            names(&written, ink);
-        }
-    }
-}
-
-fn name(target: &Value) -> Option<&str> {
-    let name = match target {
-        Value::Map(fields) => fields.get("name")?,
-        name => name,
-    };
-    match name {
-        Value::String(name) => Some(name),
-        _ => None,
+        names(&step.targets().collect::<Vec<_>>(), ink);
     }
 }
 
