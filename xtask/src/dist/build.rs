@@ -49,6 +49,8 @@ pub(super) fn programs(root: &Path) -> Result<Built, String> {
         ("CARGO_ENCODED_RUSTFLAGS", flags.as_str()),
         ("CFLAGS", &c_flags),
         ("SOURCE_DATE_EPOCH", &time),
+        // A release sends its own target helper to other machines.
+        ("OPAL_EMBED", "1"),
     ];
     run_with(root, &variables, &line)?;
     let folder = root.join("target").join(&target).join("release");
