@@ -76,6 +76,11 @@ fn embed(out: &Path) -> io::Result<String> {
 /// The helper as a static program, in a target directory of its own.
 fn build(root: &Path, out: &Path) -> io::Result<PathBuf> {
     let (target, folder) = (required("TARGET")?, out.join("helper"));
+    let mut flags = "-Ctarget-feature=+crt-static\u{1f}-Crelocation-model=static".to_owned();
+    // Those around it keep the names of directories out of a release.
+    if let Some(around) = variable("CARGO_ENCODED_RUSTFLAGS") {
+        flags = format!("{around}\u{1f}{flags}");
+    }
     let mut command = program(required("CARGO")?);
     command
         .current_dir(root)
@@ -85,10 +90,7 @@ fn build(root: &Path, out: &Path) -> io::Result<PathBuf> {
         .arg(&folder)
         // Only for the helper: `--target` keeps it from what is run while it is built. Without
         // relocations it is a tenth smaller.
-        .env(
-            "CARGO_ENCODED_RUSTFLAGS",
-            "-Ctarget-feature=+crt-static\u{1f}-Crelocation-model=static",
-        )
+        .env("CARGO_ENCODED_RUSTFLAGS", flags)
         .env_remove("RUSTFLAGS")
         .stdout(Stdio::null());
     match command.status()?.success() {
