@@ -32,9 +32,11 @@ impl Pretend<'_, '_> {
         }
         let mut here = self.here.clone();
         if let Some(crossing) = &under.crossing {
-            self.rehearsal.cross(&mut here, crossing, false);
+            let name = crossing.target.name.as_str();
+            let crossed = self.rehearsal.cross(&here, crossing, false);
+            here.go_to(name, crossed);
         }
-        if let Some(project) = &under.project {
+        if let Some(project) = under.project.as_ref().filter(|_| here.target.is_none()) {
             self.rehearsal.enter(&mut here, project);
         }
         if let Some(directory) = &under.directory {
@@ -71,10 +73,11 @@ impl Stage for Pretend<'_, '_> {
 
     fn fleet(&mut self, fleet: &Fleet) -> Result<(), Halt> {
         if !std::mem::replace(&mut self.is_walked, true) {
-            for crossing in &fleet.crossings {
+            let crossed = self.rehearsal.cross_all(self.here, &fleet.crossings, fleet.most);
+            for (crossing, crossed) in fleet.crossings.iter().zip(crossed) {
                 let mut here = self.here.clone();
-                self.rehearsal.cross(&mut here, crossing, true);
                 let name = crossing.target.name.as_str();
+                here.go_to(name, crossed);
                 self.rehearsal.block(member_block(self.step, name), here);
             }
         }

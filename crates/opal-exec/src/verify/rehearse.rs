@@ -1,9 +1,10 @@
 //! Where the resources of a plan are: their directories and environments, as far as they are known
 //! without running anything.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -201,27 +202,38 @@ impl<'p> Rehearsal<'p> {
         }
     }
 
-    /// Goes to a target. Where it cannot be reached, its resources are blocked.
-    pub(super) fn cross(&mut self, here: &mut Here, crossing: &Crossing, is_member: bool) {
+    /// A target, seen from where a step is.
+    pub(super) fn cross(&self, here: &Here, crossing: &Crossing, is_member: bool) -> Crossed {
+        if let Some(trouble) = &here.blocked {
+            return Err(Trouble::clone(trouble));
+        }
         let Survey { reach, stop, .. } = self.survey;
-        let name = crossing.target.name.as_str();
-        here.target = Some(match &here.target {
-            Some(around) => format!("{around}/{name}").into(),
-            None => name.into(),
-        });
-        if here.blocked.is_some() {
-            return;
-        }
         let site = here.spot.site.as_deref();
-        match Site::cross(reach, site, crossing, is_member, Access::ReadOnly, stop) {
-            Ok((site, start)) => {
-                let (base, directory) = (Arc::clone(&start), start);
-                let environment = Arc::default();
-                here.spot = Spot { site: Some(site), base, directory, environment };
-                here.adrift = None;
+        Site::cross(reach, site, crossing, is_member, Access::ReadOnly, stop)
+    }
+
+    /// All targets of a fleet, several at a time: one that does not answer holds up no other one.
+    pub(super) fn cross_all(&self, here: &Here, all: &[Crossing], most: usize) -> Vec<Crossed> {
+        let crossed: Vec<OnceLock<Crossed>> = all.iter().map(|_| OnceLock::new()).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some(index) = Some(next.fetch_add(1, Ordering::SeqCst))
+                && let (Some(crossing), Some(place)) = (all.get(index), crossed.get(index))
+            {
+                let _ = place.set(self.cross(here, crossing, true));
             }
-            Err(trouble) => here.blocked = Some(Arc::new(trouble)),
-        }
+        };
+        thread::scope(|scope| {
+            for _ in 1..most.min(all.len()) {
+                // With fewer threads it takes longer, and that is all.
+                if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                    break;
+                }
+            }
+            work();
+        });
+        let lost = || Err(StepError::VerificationStopped.into());
+        crossed.into_iter().map(|place| place.into_inner().unwrap_or_else(lost)).collect()
     }
 
     /// Goes to the directory of an imported project, wherever the step is.
@@ -286,7 +298,27 @@ fn may_change(step: &Step) -> Arc<str> {
     format!("`{}` may change the directory", step.path).into()
 }
 
+/// A target and where steps start there, or why it cannot be reached.
+pub(super) type Crossed = Result<(Arc<Site>, Arc<Path>), Trouble>;
+
 impl Here {
+    /// Goes to a target. Where it was not reached, its resources are blocked.
+    pub(super) fn go_to(&mut self, name: &str, crossed: Crossed) {
+        self.target = Some(match &self.target {
+            Some(around) => format!("{around}/{name}").into(),
+            None => name.into(),
+        });
+        match crossed {
+            Ok((site, start)) => {
+                let (base, directory) = (Arc::clone(&start), start);
+                let environment = Arc::default();
+                self.spot = Spot { site: Some(site), base, directory, environment };
+                self.adrift = None;
+            }
+            Err(trouble) => self.blocked = Some(Arc::new(trouble)),
+        }
+    }
+
     /// What is known where it is one of two.
     fn or(&self, other: Self, chain: &Step) -> Self {
         let is_same = self.spot.directory == other.spot.directory;

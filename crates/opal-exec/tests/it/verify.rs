@@ -4,6 +4,7 @@
 
 mod order;
 mod places;
+mod targets;
 pub(crate) mod things;
 mod trouble;
 mod verifying;

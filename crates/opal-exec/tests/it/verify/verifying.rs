@@ -10,8 +10,8 @@ use opal_exec::execute::{self, Unready};
 use opal_exec::verify::{Progress, Report, Survey, USUAL_JOBS, verify};
 use opal_session::Session;
 use opal_session::stop::Stop;
-use opal_testing::LoggedSession;
 use opal_testing::bare;
+use opal_testing::{LoggedReach, LoggedSession};
 use opal_vault::Vault;
 use opal_vault::verification::Verification;
 
@@ -21,6 +21,7 @@ use opal_testing::planning::Project;
 pub(crate) struct Verifying {
     pub(crate) project: Project,
     pub(crate) session: Arc<dyn Session + Send>,
+    pub(crate) reach: LoggedReach,
     pub(crate) stop: Stop,
     pub(crate) jobs: usize,
     pub(crate) timeout: Option<Duration>,
@@ -40,6 +41,7 @@ impl Verifying {
         Self {
             project: Project::new(source).plugins(&[&THING]),
             session: Arc::new(LoggedSession::new()),
+            reach: LoggedReach::default(),
             stop: Stop::new(),
             jobs: USUAL_JOBS,
             timeout: None,
@@ -67,6 +69,7 @@ impl Verifying {
             timeout: self.timeout,
             selection: Selection { only: &self.only, skip: &self.skip },
             key: self.key.as_ref(),
+            reach: Some(&self.reach),
             ..bare::survey(plan, values, registry, session, at, &vault, stop)
         };
         let tell = |news: Progress<'_>| {
