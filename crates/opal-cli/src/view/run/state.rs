@@ -16,6 +16,7 @@ mod targets;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use opal_core::action::Level;
@@ -59,6 +60,8 @@ pub(super) struct State {
     attempts: BTreeMap<Box<str>, Attempt>,
     /// By the paths of steps in branches: what their lines begin with.
     prefixes: BTreeMap<Box<str>, String>,
+    /// The target whose steps were shown last; none on opal's machine.
+    site: Option<Arc<str>>,
     /// The task whose steps were shown last; at first the target.
     pub(super) task: Option<String>,
     /// Branches are shown side by side.
@@ -108,6 +111,7 @@ impl State {
             held: None,
             attempts: BTreeMap::new(),
             prefixes: BTreeMap::new(),
+            site: None,
             task: None,
             is_prefixed: false,
             unread: BTreeSet::new(),
@@ -165,7 +169,10 @@ impl State {
 
     pub(super) fn event(&mut self, event: &Event<'_>, of: Of<'_>) {
         match &event.kind {
-            Kind::Started(started) => self.started(started, of.task),
+            Kind::Started(started) => {
+                self.name_site(started, event.target.as_ref());
+                self.started(started, of.task);
+            }
             Kind::Finished(finished) => self.finished(finished, of.place),
             Kind::Caught { path, code, .. } => self.caught(path, *code, of.place),
             Kind::Skipped { path, decorator, why } => {
