@@ -9,7 +9,15 @@ mod outputs;
 mod places;
 mod plugins;
 
-use opal_core::decorator::Exposure;
+use std::sync::Arc;
+
+use opal_core::Data;
+use opal_core::boundary::Member;
+use opal_core::crossing::{Facts, Target};
+use opal_core::decorator::{Exposure, Site};
+use opal_core::hosts::{self, Inventories, Wanted};
+use opal_core::resolver::{Probe, Trouble};
+use opal_core::target::Hop;
 use opal_plan::plan::Purpose;
 use opal_testing::MemoryWorld;
 
@@ -39,10 +47,47 @@ const PLANTED: &[Planted] = &[
 fn every_hidden_value_decorator_has_its_canary() {
     let hidden = opal_decorators::BUILT_IN.iter().filter(|descriptor| {
         let gives = descriptor.resolver.is_some() || descriptor.generator.is_some();
-        gives && descriptor.exposure != Exposure::Public
+        // What an inventory says has a test of its own: it needs a block with one.
+        let is_of_world = descriptor.site != Site::Facts;
+        gives && is_of_world && descriptor.exposure != Exposure::Public
     });
     for descriptor in hidden {
         assert!(PLANTED.iter().any(|(path, ..)| *path == descriptor.path), "{}", descriptor.path);
+    }
+}
+
+/// An inventory with one host, whose variable is the canary.
+#[derive(Debug)]
+struct Planting;
+
+impl Inventories for Planting {
+    fn members(&self, _: &Wanted<'_>, _: &dyn Probe) -> Result<Vec<Member>, Trouble> {
+        let hop = Hop::Ssh("web1".parse().unwrap());
+        let name = "web1".parse().unwrap();
+        let vars = [("HOLDER".to_owned(), Ok(Data::text(CANARY)))].into();
+        let facts = Facts { name: "web1".to_owned(), vars, ..Facts::default() };
+        Ok(vec![Member { target: Target { name, hop, role: None, key_file: None }, facts }])
+    }
+
+    fn is_expensive(&self, _: &str) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_variable_of_an_inventory_is_in_no_output_of_a_plan() {
+    hosts::read_by(Arc::new(Planting));
+    for place in ["echo {}", "if {} == \"x\" { echo x }", "@log({})", "@environ(A={}) { true }"] {
+        let block = place.replace("{}", "@target.vars.HOLDER");
+        let source = format!("@ssh.hosts(inventory=\"x\") {{\n    {block}\n}}\n");
+        for purpose in [Purpose::Run, Purpose::Contract, Purpose::Quick] {
+            let project = Project::new(&source).purpose(purpose);
+            let resolved = project.plan().unwrap();
+            let shown = format!("{:?} {:?}", resolved.plan, resolved.secrets);
+            for form in outputs::forms(CANARY) {
+                assert!(!shown.contains(&form), "{place}: {shown}");
+            }
+        }
     }
 }
 
