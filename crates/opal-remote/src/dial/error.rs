@@ -132,7 +132,7 @@ impl DialError {
                 "check the password, or allow the user with `NOPASSWD` in sudoers".to_owned()
             }
             (DialCause::NoProgram { .. }, _) => {
-                "opal has helpers for Linux; `helper=\"none\"` runs commands without one".to_owned()
+                "opal has a helper only for Linux, and for machines like its own".to_owned()
             }
             (DialCause::NoPlace, _) => {
                 "make space in the home directory, or in a directory that is \
