@@ -96,6 +96,7 @@ pub(crate) fn around(
         took: crate::clock::now().duration_since(at).unwrap_or_default(),
         host: None,
         facts: vec![("opal", env!("CARGO_PKG_VERSION").to_owned())],
+        fleets: Vec::new(),
         cases: Vec::new(),
         plan: None,
     };
@@ -138,9 +139,21 @@ pub(crate) fn join(
     let (status, host) = (last.report.status.clone(), last.report.host.clone());
     let took = crate::clock::now().duration_since(began).unwrap_or_default();
     let (name, is_good, at) = (name.to_owned(), true, began);
-    let (summary, trouble, facts, cases, plan) = Default::default();
-    let mut whole =
-        Report { name, status, is_good, summary, trouble, at, took, host, facts, cases, plan };
+    let (summary, trouble, facts, fleets, cases, plan) = Default::default();
+    let mut whole = Report {
+        name,
+        status,
+        is_good,
+        summary,
+        trouble,
+        at,
+        took,
+        host,
+        facts,
+        fleets,
+        cases,
+        plan,
+    };
     let mut runs = Vec::new();
     for Gathered { report, json } in parts {
         let separator = if whole.summary.is_empty() { "" } else { "; " };
@@ -153,6 +166,7 @@ pub(crate) fn join(
         };
         whole.facts.extend(report.facts.into_iter().filter_map(of_part));
         let later = report.at.duration_since(began).unwrap_or_default();
+        whole.fleets.extend(report.fleets);
         whole.cases.extend(moved(report.cases, &report.name, later));
         let plan = whole.plan.get_or_insert_default();
         plan.push_str(&report.plan.unwrap_or_default());

@@ -18,6 +18,7 @@ pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod starter;
 mod table;
+pub(crate) mod targets;
 pub(crate) mod trace;
 pub(crate) mod tty;
 pub(crate) mod verify;

@@ -298,7 +298,8 @@ impl StepError<'_> {
             }
             Self::VerificationTimedOut { .. } => "give it more time with `verify_timeout`",
             Self::ReadOnly => "run the plan",
-            Self::TargetsFailed { .. } => "the table above says which, and at which step",
+            // The table says which, and the run how to resume it.
+            Self::TargetsFailed { .. } => "",
             Self::TargetSyntax { .. } => {
                 "fix the command, or use only what the shell of the target understands; nothing \
                  has run there"
@@ -323,6 +324,7 @@ fn blamed(late: &[&str]) -> String {
 impl From<StepError<'_>> for Trouble {
     fn from(error: StepError<'_>) -> Self {
         let mut trouble = Self::new(error.kind(), error.message(), error.help());
+        trouble.help.retain(|help| !help.is_empty());
         if let StepError::DependencyMissing { own: Some(own), .. } = error {
             trouble.help.push(opal_core::message!("verification reports: ", own));
         }

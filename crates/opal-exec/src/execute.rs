@@ -13,7 +13,7 @@
 //! | a step from its start to its end: events, bindings | `call` |
 //! | what actions may do | `actor`, `stage`, commands in `command` |
 //! | how a step ends that cannot go on | `halts` |
-//! | a block on a target, and on many | `crossing`, `fleet` |
+//! | a block on a target, and on many | `crossing`, `fleet`; which targets take part, and where they begin, `roster` |
 //! | `&&`, `||`, `;` and pipes | `chain` |
 //! | branches in parallel, each when its turn has come, and their names | `parallel`, `turns`, `labels`, `places` |
 //! | what the steps came to | `tally`, `ledger` |
@@ -61,6 +61,7 @@ mod pump;
 mod redirect;
 mod resource;
 mod resume;
+mod roster;
 mod run;
 mod screen;
 mod show;
@@ -90,6 +91,7 @@ pub use job::{FailedStep, Job, Outcome, ShownBranches};
 pub use opal_core::unready::Unready;
 pub use prepare::{Question, prepare, questions, register, register_planned};
 pub use resume::{can_begin, together};
+pub use roster::{can_continue, continued};
 pub use steps::leaf;
 
 /// Runs the steps of a plan that [`prepare`] has found ready.
@@ -125,8 +127,11 @@ pub fn execute(job: &Job<'_>) -> Outcome {
         // It was stopped, and what failed before or while it cleaned up is beside that.
         None => tally.uncaught(),
     };
+    let mut fleets = std::mem::take(&mut *lock(&walk.fleets));
+    let fleets = job.plan.all_steps().filter_map(|step| fleets.remove(&*step.path)).collect();
     Outcome {
         steps: tally.counts(),
+        fleets,
         failed: failed.or_else(|| Some(late.first()?.step.clone())),
         beside,
         more,

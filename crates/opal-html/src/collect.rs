@@ -1,7 +1,7 @@
 //! Gathers what a report is made of, while a run goes on.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use opal_core::stream::Stream;
@@ -21,13 +21,23 @@ pub struct Collector(Mutex<Gathered>);
 
 #[derive(Debug, Default)]
 struct Gathered {
-    /// By path: each leaf step that has begun, and each that was skipped.
-    steps: BTreeMap<Box<str>, Seen>,
-    /// By path: blocks that failed, and not because of a step in them.
-    blocks: BTreeMap<Box<str>, Seen>,
+    /// Each leaf step that has begun, and each that was skipped.
+    steps: BTreeMap<Spot, Seen>,
+    /// Blocks that failed, and not because of a step in them.
+    blocks: BTreeMap<Spot, Seen>,
     /// The leaf steps that are at work, by number.
-    running: BTreeMap<u64, Box<str>>,
+    running: BTreeMap<u64, Spot>,
+    /// By path: the names of their targets, in the order of the plan.
+    fleets: BTreeMap<Box<str>, Vec<Arc<str>>>,
     kept: usize,
+}
+
+/// A step on a target: on all targets of a fleet the paths are the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Spot {
+    path: Box<str>,
+    /// None on opal's machine.
+    target: Option<Arc<str>>,
 }
 
 #[derive(Debug, Default)]
@@ -78,31 +88,98 @@ impl Collector {
     ) -> Vec<Case> {
         let mut gathered = self.lock();
         let mut cases = Vec::new();
-        for leaf in plan {
-            let seen = match leaf.is_block {
-                true => match gathered.blocks.remove(&leaf.path) {
-                    Some(seen) if !gathered.has_failure_in(&leaf.path) => Some(seen),
-                    _ => continue,
-                },
-                false => gathered.steps.remove(&leaf.path),
+        let mut plan = plan.as_slice();
+        while let Some((leaf, rest)) = plan.split_first() {
+            plan = rest;
+            let is_failed = |leaf: &Leaf| failed.contains(&&*leaf.path);
+            let mut add = |leaf: &Leaf, target: Option<Arc<str>>, seen| {
+                cases.push(case(leaf, target, seen, began, is_failed(leaf), is_cut, vault));
             };
-            let is_failed = failed.contains(&&*leaf.path);
-            cases.push(case(leaf, seen, began, is_failed, is_cut, vault));
+            if leaf.is_block {
+                for (spot, seen) in taken(&mut gathered.blocks, &leaf.path) {
+                    if !gathered.has_failure_in(&spot) {
+                        add(leaf, spot.target, Some(seen));
+                    }
+                }
+            } else {
+                let seen = taken(&mut gathered.steps, &leaf.path);
+                if seen.is_empty() {
+                    add(leaf, None, None);
+                }
+                seen.into_iter().for_each(|(spot, seen)| add(leaf, spot.target, Some(seen)));
+            }
+            if let Some(names) = gathered.fleets.remove(&leaf.path) {
+                let inside = rest.iter().take_while(|inner| is_in(&inner.path, &leaf.path)).count();
+                let (inside, after) = rest.split_at(inside);
+                gathered.on_targets(&names, inside, &mut add);
+                plan = after;
+            }
         }
         cases
     }
 }
 
+/// What is known about a step, on every target.
+fn taken(all: &mut BTreeMap<Spot, Seen>, path: &str) -> Vec<(Spot, Seen)> {
+    let first = Spot { path: path.into(), target: None };
+    let of_path = |spot: &Spot| &*spot.path == path;
+    let found: Vec<Spot> =
+        all.range(first..).map(|(spot, _)| spot).take_while(|it| of_path(it)).cloned().collect();
+    found.into_iter().filter_map(|spot| all.remove_entry(&spot)).collect()
+}
+
+fn is_in(path: &str, around: &str) -> bool {
+    path.strip_prefix(around).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Adds a case for a step, on a target.
+type Add<'a> = dyn FnMut(&Leaf, Option<Arc<str>>, Option<Seen>) + 'a;
+
 impl Gathered {
-    fn has_failure_in(&self, path: &str) -> bool {
-        let inside =
-            |other: &str| other.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
-        self.steps.iter().any(|(other, seen)| inside(other) && seen.is_bad())
+    /// The steps of a fleet: by target, and then in the order of the plan. What ran on none of them is
+    /// there once.
+    fn on_targets(
+        &mut self,
+        names: &[Arc<str>],
+        leaves: &[Leaf],
+        add: &mut Add<'_>,
+    ) {
+        let places: BTreeMap<&str, usize> = names.iter().map(|name| &**name).zip(0..).collect();
+        let mut members: Vec<Vec<(&Leaf, Arc<str>, Seen)>> = names.iter().map(|_| vec![]).collect();
+        let mut not_run = Vec::new();
+        for leaf in leaves {
+            let all = if leaf.is_block { &mut self.blocks } else { &mut self.steps };
+            let found = taken(all, &leaf.path);
+            if found.is_empty() && !leaf.is_block {
+                not_run.push(leaf);
+            }
+            for (spot, seen) in found {
+                let Some(target) = spot.target.clone() else { continue };
+                let place = target.split('/').find_map(|part| places.get(part));
+                let is_said = leaf.is_block && self.has_failure_in(&spot);
+                if let Some(member) = place.and_then(|at| members.get_mut(*at)).filter(|_| !is_said)
+                {
+                    member.push((leaf, target, seen));
+                }
+            }
+        }
+        for (leaf, target, seen) in members.into_iter().flatten() {
+            add(leaf, Some(target), Some(seen));
+        }
+        not_run.into_iter().for_each(|leaf| add(leaf, None, None));
     }
 
-    fn started(&mut self, step: &Started<'_>, at: SystemTime) {
-        self.running.insert(step.number, step.path.into());
-        let seen = self.steps.entry(step.path.into()).or_default();
+    /// Whether a step in it has failed: of a fleet on any of its targets.
+    fn has_failure_in(&self, block: &Spot) -> bool {
+        let is_there = |spot: &Spot| block.target.is_none() || spot.target == block.target;
+        let mut all = self.steps.iter();
+        all.any(|(it, seen)| is_in(&it.path, &block.path) && is_there(it) && seen.is_bad())
+    }
+
+    fn started(&mut self, step: &Started<'_>, target: Option<Arc<str>>, at: SystemTime) {
+        let spot = Spot { path: step.path.into(), target };
+        self.running.insert(step.number, spot.clone());
+        let seen = self.steps.entry(spot).or_default();
         self.kept -= seen.printed.len();
         *seen = Seen {
             text: step.text.text().into_owned(),
@@ -113,19 +190,20 @@ impl Gathered {
         seen.attempts.push((at, None));
     }
 
-    fn finished(&mut self, step: &Finished<'_>, at: SystemTime) {
+    fn finished(&mut self, step: &Finished<'_>, target: Option<Arc<str>>, at: SystemTime) {
         let message = step.message.as_ref().map(|message| message.text().into_owned());
         let ended = Ended { end: step.end, code: step.code, took: step.took };
         if step.is_block {
             if !step.end.is_good() && !step.passes_on {
                 let began = at.checked_sub(step.took).unwrap_or(at);
                 let attempts = vec![(began, Some(ended))];
-                self.blocks.insert(step.path.into(), Seen { message, attempts, ..Seen::default() });
+                let spot = Spot { path: step.path.into(), target };
+                self.blocks.insert(spot, Seen { message, attempts, ..Seen::default() });
             }
             return;
         }
-        let Some(path) = self.running.remove(&step.number) else { return };
-        let Some(seen) = self.steps.get_mut(&path) else { return };
+        let Some(spot) = self.running.remove(&step.number) else { return };
+        let Some(seen) = self.steps.get_mut(&spot) else { return };
         if let Some((_, end)) = seen.attempts.last_mut() {
             *end = Some(ended);
         }
@@ -137,27 +215,33 @@ impl Gathered {
     }
 
     fn event(&mut self, event: &Event<'_>) {
+        let target = || event.target.clone();
+        let spot = |path: &str| Spot { path: path.into(), target: target() };
         match &event.kind {
-            Kind::Started(step) if !step.is_block => self.started(step, event.at),
-            Kind::Finished(step) => self.finished(step, event.at),
+            Kind::Started(step) if !step.is_block => self.started(step, target(), event.at),
+            Kind::Finished(step) => self.finished(step, target(), event.at),
+            Kind::Fleet { path, names } => {
+                self.fleets.insert((*path).into(), names.clone());
+            }
             Kind::Skipped { path, why, .. } => {
-                let seen = self.steps.entry((*path).into()).or_default();
+                let seen = self.steps.entry(spot(path)).or_default();
                 seen.is_skipped = true;
                 seen.message = why.as_ref().map(|why| why.text().into_owned());
             }
             Kind::Caught { path, .. } => {
-                let is_in = |other: &str| {
-                    other.strip_prefix(path).is_some_and(|it| it.is_empty() || it.starts_with('.'))
-                };
+                // What a fleet has failed with is caught on all of its targets.
+                let is_there = |it: &Spot| target().is_none_or(|site| it.target == Some(site));
+                let is_of = |it: &Spot| &*it.path == *path || is_in(&it.path, path);
                 let all = self.steps.iter_mut().chain(&mut self.blocks);
-                all.filter(|(path, _)| is_in(path)).for_each(|(_, seen)| seen.is_caught = true);
+                all.filter(|(it, _)| is_of(it) && is_there(it))
+                    .for_each(|(_, seen)| seen.is_caught = true);
             }
             Kind::Verified { path, details: Some(details), .. } => {
-                let seen = self.steps.entry((*path).into()).or_default();
+                let seen = self.steps.entry(spot(path)).or_default();
                 seen.details.get_or_insert_with(|| details.text().into_owned());
             }
             Kind::Undone { path, message, .. } => {
-                let seen = self.steps.entry((*path).into()).or_default();
+                let seen = self.steps.entry(spot(path)).or_default();
                 seen.message = Some(message.text().into_owned());
                 if let Some((_, Some(ended))) = seen.attempts.last_mut() {
                     (ended.end, ended.code) = (End::Failed, 1);
@@ -179,7 +263,8 @@ impl Seen {
 }
 
 fn case(
-    leaf: Leaf,
+    leaf: &Leaf,
+    target: Option<Arc<str>>,
     seen: Option<Seen>,
     began: SystemTime,
     is_failed: bool,
@@ -197,14 +282,15 @@ fn case(
     let text = if seen.text.is_empty() { &leaf.text } else { &seen.text };
     Case {
         text: shown(text),
-        place: leaf.place,
+        target: target.map(|target| target.to_string()),
+        place: leaf.place.clone(),
         outcome,
         status,
         message: seen.message.as_deref().map(shown).or(usual),
         spans: seen.attempts.iter().map(span).collect(),
         printed: seen.printed.finish(vault),
         details: seen.details.as_deref().map(shown),
-        path: leaf.path,
+        path: leaf.path.clone(),
     }
 }
 
@@ -241,7 +327,7 @@ impl Recorder for Collector {
 
     fn output(&self, number: u64, _: Stream, bytes: &Shown<'_>) -> Result<(), Unrecorded> {
         let gathered = &mut *self.lock();
-        let seen = gathered.running.get(&number).and_then(|path| gathered.steps.get_mut(path));
+        let seen = gathered.running.get(&number).and_then(|spot| gathered.steps.get_mut(spot));
         if let Some(seen) = seen {
             let before = seen.printed.len();
             seen.printed.push(bytes.bytes());

@@ -52,7 +52,8 @@ pub fn document(report: &Report) -> String {
 fn testcase(case: &Case) -> Markup {
     // Together they are unique: some systems take equal ones for one case.
     let (class, last) = case.path.rsplit_once('.').unwrap_or(("", &case.path));
-    let name = format!("{}: {}", line(last), head(&case.text));
+    let target = case.target.as_ref().map(|target| format!("[{}] ", line(target)));
+    let name = format!("{}{}: {}", target.unwrap_or_default(), line(last), head(&case.text));
     let (file, number) = case.place.as_ref().map(|(file, line)| (file, *line)).unzip();
     html! {
         testcase classname=(line(class)) name=(name) time=(seconds(case.took()))

@@ -1,6 +1,8 @@
 //! Markdown, for the summary of a job: failures first, then a row for each step.
 
-use crate::report::{Case, Outcome, Report};
+use opal_vault::targets::TargetRow;
+
+use crate::report::{Case, Outcome, Report, target_step};
 use crate::text::{head, last_lines, lines, markdown};
 use opal_core::duration::rounded as time;
 
@@ -36,6 +38,11 @@ fn blocks(report: &Report) -> Vec<String> {
         blocks.push(format!("\n{}\n", markdown(trouble)));
     }
     blocks.extend(report.cases.iter().filter(|case| case.is_bad()).map(failure));
+    for fleet in &report.fleets {
+        blocks
+            .push("\n| target | status | step | code | time |\n|---|---|---|---|---|\n".to_owned());
+        blocks.extend(fleet.rows.iter().map(target));
+    }
     if !report.cases.is_empty() {
         blocks.push("\n| | step | result | took |\n|---|---|---|---|\n".to_owned());
     }
@@ -48,7 +55,7 @@ fn blocks(report: &Report) -> Vec<String> {
 }
 
 fn failure(case: &Case) -> String {
-    let mut text = format!("\n<details><summary>❌ <code>{}</code>", markdown(&head(&case.text)));
+    let mut text = format!("\n<details><summary>❌ <code>{}</code>", markdown(&head(&case.name())));
     if let Some(message) = &case.message {
         text.push_str(&format!(": {}", markdown(message)));
     }
@@ -74,6 +81,14 @@ fn fenced(language: &str, text: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}\n\n", text.trim_end_matches('\n'))
 }
 
+fn target(row: &TargetRow) -> String {
+    let step = target_step(row).map(|step| format!("<code>{}</code>", markdown(&head(&step))));
+    let code = row.code.map(|code| code.to_string()).unwrap_or_default();
+    let (name, status) = (markdown(&row.name), row.end.name());
+    let took = row.took.map(time).unwrap_or_default();
+    format!("| {name} | {status} | {} | {code} | {took} |\n", step.unwrap_or_default())
+}
+
 fn row(case: &Case) -> String {
     let sign = match case.outcome {
         Outcome::Passed => "✅",
@@ -81,6 +96,6 @@ fn row(case: &Case) -> String {
         Outcome::Skipped => "⏭️",
     };
     let took = if case.spans.is_empty() { String::new() } else { time(case.took()) };
-    let text = markdown(&head(&case.text));
+    let text = markdown(&head(&case.name()));
     format!("| {sign} | <code>{text}</code> | {} | {took} |\n", case.status)
 }

@@ -5,10 +5,11 @@ use std::time::Duration;
 use base64ct::{Base64, Encoding as _};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use opal_core::hash::Algorithm;
+use opal_vault::targets::{FleetTable, TargetEnd};
 
 use crate::colours;
 use crate::printed::Printed;
-use crate::report::{Case, Outcome, Report};
+use crate::report::{Case, Outcome, Report, target_step};
 use crate::text::{head, line, lines};
 use opal_core::duration::rounded as time;
 
@@ -52,6 +53,10 @@ fn body(report: &Report) -> Markup {
         @if !report.facts.is_empty() {
             dl { @for (name, text) in &report.facts { dt { (name) } dd { (line(text)) } } }
         }
+        @if !report.fleets.is_empty() {
+            h2 { "Targets" }
+            @for fleet in &report.fleets { (targets(fleet)) }
+        }
         @if !report.cases.is_empty() {
             h2 { "Steps" }
             @for case in &report.cases { (step(case, whole)) }
@@ -59,6 +64,28 @@ fn body(report: &Report) -> Markup {
         @if let Some(plan) = &report.plan {
             h2 { "Plan" }
             details { summary { "Show the plan" } pre { (lines(plan)) } }
+        }
+    }
+}
+
+fn targets(fleet: &FleetTable) -> Markup {
+    let class = |end: TargetEnd| match end {
+        TargetEnd::Ok => "good",
+        TargetEnd::Failed | TargetEnd::Unreachable | TargetEnd::Lost => "bad",
+        TargetEnd::Skipped => "skip",
+    };
+    html! {
+        table {
+            tr { th { "target" } th { "status" } th { "step" } th { "code" } th { "time" } }
+            @for row in &fleet.rows {
+                tr {
+                    td { (line(&row.name)) }
+                    td class=(class(row.end)) { (row.end.name()) }
+                    td { @if let Some(step) = target_step(row) { code { (head(&step)) } } }
+                    td { @if let Some(code) = row.code { (code) } }
+                    td { @if let Some(took) = row.took { (time(took)) } }
+                }
+            }
         }
     }
 }
@@ -99,7 +126,7 @@ fn row(case: &Case, whole: Duration) -> Markup {
     };
     html! {
         span class=(class) { (sign) " " (case.status) }
-        code { (head(&case.text)) }
+        code { (head(&case.name())) }
         (timeline(case, whole))
         span.took { @if !case.spans.is_empty() { (time(case.took())) } }
     }

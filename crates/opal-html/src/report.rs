@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use opal_vault::targets::{FleetTable, TargetRow};
+
 use crate::printed::Printed;
 
 /// A run, or a verification.
@@ -21,6 +23,8 @@ pub struct Report {
     pub host: Option<String>,
     /// Names and texts, in the order of reading.
     pub facts: Vec<(&'static str, String)>,
+    /// How the targets of its fleets ended.
+    pub fleets: Vec<FleetTable>,
     pub cases: Vec<Case>,
     /// The plan as a tree.
     pub plan: Option<String>,
@@ -29,8 +33,10 @@ pub struct Report {
 /// A leaf step, or a resource that was verified.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Unique in its report.
+    /// With the target unique in its report.
     pub path: Box<str>,
+    /// The target that it ran on; none on opal's machine.
+    pub target: Option<String>,
     /// The step as the plan shows it, or what the resource is about.
     pub text: String,
     /// Where it is: a file, and a line from 1.
@@ -75,10 +81,24 @@ impl Case {
         self.spans.iter().map(|span| span.took).sum()
     }
 
+    /// The step, after the target that it ran on.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match &self.target {
+            Some(target) => format!("{target}: {}", self.text),
+            None => self.text.clone(),
+        }
+    }
+
     #[must_use]
     pub fn is_bad(&self) -> bool {
         matches!(self.outcome, Outcome::Failed | Outcome::Error)
     }
+}
+
+/// The step that a target ended at; of one that was not reached, why.
+pub(crate) fn target_step(row: &TargetRow) -> Option<String> {
+    row.step.as_ref().or(row.message.as_ref()).map(|shown| shown.text().into_owned())
 }
 
 impl Report {

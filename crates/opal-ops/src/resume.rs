@@ -7,13 +7,14 @@ use std::path::Path;
 use opal_core::contract::plan_hash;
 use opal_core::hash::Digest;
 use opal_core::plan::Plan;
-use opal_exec::execute::{can_begin, together};
+use opal_exec::execute::{can_begin, can_continue, continued, together};
 use opal_plan::plan::Resolved;
 use opal_vault::event::Status;
 use opal_vault::record::RunId;
 use opal_vault::record::failed_path;
 use opal_vault::record::reader::{self, Found, Run, State, Unclear, Unreadable};
 use opal_vault::root::{Root, RootError};
+use opal_vault::targets::FleetTable;
 
 /// The run that was asked for.
 #[derive(Clone, Copy, Debug)]
@@ -138,19 +139,27 @@ pub fn path(run: &Run, plan: &Plan) -> Result<String, NotResumed> {
     path.map(str::to_owned).ok_or_else(|| NotResumed::OtherPlan(run.id.clone()))
 }
 
+/// How the targets of its fleets ended, where they are continued one by one.
+pub fn fleets(run: &Run, plan: &Plan) -> Result<Vec<FleetTable>, NotResumed> {
+    let tables = reader::tables(&run.folder).map_err(NotResumed::Unreadable)?;
+    Ok(continued(plan, tables))
+}
+
 /// Whether `--resume` would find a step in this record, and could begin there.
 #[must_use]
 pub fn can_be_resumed(folder: &Path, resolved: &Resolved) -> bool {
     let id = folder.file_name().and_then(OsStr::to_str).and_then(|name| name.parse().ok());
     let found = id.map(|id| Found { id, folder: folder.to_owned() });
-    let run = found.and_then(|found| Run::load(&found).ok());
-    let failed = run.and_then(|run| failed_path(&run).ok().flatten());
+    let Some(run) = found.and_then(|found| Run::load(&found).ok()) else { return false };
+    let failed = failed_path(&run).ok().flatten();
     // A step that only fails would fail again.
     let only_fails =
         |path: &str| resolved.plan.step(path).is_some_and(|it| it.node.name() == "@fail");
     let failed = failed.filter(|failed| !only_fails(&failed.path));
     let path = failed.as_ref().and_then(|failed| together(&resolved.plan, &failed.path));
-    path.is_some_and(|path| can_begin(&resolved.plan, &resolved.secrets, path))
+    let Resolved { plan, secrets, .. } = resolved;
+    let is_open = path.is_some_and(|path| can_begin(plan, secrets, path));
+    is_open && fleets(&run, plan).is_ok_and(|tables| can_continue(plan, secrets, &tables))
 }
 
 /// As records name it.

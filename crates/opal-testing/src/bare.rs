@@ -60,6 +60,7 @@ pub fn job<'a>(
         jobs: None,
         output: ShownBranches::GROUPED,
         from: None,
+        earlier: &[],
         selected: None,
         known: None,
         is_declared: false,

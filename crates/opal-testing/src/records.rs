@@ -64,6 +64,7 @@ pub fn ending(status: Status, code: i32) -> Ending<'static> {
         beside: Vec::new(),
         hidden: &[],
         resources: Vec::new(),
+        fleets: &[],
         modified: None,
     }
 }

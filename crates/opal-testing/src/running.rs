@@ -15,7 +15,8 @@ use opal_session::stop::Stop;
 use opal_session::targets::Reach;
 use opal_vault::Shown;
 use opal_vault::Vault;
-use opal_vault::event::{Event, Kind, TargetRow};
+use opal_vault::event::{Event, Kind};
+use opal_vault::targets::{FleetTable, TargetRow};
 use opal_vault::witness::{Audience, Progress, Recorder, Unrecorded};
 
 use crate::LoggedReach;
@@ -28,6 +29,8 @@ pub struct Running<'s> {
     pub reach: Option<LoggedReach>,
     pub start: &'s Path,
     pub from: Option<String>,
+    /// How the targets of fleets ended in the run that is resumed.
+    pub earlier: Vec<FleetTable>,
     pub jobs: Option<usize>,
     pub output: ShownBranches,
     /// The verification of everything before the run.
@@ -57,7 +60,21 @@ impl<'s> Running<'s> {
         let stop = Stop::new();
         let output = ShownBranches::GROUPED;
         let (reach, closed) = (None, false);
-        Self { project, session, reach, start, from, jobs, output, known, stop, room, closed }
+        let earlier = Vec::new();
+        Self {
+            project,
+            session,
+            reach,
+            start,
+            from,
+            earlier,
+            jobs,
+            output,
+            known,
+            stop,
+            room,
+            closed,
+        }
     }
 
     pub fn plan(&self) -> Resolved {
@@ -94,6 +111,7 @@ impl<'s> Running<'s> {
             jobs: self.jobs,
             output: self.output,
             from: self.from.as_deref(),
+            earlier: &self.earlier,
             selected: None,
             known: self.known.as_ref(),
             is_declared: false,
@@ -184,11 +202,13 @@ fn event(event: &Event<'_>) -> String {
             format!("{}: {}", status.name(), message.text())
         }
         Kind::Branches { count, most, .. } => format!("{count} branches, {most} at a time"),
+        Kind::Fleet { names, .. } => format!("{} targets", names.len()),
+        Kind::TargetEnded { row, .. } => format!("{} ended: {}", row.name, row.end.name()),
         Kind::Targets { rows, .. } => {
             let row = |row: &TargetRow| {
                 let step = row.step.as_ref().map(|step| format!(" `{}`", step.text()));
                 let code = row.code.map(|code| format!(" {code}"));
-                let (name, end) = (row.name.text(), row.end.name());
+                let (name, end) = (&row.name, row.end.name());
                 format!("{name} {end}{}{}", step.unwrap_or_default(), code.unwrap_or_default())
             };
             rows.iter().map(row).collect::<Vec<_>>().join(", ")

@@ -7,6 +7,7 @@ use opal_core::action::Level;
 use opal_core::resource;
 
 use crate::Shown;
+use crate::targets::TargetRow;
 use crate::verification::ShownDetails;
 
 /// Something that happened in a run.
@@ -73,6 +74,16 @@ pub enum Kind<'a> {
         was: End,
         message: Shown<'a>,
     },
+    /// A fleet begins on these targets, in the order of the plan.
+    Fleet {
+        path: &'a str,
+        names: Vec<Arc<str>>,
+    },
+    /// A target of the fleet at this path has ended.
+    TargetEnded {
+        path: &'a str,
+        row: TargetRow,
+    },
     /// How the targets of a fleet ended, in the order of the plan.
     Targets {
         path: &'a str,
@@ -84,52 +95,6 @@ pub enum Kind<'a> {
         count: usize,
         most: usize,
     },
-}
-
-/// How a target of a fleet ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TargetRow {
-    pub name: Shown<'static>,
-    pub end: TargetEnd,
-    /// The step that it failed at.
-    pub step: Option<Shown<'static>>,
-    /// The path of that step.
-    pub path: Option<Box<str>>,
-    pub code: Option<i32>,
-    /// What opal itself has to say about it.
-    pub message: Option<Shown<'static>>,
-    /// None where it did not start.
-    pub took: Option<Duration>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetEnd {
-    Ok,
-    Failed,
-    /// Nothing ran on it.
-    Unreachable,
-    /// The connection was lost: what became of its last step is unknown.
-    Lost,
-    Skipped,
-}
-
-impl TargetEnd {
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Failed => "failed",
-            Self::Unreachable => "unreachable",
-            Self::Lost => "lost",
-            Self::Skipped => "skipped",
-        }
-    }
-
-    /// Whether it counts against `tolerate`.
-    #[must_use]
-    pub const fn is_failure(self) -> bool {
-        matches!(self, Self::Failed | Self::Unreachable | Self::Lost)
-    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -251,6 +216,19 @@ impl Counts {
             ("skipped", self.skipped),
             ("stopped", self.stopped),
         ]
+    }
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        let Self { done, satisfied, failed, caught, stopped, skipped, retries } = other;
+        self.done += done;
+        self.satisfied += satisfied;
+        self.failed += failed;
+        self.caught += caught;
+        self.stopped += stopped;
+        self.skipped += skipped;
+        self.retries += retries;
     }
 }
 

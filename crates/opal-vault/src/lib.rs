@@ -6,6 +6,7 @@
 //! | text that may be seen: nobody else makes it | [`Shown`], in `shown` |
 //! | JSON documents with parts that came from the world | [`Vault::json`], in `document` |
 //! | what happens in a run, and what is found by `verify` | [`event`], [`verification`] |
+//! | how the targets of fleets ended | [`targets`] |
 //! | the record and the people that a run reports to | [`witness`]; output that waits, in [`hold`] |
 //! | what is kept of a run, and reading it | [`record`] |
 //! | the directory that opal keeps its own files in | [`root`] |
@@ -24,6 +25,7 @@ pub mod ledger;
 pub mod record;
 pub mod root;
 mod shown;
+pub mod targets;
 mod vault;
 pub mod verification;
 pub mod witness;

@@ -54,6 +54,8 @@ const FOLDER: &str = "logs/run";
 const PLAN: &str = "plan.json";
 const EVENTS: &str = "events.jsonl";
 const SUMMARY: &str = "summary.json";
+/// How the targets of fleets ended; only where there is a fleet.
+const TARGETS: &str = "targets.json";
 /// Is there in the record of a contract, which no number of runs removes.
 const CONTRACT: &str = "contract";
 

@@ -20,7 +20,7 @@ use opal_core::action::Halt;
 use opal_core::contract::Seen;
 use opal_core::plan::{Piece, Plan};
 use opal_core::shell::Shell;
-use opal_exec::execute::{self, Job, ShownBranches};
+use opal_exec::execute::{self, Job, Question, ShownBranches, Unready};
 use opal_ops::resources;
 use opal_plan::plan::Resolved;
 use opal_session::LocalSession;
@@ -80,16 +80,15 @@ pub(crate) fn execute(
         stop,
         jobs: asked.run.jobs.map(Into::into),
         output: ShownBranches { asked: asked.run.output, usual: style.branch_output() },
-        from: from.as_deref(),
+        from: from.path.as_deref(),
+        earlier: &from.fleets,
         selected: selected.as_ref(),
         known: None,
         is_declared: errand.subject.loaded.is_config(),
         stdin: true,
         clock: crate::clock::now,
     };
-    let questions = execute::prepare(&job)
-        .and_then(|()| execute::questions(&job).map_err(|unready| vec![unready]));
-    let questions = match questions {
+    let questions = match ready(&job) {
         Ok(questions) => questions,
         Err(unready) => return unready::tell(context, asked, errand.subject, unready, vault),
     };
@@ -121,6 +120,12 @@ pub(crate) fn execute(
     let (reporting, took) = (reporting.as_ref(), began.elapsed());
     let end = End { errand, outcome: &outcome, took, resources, reporting };
     end.tell(context, asked, &live, recording, vault)
+}
+
+/// The questions to ask before the first step, where everything is ready.
+fn ready(job: &Job<'_>) -> Result<Vec<Question>, Vec<Unready>> {
+    execute::prepare(job)?;
+    execute::questions(job).map_err(|unready| vec![unready])
 }
 
 /// How the run looks on a terminal.

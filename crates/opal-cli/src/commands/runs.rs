@@ -14,6 +14,7 @@ use opal_vault::record::reader::{self, Events, Outputs, Run, State, Step, Unread
 use opal_vault::record::retention::{self, KEPT_RUNS, Policy};
 use opal_vault::record::{RunId, whole};
 use opal_vault::root::{Root, Why};
+use opal_vault::targets::FleetTable;
 
 use crate::context::Context;
 use crate::failure::record::{root_failure, unreadable};
@@ -86,8 +87,16 @@ fn show(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit
     let steps = reader::steps(&run.folder).map_err(unreadable)?;
     match matches.get_one::<String>("logs") {
         Some(asked) => output(context, &run, &numbers(&run, &steps, asked, &runs)?, json),
-        None if json => view::runs::show_json(&run, &steps),
-        None => view::runs::show(&run, &steps, context.out()),
+        None if json => view::runs::show_json(&run, &steps, &fleets(&run)?),
+        None => view::runs::show(&run, &steps, &fleets(&run)?, context.out()),
+    }
+}
+
+/// How the targets of its fleets ended; of a run that goes on nobody can say it yet.
+fn fleets(run: &Run) -> Result<Vec<FleetTable>, Failure> {
+    match run.state {
+        State::Running => Ok(Vec::new()),
+        State::Ended(_) => reader::tables(&run.folder).map_err(unreadable),
     }
 }
 
@@ -148,14 +157,17 @@ fn numbers(
     asked: &str,
     runs: &str,
 ) -> Result<Vec<Option<u64>>, Failure> {
-    if asked.is_empty() {
+    let is_as_started = steps.iter().filter_map(|step| step.number).is_sorted();
+    if asked.is_empty() && is_as_started {
         return Ok(vec![None]);
     }
     let number = asked.parse::<u64>().ok();
-    let is_meant = |step: &&Step| step.path == asked || step.number == number;
+    let is_meant = |step: &&Step| {
+        asked.is_empty() || step.path == asked || number.is_some() && step.position == number
+    };
     let meant = steps.iter().filter(|step| step.number.is_some()).filter(is_meant);
     let numbers: Vec<Option<u64>> = meant.map(|step| step.number).collect();
-    if numbers.is_empty() {
+    if numbers.is_empty() && !asked.is_empty() {
         let id = &run.id;
         return Err(Failure::new(
             Exit::NoFile,

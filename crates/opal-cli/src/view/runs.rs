@@ -10,13 +10,14 @@ use std::time::Duration;
 use opal_vault::event::Counts;
 use opal_vault::record::RunId;
 use opal_vault::record::reader::{Run, State, Step, Unreadable};
+use opal_vault::targets::FleetTable;
 use serde_json::{Value, json};
 
 use super::diagnostics::visible;
 use super::ink::Ink;
 use super::run::in_counts;
 use super::table::Table;
-use super::{counted, print, print_json, say};
+use super::{counted, print, print_json, say, targets};
 use crate::failure::{Exit, Failure};
 
 pub(crate) use diff::{Comparison, Pair, diff, diff_json};
@@ -106,28 +107,50 @@ pub(crate) fn list_json(listed: &[Listed]) -> Result<Exit, Failure> {
     print_json(&json!({"version": 1, "runs": runs.collect::<Vec<_>>()}))
 }
 
-pub(crate) fn show(run: &Run, steps: &[Step], ink: Ink) -> Result<Exit, Failure> {
+pub(crate) fn show(
+    run: &Run,
+    steps: &[Step],
+    fleets: &[FleetTable],
+    ink: Ink,
+) -> Result<Exit, Failure> {
     let paint = Paint(ink.colour);
     let mut out = format!("{}  {}\n", paint.bold(run.id.as_str()), visible(run.target()));
     for (name, text) in facts(run, paint) {
         let _ = writeln!(out, "  {}  {text}", paint.dim(&format!("{name:9}")));
     }
-    let leaves = steps.iter().filter(|step| !step.is_block);
-    let mut table = Table::new(["STEP", "END", "TOOK", "PATH", "WHAT"]);
-    for step in leaves.clone() {
-        table.row([
-            step.number.map_or("-".into(), |number| number.to_string()),
-            paint.end(step.end()),
-            took(step.finish.as_ref().filter(|_| step.number.is_some()).map(|f| f.took_ms)),
-            visible(&step.path),
-            what(step, paint),
-        ]);
+    for fleet in fleets {
+        let _ = write!(out, "\n{}\n{}\n", visible(&fleet.path), targets::table(&fleet.rows, ink));
     }
-    if leaves.count() > 0 {
+    let leaves: Vec<&Step> = steps.iter().filter(|step| !step.is_block).collect();
+    if !leaves.is_empty() {
         out.push('\n');
-        out.push_str(&table.finish(|head| paint.dim(head)));
+        out.push_str(&step_table(&leaves, paint));
     }
     print(&out)
+}
+
+/// With a column for the target where one of them ran on another machine.
+fn step_table(steps: &[&Step], paint: Paint) -> String {
+    let number = |step: &Step| step.position.map_or("-".into(), |number| number.to_string());
+    let length = |step: &Step| {
+        took(step.finish.as_ref().filter(|_| step.number.is_some()).map(|finish| finish.took_ms))
+    };
+    let head = |head: &str| paint.dim(head);
+    if steps.iter().all(|step| step.target.is_none()) {
+        let mut table = Table::new(["STEP", "END", "TOOK", "PATH", "WHAT"]);
+        for step in steps {
+            let (end, path) = (paint.end(step.end()), visible(&step.path));
+            table.row([number(step), end, length(step), path, what(step, paint)]);
+        }
+        return table.finish(head);
+    }
+    let mut table = Table::new(["STEP", "TARGET", "END", "TOOK", "PATH", "WHAT"]);
+    for step in steps {
+        let target = visible(step.target.as_deref().unwrap_or("-"));
+        let (end, path) = (paint.end(step.end()), visible(&step.path));
+        table.row([number(step), target, end, length(step), path, what(step, paint)]);
+    }
+    table.finish(head)
 }
 
 /// The lines above the steps: what is not known has none.
@@ -200,15 +223,20 @@ fn what(step: &Step, paint: Paint) -> String {
     what
 }
 
-pub(crate) fn show_json(run: &Run, steps: &[Step]) -> Result<Exit, Failure> {
-    print_json(&document(run, steps))
+pub(crate) fn show_json(run: &Run, steps: &[Step], fleets: &[FleetTable]) -> Result<Exit, Failure> {
+    print_json(&document(run, steps, fleets))
 }
 
 /// A run and its steps, as one document.
-pub(crate) fn document(run: &Run, steps: &[Step]) -> Value {
+pub(crate) fn document(run: &Run, steps: &[Step], fleets: &[FleetTable]) -> Value {
     let steps: Vec<Value> = steps.iter().map(step_json).collect();
     let folder = run.folder.display().to_string();
-    json!({"version": 1, "run": run.document(), "steps": steps, "record": folder})
+    let mut document =
+        json!({"version": 1, "run": run.document(), "steps": steps, "record": folder});
+    if !fleets.is_empty() {
+        document["fleets"] = targets::json(fleets);
+    }
+    document
 }
 
 /// What a run came to, in one line.
@@ -235,11 +263,14 @@ fn step_json(step: &Step) -> Value {
         "block": step.is_block,
         "decorator": step.decorator,
         "end": step.end(),
-        "number": step.number,
+        "number": step.position,
         "path": step.path,
         "started_at": step.started_at,
         "text": step.text,
     });
+    if let Some(target) = &step.target {
+        node["target"] = target.as_str().into();
+    }
     if let Some(finish) = step.finish.as_ref().filter(|_| step.number.is_some()) {
         node["code"] = finish.code.into();
         node["took_ms"] = finish.took_ms.into();

@@ -85,10 +85,15 @@ pub(crate) fn event(event: &Event<'_>, level: Debugged) {
         Kind::Branches { path, count, most } => {
             format!("starts {count} branches of {path}, {most} at a time")
         }
+        Kind::TargetEnded { path, row } => {
+            format!("ends {path} on {}: {}", row.name, row.end.name())
+        }
         Kind::Targets { path, rows } => format!("ends {path}: {} targets", rows.len()),
         Kind::Verified { path, status, .. } => format!("verifies {path}: {}", status.name()),
         Kind::Undone { path, .. } => format!("finds {path} undone"),
-        Kind::Caught { .. } | Kind::Log { .. } | Kind::CleaningUp { .. } => return,
+        Kind::Caught { .. } | Kind::Fleet { .. } | Kind::Log { .. } | Kind::CleaningUp { .. } => {
+            return;
+        }
     };
     say(&format!("debug: executor: {}\n", visible::line(&line)));
 }

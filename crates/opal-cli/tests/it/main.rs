@@ -22,6 +22,7 @@ mod ends;
 mod env_file;
 mod explain;
 mod files;
+mod fleets;
 mod fmt;
 mod formats;
 mod held_still;

@@ -6,7 +6,7 @@ use opal_testing::sshd::Sshd;
 use crate::support::{Opal, Ran, binary};
 
 /// A server whose account is known by these names, and a project that reaches it.
-fn servers(names: &[&str], source: &str) -> Option<(Sshd, Opal)> {
+pub(crate) fn servers(names: &[&str], source: &str) -> Option<(Sshd, Opal)> {
     let helper = binary().with_file_name("opal-target");
     if !needs::has("the target helper (`cargo build -p opal-target`)", helper.exists()) {
         return None;

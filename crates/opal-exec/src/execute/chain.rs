@@ -34,7 +34,7 @@ impl<'p> Walk<'p> {
                 self.tell(self.caught(failure, here), here)?;
                 lock(&here.ledger.tally).caught(&step.path);
             }
-            counts = !operands.iter().all(|operand| self.from.skips(operand));
+            counts = !operands.iter().all(|operand| here.from.skips(operand));
             result = match operands {
                 [operand] => self.step(operand, here),
                 operands if counts => self.pipe(operands, here),

@@ -21,11 +21,14 @@ use opal_session::{Input, Output, Session};
 
 use super::job::Job;
 use super::ledger::Ledger;
+use super::resume::From;
 
 #[derive(Clone, Debug)]
 pub(super) struct Context<'p> {
     /// What is noted about its steps.
     pub(super) ledger: Arc<Ledger<'p>>,
+    /// Where its steps begin, where it is not at the first.
+    pub(super) from: Arc<From<'p>>,
     /// Where its steps run; none on opal's own machine.
     pub(super) site: Option<Arc<Site>>,
     pub(super) directory: Arc<Path>,

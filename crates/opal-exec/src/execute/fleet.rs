@@ -11,12 +11,16 @@ use std::time::Instant;
 use opal_core::action::{BranchOutput, Failure, Fleet, Halt, OnFailure, Why};
 use opal_core::resolver::TroubleKind;
 use opal_session::stop::Stop;
-use opal_vault::event::{Branch, Kind, TargetEnd, TargetRow};
+use opal_vault::event::{Branch, Kind};
+use opal_vault::targets::{FleetTable, TargetEnd, TargetRow};
 
 use super::actor::Actor;
 use super::context::{Context, In};
 use super::halts::{bug, failed, go_on};
 use super::ledger::Ledger;
+use super::lets::Lets;
+use super::resume::From;
+use super::roster::Part;
 use super::screen::{Queue, Watch};
 use crate::error::{Bug, StepError};
 use crate::spot::member_block;
@@ -28,6 +32,7 @@ const UNAVAILABLE: i32 = 69;
 /// All that the threads of a fleet share.
 struct Crew<'f, 'p> {
     fleet: &'f Fleet,
+    parts: Vec<Part<'p>>,
     stop: Stop,
     watch: Arc<Watch<'p>>,
     queue: Mutex<Queue<'p>>,
@@ -43,6 +48,16 @@ struct Ended<'p> {
     ledger: Arc<Ledger<'p>>,
 }
 
+impl<'p> Crew<'_, 'p> {
+    /// Where a target begins; none where it does not take part.
+    fn from(&self, index: usize) -> Option<&Arc<From<'p>>> {
+        match self.parts.get(index)? {
+            Part::Runs(from) => Some(from),
+            Part::Earlier(_) => None,
+        }
+    }
+}
+
 impl<'p> Actor<'_, 'p> {
     pub(super) fn run_fleet(&mut self, fleet: &Fleet) -> Result<(), Halt> {
         let (walk, step, here) = (self.walk, self.begun.step, &*self.here);
@@ -50,12 +65,15 @@ impl<'p> Actor<'_, 'p> {
         let output = walk.job.output.of_block(fleet.output);
         let most = fleet.most.clamp(1, count.max(1));
         walk.tell(Kind::Branches { path: &step.path, count, most }, here)?;
+        let names = fleet.crossings.iter().map(|it| it.target.name.as_str().into()).collect();
+        walk.record(Kind::Fleet { path: &step.path, names }, here.target()).1?;
         let labels = match output {
             BranchOutput::Prefixed => self.labels(fleet),
             BranchOutput::Grouped => Vec::new(),
         };
         let crew = Crew {
             fleet,
+            parts: self.parts(fleet),
             stop: here.stop.below(),
             watch: Watch::new(&step.path, count, &here.screen, labels),
             queue: Mutex::default(),
@@ -119,7 +137,7 @@ impl<'p> Actor<'_, 'p> {
 
     /// Reaches a target before the first step runs on any.
     fn try_to_reach(&self, crew: &Crew<'_, 'p>, index: usize) {
-        if self.is_over(crew) {
+        if self.is_over(crew) || crew.from(index).is_none() {
             return;
         }
         let since = Instant::now();
@@ -135,11 +153,15 @@ impl<'p> Actor<'_, 'p> {
         let screen = lock(&crew.queue).begin(index, &self.here.screen, &crew.watch);
         let has_row = lock(&crew.rows)[index].is_some();
         let mut is_failed = has_row;
-        if !has_row && !self.is_over(crew) {
+        if let Some(from) = crew.from(index)
+            && !has_row
+            && !self.is_over(crew)
+        {
             let since = Instant::now();
             let ledger = Arc::<Ledger<'p>>::default();
             let here = Context {
                 ledger: Arc::clone(&ledger),
+                from: Arc::clone(from),
                 stop: crew.stop.clone(),
                 stdin: In::Nothing,
                 screen,
@@ -174,16 +196,16 @@ impl<'p> Actor<'_, 'p> {
         let name = crew.fleet.crossings[index].target.name.as_str();
         let vault = self.walk.job.vault;
         let mut row = TargetRow {
-            name: vault.scrub(name).into_owned(),
             end: TargetEnd::Ok,
-            step: None,
-            path: None,
-            code: None,
-            message: None,
             took: Some(since.elapsed()),
+            ..TargetRow::skipped(name.into())
         };
         match result {
             Ok(()) => {}
+            // It was stopped while it connected.
+            Err(Halt::Failed(_)) if is_unreached && go_on(&crew.stop).is_err() => {
+                row.end = TargetEnd::Skipped;
+            }
             Err(Halt::Failed(failure)) => {
                 let said = failure.trouble.as_ref();
                 row.end = match said.map(|trouble| trouble.kind) {
@@ -203,11 +225,22 @@ impl<'p> Actor<'_, 'p> {
                     crew.stop.ask(Why::Cancelled);
                 }
             }
-            Err(Halt::Stopped(_)) => row.end = TargetEnd::Skipped,
+            Err(Halt::Stopped(_)) => {
+                row.end = TargetEnd::Skipped;
+                let stopped = lock(&ledger.tally).stopped();
+                let stopped = stopped.and_then(|path| self.walk.job.plan.step(path));
+                row.step = stopped.map(|it| self.walk.text(it, &Lets::default(), Some(name)));
+                row.path = stopped.map(|step| step.path.clone());
+            }
             Err(Halt::Unrecorded) => {
                 *lock(&crew.halt) = Some(Halt::Unrecorded);
                 crew.stop.ask(Why::Cancelled);
             }
+        }
+        let ended = Kind::TargetEnded { path: &self.begun.step.path, row: row.clone() };
+        let (_, recorded) = self.walk.record(ended, self.here.target());
+        if let Err(halt) = recorded {
+            *lock(&crew.halt) = Some(halt);
         }
         lock(&crew.rows)[index] = Some(Ended { row, ledger });
     }
@@ -215,31 +248,29 @@ impl<'p> Actor<'_, 'p> {
     /// What the fleet came to.
     fn settle(&self, crew: Crew<'_, 'p>) -> Result<(), Halt> {
         let (walk, step, here) = (self.walk, self.begun.step, &*self.here);
-        let Crew { fleet, rows, failed: count, halt, .. } = crew;
+        let Crew { fleet, parts, rows, failed: count, halt, .. } = crew;
         let (count, tolerate) = (count.into_inner(), fleet.tolerate);
         let is_tolerated = count <= tolerate;
-        let rows = rows.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut shown = Vec::new();
-        for (crossing, ended) in fleet.crossings.iter().zip(rows) {
-            match ended {
-                Some(Ended { row, ledger }) => {
-                    lock(&here.ledger.tally).add(lock(&ledger.tally).counts(), is_tolerated);
-                    shown.push(row);
+        let ended = rows.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut rows = Vec::new();
+        for ((crossing, part), ended) in fleet.crossings.iter().zip(parts).zip(ended) {
+            match (part, ended) {
+                (_, Some(Ended { row, ledger })) => {
+                    let counts = lock(&ledger.tally).counts();
+                    lock(&here.ledger.tally).add(&step.path, counts, is_tolerated);
+                    rows.push(row);
                 }
-                None => shown.push(TargetRow {
-                    name: walk.job.vault.scrub(crossing.target.name.as_str()).into_owned(),
-                    end: TargetEnd::Skipped,
-                    step: None,
-                    path: None,
-                    code: None,
-                    message: None,
-                    took: None,
-                }),
+                (Part::Earlier(row), None) => rows.push(row),
+                (Part::Runs(_), None) => {
+                    rows.push(TargetRow::skipped(crossing.target.name.as_str().into()));
+                }
             }
         }
-        let first = shown.iter().find(|row| row.end.is_failure()).and_then(|row| row.code);
-        let all = shown.len();
-        walk.tell(Kind::Targets { path: &step.path, rows: shown }, here)?;
+        let first = rows.iter().find(|row| row.end.is_failure()).and_then(|row| row.code);
+        let all = rows.len();
+        let table = FleetTable { path: step.path.clone(), rows: rows.clone() };
+        lock(&walk.fleets).insert(&step.path, table);
+        walk.tell(Kind::Targets { path: &step.path, rows }, here)?;
         if let Some(halt) = lock(&halt).take() {
             return Err(halt);
         }

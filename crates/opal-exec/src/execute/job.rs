@@ -13,6 +13,7 @@ use opal_session::Session;
 use opal_session::stop::Stop;
 use opal_session::targets::Reach;
 use opal_vault::event::Counts;
+use opal_vault::targets::FleetTable;
 use opal_vault::witness::{Audience, Recorder};
 use opal_vault::{Shown, Vault};
 
@@ -45,6 +46,8 @@ pub struct Job<'a> {
     pub output: ShownBranches,
     /// The path of the first step to run; those before it are skipped.
     pub from: Option<&'a str>,
+    /// How the targets of fleets ended in the run that is resumed.
+    pub earlier: &'a [FleetTable],
     /// The paths of the resources that were selected; the other steps are skipped. None for all.
     pub selected: Option<&'a BTreeSet<Box<str>>>,
     /// The verification of all resources before the run: what was satisfied then is not verified
@@ -82,6 +85,8 @@ pub struct Outcome {
     /// Why it did not go to its end.
     pub halt: Option<Halt>,
     pub steps: Counts,
+    /// How the targets of its fleets ended, in the order of the plan.
+    pub fleets: Vec<FleetTable>,
     /// The step that the run failed with, or that was running when it timed out.
     pub failed: Option<FailedStep>,
     /// Steps that failed as well, in other branches or while cleaning up, in the order of the plan.

@@ -125,17 +125,17 @@ impl<'p> Walk<'p> {
     fn to_run(&'p self, block: &'p [Step], here: &Context<'p>) -> Result<Vec<Lane<'p>>, Halt> {
         let mut branches = Vec::new();
         for step in block {
-            if self.from.skips(step) {
+            if here.from.skips(step) {
                 self.skip(step, &mut here.clone())?;
                 continue;
             }
             match step.node {
                 Node::For | Node::While => {
-                    self.from.reach(step);
+                    here.from.reach(step);
                     branches.extend(self.to_run(&step.block, here)?);
                 }
                 Node::If | Node::When | Node::Block | Node::Iteration => {
-                    self.from.reach(step);
+                    here.from.reach(step);
                     branches.push(Lane { of: step, steps: &step.block });
                 }
                 Node::Require => {}

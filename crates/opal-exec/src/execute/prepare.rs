@@ -8,6 +8,7 @@ use opal_core::{Code, Data, Secret, Showing, message};
 
 use super::job::Job;
 use super::resume::{From, begins};
+use super::roster;
 use super::steps::reader;
 use super::values::{Values, is_open};
 use crate::error::StepError;
@@ -142,8 +143,9 @@ pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
     found.extend(programs(job));
     found.extend(syntax(job));
     if let Some(path) = job.from {
-        found.extend(begins(job.plan, job.values, path));
+        found.extend(begins(&job.plan.steps, Values::before(job.values), path));
     }
+    found.extend(roster::unready(job.plan, job.values, job.earlier));
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 

@@ -92,7 +92,7 @@ impl<'p> Walk<'p> {
         step: &Step,
         actor: &Actor<'_, 'p>,
     ) -> Result<Option<Identity>, Trouble> {
-        if step.block.is_empty() || self.from.begins_in(step) {
+        if step.block.is_empty() || actor.here.from.begins_in(step) {
             return Ok(None);
         }
         let values = actor.here.values(self.job);

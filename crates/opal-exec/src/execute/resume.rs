@@ -38,9 +38,14 @@ struct Before<'p> {
 
 impl<'p> From<'p> {
     pub(super) fn new(plan: &'p Plan, path: Option<&str>) -> Self {
+        Self::of(&plan.steps, path)
+    }
+
+    /// The same for the steps of a target, which begins by itself.
+    pub(super) fn of(steps: &'p [Step], path: Option<&str>) -> Self {
         let mut from = Self::default();
         if let Some(path) = path {
-            from.find(&plan.steps, None, path);
+            from.find(steps, None, path);
         }
         from.skipped = from.before.iter().map(|before| &*before.step.path).collect();
         from
@@ -59,6 +64,21 @@ impl<'p> From<'p> {
         }
         self.before.truncate(known);
         false
+    }
+
+    /// The same for a target of a fleet: each comes to the first step by itself.
+    pub(super) fn apart(&self) -> Self {
+        let is_reached = AtomicBool::new(self.is_reached.load(Ordering::SeqCst));
+        let Self { around, before, skipped, first, .. } = self;
+        let (around, before) = (around.clone(), before.clone());
+        Self { around, before, skipped: skipped.clone(), first: *first, is_reached }
+    }
+
+    /// All targets of a fleet have come to the first step, where it is in it.
+    pub(super) fn reach_in(&self, fleet: &Step) {
+        if self.is_inside(fleet) {
+            self.is_reached.store(true, Ordering::SeqCst);
+        }
     }
 
     pub(super) fn skips(&self, step: &Step) -> bool {
@@ -94,16 +114,15 @@ impl<'p> From<'p> {
 /// Whether a run of the plan can begin at `path`.
 #[must_use]
 pub fn can_begin(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> bool {
-    begins(plan, values, path).is_empty()
+    begins(&plan.steps, Values::before(values), path).is_empty()
 }
 
-/// Why a run cannot begin at `path`.
-pub(super) fn begins(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> Vec<Unready> {
-    let from = From::new(plan, Some(path));
+/// Why steps cannot begin at `path`.
+pub(super) fn begins(steps: &[Step], values: Values<'_>, path: &str) -> Vec<Unready> {
+    let from = From::of(steps, Some(path));
     if !from.is_found() {
         return vec![Unready::of_plan(StepError::UnknownStep(path).into())];
     }
-    let values = Values::before(values);
     let mut found = Vec::new();
     let mut bound = BTreeMap::new();
     for before in from.before() {
@@ -115,7 +134,7 @@ pub(super) fn begins(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> V
         }
     }
     let mut needed = BTreeSet::new();
-    used(&plan.steps, &from, &mut needed);
+    used(steps, &from, &mut needed);
     for (id, step) in bound {
         if let (true, Some(binding)) = (needed.contains(&id), &step.binding) {
             let message = format!(
@@ -256,7 +275,12 @@ fn leaves_body(parent: Option<&Step>, from: &From<'_>) -> bool {
 /// | a block that is redirected | the file would have no beginning, or be read from it again |
 #[must_use]
 pub fn together<'p>(plan: &'p Plan, path: &str) -> Option<&'p str> {
-    plan.steps.iter().find_map(|step| whole(step, path)).map(|step| &*step.path)
+    together_in(&plan.steps, path)
+}
+
+/// The same among the steps of a target.
+pub(super) fn together_in<'p>(steps: &'p [Step], path: &str) -> Option<&'p str> {
+    steps.iter().find_map(|step| whole(step, path)).map(|step| &*step.path)
 }
 
 fn whole<'p>(step: &'p Step, path: &str) -> Option<&'p Step> {

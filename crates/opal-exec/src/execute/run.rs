@@ -12,6 +12,7 @@ use opal_core::resource::{self, Described, Status};
 use opal_core::view::{Visible, captured_key, running_text};
 use opal_vault::Shown;
 use opal_vault::event::{Event, Kind};
+use opal_vault::targets::FleetTable;
 use opal_vault::verification::Verification;
 
 use super::context::Context;
@@ -21,7 +22,6 @@ use super::job::{FailedStep, Job};
 use super::ledger::Ledger;
 use super::lets::Lets;
 use super::places::Places;
-use super::resume::From;
 use crate::threads::lock;
 use crate::verify::survey::Report;
 use opal_core::gather::Gather as _;
@@ -29,7 +29,10 @@ use opal_core::gather::Gather as _;
 /// One run: what its blocks and branches share.
 pub(super) struct Walk<'p> {
     pub(super) job: &'p Job<'p>,
-    pub(super) from: From<'p>,
+    /// How the targets of fleets ended in the run that is resumed, by the paths of the fleets.
+    pub(super) earlier: Mutex<BTreeMap<&'p str, &'p FleetTable>>,
+    /// How the targets of fleets ended, by the paths of the fleets.
+    pub(super) fleets: Mutex<BTreeMap<&'p str, FleetTable>>,
     pub(super) reads: Reads<'p>,
     /// The number of the last step that started.
     pub(super) number: AtomicU64,
@@ -57,7 +60,8 @@ impl<'p> Walk<'p> {
     pub(super) fn new(job: &'p Job<'p>) -> Self {
         Self {
             job,
-            from: From::new(job.plan, job.from),
+            earlier: Mutex::new(job.earlier.iter().map(|table| (&*table.path, table)).collect()),
+            fleets: Mutex::default(),
             reads: Reads::of(job.plan),
             number: AtomicU64::new(0),
             is_unrecorded: AtomicBool::new(false),

@@ -39,6 +39,8 @@ impl<'p> Walk<'p> {
             }
             return Ok(());
         }
+        // What is tried again after this runs on all targets.
+        lock(&self.earlier).remove(&*step.path);
         if step.node != Node::Chain {
             let mut inner = here.clone();
             return step.block.iter().try_for_each(|step| self.skip(step, &mut inner));

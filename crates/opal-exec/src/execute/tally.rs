@@ -15,14 +15,22 @@ pub(super) struct Tally<'p> {
     ends: BTreeMap<&'p str, Ended>,
     skipped: u64,
     retries: u64,
-    /// Of the steps of fleets, over all targets.
-    fleets: Counts,
+    /// By the paths of fleets: what their steps came to, over all targets.
+    fleets: BTreeMap<&'p str, OfFleet>,
     /// By path: the last failure of each step.
     pub(super) failed: BTreeMap<Box<str>, FailedStep>,
     /// By path: steps that timed out, until the step whose limit it was reports them.
     pub(super) late: BTreeMap<Box<str>, Late>,
     /// By the path of the step whose limit it was: the first step in it that timed out.
     pub(super) blamed: BTreeMap<Box<str>, FailedStep>,
+}
+
+/// The steps of a fleet.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfFleet {
+    counts: Counts,
+    /// Whether what failed there counts as caught.
+    is_caught: bool,
 }
 
 /// A step that timed out.
@@ -56,18 +64,12 @@ impl<'p> Tally<'p> {
         self.skipped += 1;
     }
 
-    /// The steps of a target of a fleet. Failures that the fleet tolerates count as caught.
-    pub(super) fn add(&mut self, of_target: Counts, is_tolerated: bool) {
-        let Counts { done, satisfied, failed, caught, stopped, skipped, retries } = of_target;
-        let (failed, caught) = if is_tolerated { (0, caught + failed) } else { (failed, caught) };
-        let fleets = &mut self.fleets;
-        fleets.done += done;
-        fleets.satisfied += satisfied;
-        fleets.failed += failed;
-        fleets.caught += caught;
-        fleets.stopped += stopped;
-        fleets.skipped += skipped;
-        fleets.retries += retries;
+    /// The steps of a target of the fleet at this path. Failures that the fleet tolerates count as
+    /// caught.
+    pub(super) fn add(&mut self, path: &'p str, of_target: Counts, is_tolerated: bool) {
+        let fleet = self.fleets.entry(path).or_default();
+        fleet.counts += of_target;
+        fleet.is_caught = is_tolerated;
     }
 
     /// A step that had ended well has failed after all.
@@ -82,11 +84,16 @@ impl<'p> Tally<'p> {
         for path in inside {
             self.ends.remove(path);
         }
+        self.fleets.retain(|fleet, _| !is_at_or_in(fleet, path));
     }
 
     /// A block that failed by itself counts where nothing in it has.
     pub(super) fn block_failed(&mut self, path: &'p str, end: End) {
-        if !self.inside(path).any(|(_, ended)| ended == Ended::Failed) {
+        let has_failed = |(fleet, of): (&&str, &OfFleet)| {
+            of.counts.failed > 0 && !of.is_caught && is_at_or_in(fleet, path)
+        };
+        let is_of_step = self.inside(path).any(|(_, ended)| ended == Ended::Failed);
+        if !is_of_step && !self.fleets.iter().any(has_failed) {
             self.ended(path, end);
         }
     }
@@ -99,6 +106,9 @@ impl<'p> Tally<'p> {
             {
                 *ended = Ended::Failed;
             }
+            if let Some(fleet) = self.fleets.get_mut(&*failure.path) {
+                fleet.is_caught = false;
+            }
         }
     }
 
@@ -109,6 +119,8 @@ impl<'p> Tally<'p> {
         for path in failed {
             self.ends.insert(path, Ended::Caught);
         }
+        let fleets = self.fleets.iter_mut().filter(|(fleet, _)| is_at_or_in(fleet, path));
+        fleets.for_each(|(_, fleet)| fleet.is_caught = true);
     }
 
     /// The step to know about where the time of a block was over: the first that took too long.
@@ -128,6 +140,11 @@ impl<'p> Tally<'p> {
         (failed, more)
     }
 
+    /// A step that was stopped.
+    pub(super) fn stopped(&self) -> Option<&'p str> {
+        self.ends.iter().find(|(_, ended)| **ended == Ended::Stopped).map(|(path, _)| *path)
+    }
+
     /// The steps inside of the step at this path.
     fn inside(&self, path: &str) -> impl Iterator<Item = (&'p str, Ended)> {
         let start = format!("{path}.");
@@ -140,7 +157,13 @@ impl<'p> Tally<'p> {
     }
 
     pub(super) fn counts(&self) -> Counts {
-        let mut counts = self.fleets;
+        let mut counts = Counts::default();
+        for OfFleet { counts: mut of_fleet, is_caught } in self.fleets.values().copied() {
+            if is_caught {
+                of_fleet.caught += std::mem::take(&mut of_fleet.failed);
+            }
+            counts += of_fleet;
+        }
         counts.skipped += self.skipped;
         counts.retries += self.retries;
         for ended in self.ends.values() {
@@ -154,6 +177,10 @@ impl<'p> Tally<'p> {
         }
         counts
     }
+}
+
+fn is_at_or_in(path: &str, around: &str) -> bool {
+    path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 #[cfg(test)]
@@ -208,6 +235,28 @@ mod tests {
         tally.ended("a.timeout[1].shell[0]", End::TimedOut);
         tally.block_failed("a.timeout[1]", End::TimedOut);
         assert_eq!(counts(&tally), [0, 2, 0, 0]);
+    }
+
+    #[test]
+    fn the_steps_of_a_fleet_count_instead_of_the_fleet() {
+        let one = |failed| Counts { done: 1, failed, ..Counts::default() };
+        let mut tally = Tally::default();
+        let fleet = "a.try[0].retry[0].ssh.hosts[0]";
+        tally.add(fleet, one(1), false);
+        tally.block_failed(fleet, End::Failed);
+        assert_eq!(counts(&tally), [1, 1, 0, 0]);
+        tally.try_again("a.try[0].retry[0]");
+        tally.add(fleet, one(0), false);
+        tally.add(fleet, one(1), false);
+        tally.block_failed(fleet, End::Failed);
+        assert_eq!(counts(&tally), [2, 1, 0, 1]);
+        tally.caught("a.try[0]");
+        assert_eq!(counts(&tally), [2, 0, 1, 1]);
+        tally.rethrown(&Failure::new(fleet.into(), 1, None));
+        assert_eq!(counts(&tally), [2, 1, 0, 1]);
+        // Nothing ran on its targets.
+        tally.block_failed("a.ssh.hosts[1]", End::Failed);
+        assert_eq!(counts(&tally), [2, 2, 0, 1]);
     }
 
     #[test]

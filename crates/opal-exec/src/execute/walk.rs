@@ -11,6 +11,7 @@ use opal_vault::event::Kind;
 use super::context::{Context, In, Out};
 use super::halts::{bug, go_on};
 use super::lets::Lets;
+use super::resume::From;
 use super::run::Walk;
 use super::screen::Screen;
 use crate::error::Bug;
@@ -22,6 +23,7 @@ impl<'p> Walk<'p> {
         let job = self.job;
         let here = Context {
             ledger: Arc::clone(&self.ledger),
+            from: Arc::new(From::new(job.plan, job.from)),
             site: None,
             directory: job.start.into(),
             base: job.base.into(),
@@ -49,10 +51,10 @@ impl<'p> Walk<'p> {
     }
 
     pub(super) fn step(&'p self, step: &'p Step, here: &mut Context<'p>) -> Result<(), Halt> {
-        if self.from.skips(step) {
+        if here.from.skips(step) {
             return self.skip(step, here);
         }
-        self.from.reach(step);
+        here.from.reach(step);
         if self.is_unselected(step) {
             return self.pass_over(step, here);
         }
@@ -85,9 +87,9 @@ impl<'p> Walk<'p> {
         let is_body = |inner: &&Step| !matches!(inner.node, Node::Catch | Node::Finally);
         let body = &step.block[..step.block.iter().take_while(is_body).count()];
         let mut result = match clause(Node::Catch) {
-            Some(catch) if self.from.begins_in(catch) => {
+            Some(catch) if here.from.begins_in(catch) => {
                 body.iter().try_for_each(|step| self.skip(step, &mut here.clone()))?;
-                self.from.reach(catch);
+                here.from.reach(catch);
                 self.block(&catch.block, here.clone())
             }
             catch => match (self.block(body, here.clone()), catch) {
@@ -125,7 +127,7 @@ impl<'p> Walk<'p> {
         {
             self.say_cleaning_up(why, here);
         }
-        self.from.reach(finally);
+        here.from.reach(finally);
         let cleaning = Context { stop: here.stop.deaf(), is_cleaning: true, ..here.clone() };
         match (result, self.block(&finally.block, cleaning)) {
             // The first failure is what the step failed with, and decides the exit code.

@@ -9,8 +9,9 @@ use opal_core::Value;
 use opal_core::contract::{Difference, Drift, Seen};
 use opal_core::hash::{Algorithm, Digest};
 
-use super::line::Line;
+use super::line::{self, Line};
 use super::{RunId, hide};
+use crate::targets::FleetTable;
 use crate::vault::Vault;
 
 /// What is known before the first step. An argument may be a value from the world all the same, and
@@ -139,6 +140,8 @@ pub struct Ending<'a> {
     pub hidden: &'a [Box<str>],
     /// What a run of a contract has left of its resources.
     pub resources: Vec<Seen>,
+    /// How the targets of its fleets ended, in the order of the plan.
+    pub fleets: &'a [FleetTable],
     /// Whether the source had changes that its commit does not have, where that is known.
     pub modified: Option<bool>,
 }
@@ -303,6 +306,20 @@ impl Ending<'_> {
         line.text("status", self.status.name());
         line.millis("took_ms", self.took);
         line.end()
+    }
+
+    /// `targets.json`; none where there is no fleet.
+    pub(super) fn targets(&self, vault: &Vault) -> Option<Vec<u8>> {
+        if self.fleets.is_empty() {
+            return None;
+        }
+        let mut line = Line::new();
+        line.list("fleets", self.fleets, |line, table| {
+            line.text("path", &table.path);
+            line.list("targets", &table.rows, line::row);
+        });
+        line.number("version", VERSION);
+        Some(hide::document(line.end(), vault))
     }
 
     fn failed(&self, line: &mut Line) {

@@ -11,7 +11,7 @@ use crate::vault::Vault;
 use opal_core::gather::Gather as _;
 
 /// Under these keys is what a record is read by.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "at",
     "decorator",
     "file",
@@ -19,6 +19,7 @@ const NAMES: [&str; 14] = [
     "header",
     "id",
     "kind",
+    "names",
     "path",
     "place",
     "plan_hash",

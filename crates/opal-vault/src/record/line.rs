@@ -5,7 +5,8 @@
 use std::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
 
-use crate::event::{Event, Finished, Kind, Started, TargetRow};
+use crate::event::{Event, Finished, Kind, Started};
+use crate::targets::TargetRow;
 use base64ct::{Base64, Encoding as _};
 use opal_core::stream::Stream;
 use opal_core::view::visible;
@@ -175,12 +176,10 @@ pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
     line.time("at", event.at);
     let target = event.target.as_deref();
     match &event.kind {
-        Kind::Targets { path, rows } => {
-            line.text("kind", "targets");
-            line.text("path", path);
-            line.list("rows", rows, row);
-            line.maybe("target", target);
-        }
+        kind @ (Kind::Fleet { .. }
+        | Kind::TargetEnded { .. }
+        | Kind::Targets { .. }
+        | Kind::Branches { .. }) => branches(&mut line, kind, target),
         Kind::Started(step) => started(&mut line, step, target),
         Kind::Finished(step) => finished(&mut line, step, target),
         Kind::Skipped { path, decorator, why } => {
@@ -232,15 +231,37 @@ pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
             line.maybe("target", target);
             line.text("was", was.name());
         }
+    }
+    line.end()
+}
+
+/// What happens to branches and targets as a whole.
+fn branches(line: &mut Line, kind: &Kind<'_>, target: Option<&str>) {
+    match kind {
+        Kind::Fleet { path, names } => {
+            line.text("kind", "fleet_started");
+            line.texts("names", names.iter().map(|name| &**name));
+            line.text("path", path);
+        }
+        Kind::TargetEnded { path, row: ended } => {
+            line.text("kind", "target_finished");
+            line.text("path", path);
+            line.object("row", |line| row(line, ended));
+        }
+        Kind::Targets { path, rows } => {
+            line.text("kind", "targets");
+            line.text("path", path);
+            line.list("rows", rows, row);
+        }
         Kind::Branches { path, count, most } => {
             line.number("count", count);
             line.text("kind", "branches");
             line.number("most", most);
             line.text("path", path);
-            line.maybe("target", target);
         }
+        _ => {}
     }
-    line.end()
+    line.maybe("target", target);
 }
 
 /// How a target of a fleet ended.
@@ -248,11 +269,12 @@ pub(super) fn row(line: &mut Line, row: &TargetRow) {
     if let Some(code) = row.code {
         line.number("code", code);
     }
-    line.text("end", row.end.name());
+    line.flag("earlier", row.is_earlier);
     line.maybe("message", row.message.as_ref().map(|message| message.text()).as_deref());
-    line.text("name", &row.name.text());
     line.maybe("path", row.path.as_deref());
-    line.maybe("text", row.step.as_ref().map(|step| step.text()).as_deref());
+    line.text("status", row.end.name());
+    line.maybe("step", row.step.as_ref().map(|step| step.text()).as_deref());
+    line.text("target", &row.name);
     if let Some(took) = row.took {
         line.millis("took_ms", took);
     }

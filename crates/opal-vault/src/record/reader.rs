@@ -6,11 +6,13 @@
 //! | what happened, line by line | [`Events`], in `events` |
 //! | what earlier runs of a contract left | [`earlier_runs`] |
 //! | how a run went | [`Run`], in `run` |
-//! | its steps | [`Step`], in `steps`; all that happened to them [`replay`] |
+//! | its steps, by target and then in their order | [`Step`], in `steps`; all that happened to them [`replay`] |
+//! | how the targets of its fleets ended | [`tables`], in `fleets` |
 //! | what they printed | [`Outputs`], in `printed`; while it grows [`Following`], in `tail` |
 
 mod earlier_runs;
 mod events;
+mod fleets;
 mod printed;
 mod replay;
 mod run;
@@ -30,6 +32,7 @@ use opal_files::regular;
 pub use crate::error::{Unread, Unreadable};
 pub use earlier_runs::earlier;
 pub use events::Events;
+pub use fleets::tables;
 pub use printed::{Outputs, Printed};
 pub use replay::replay;
 pub use run::{FailedPath, Run, State, failed_path};

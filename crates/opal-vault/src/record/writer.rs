@@ -16,8 +16,8 @@ use rustix::fs::FlockOperation;
 use super::header::{Ending, Header, Refusal};
 use super::output::Output;
 use super::{
-    CONTRACT, EVENTS, FOLDER, LOGS, PLAN, ROUND, RunId, SUMMARY, UNFINISHED, chain, hide, line,
-    rescrub, retention,
+    CONTRACT, EVENTS, FOLDER, LOGS, PLAN, ROUND, RunId, SUMMARY, TARGETS, UNFINISHED, chain, hide,
+    line, rescrub, retention,
 };
 pub use crate::error::Unwritten;
 use crate::root::{Root, RootError};
@@ -157,12 +157,20 @@ impl<'a> Writer<'a> {
         self.append(&mut state.events, &lines)
     }
 
+    /// The last files: who reads the summary finds the others.
     fn summary(&self, ending: &Ending<'_>) -> Result<(), RootError> {
-        let unfinished = self.folder.join(format!("{UNFINISHED}{SUMMARY}"));
-        let path = self.folder.join(SUMMARY);
+        let targets = ending.targets(self.vault);
+        targets.map_or(Ok(()), |targets| self.put(TARGETS, &targets))?;
+        self.put(SUMMARY, &self.header.summary(ending, self.vault))
+    }
+
+    /// A file that is there whole or not at all.
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), RootError> {
+        let unfinished = self.folder.join(format!("{UNFINISHED}{name}"));
+        let path = self.folder.join(name);
         let written = (|| {
             let mut file = new_file(&unfinished)?;
-            file.write_all(&self.header.summary(ending, self.vault))?;
+            file.write_all(bytes)?;
             sync_if(self.sync, &file)?;
             fs::rename(&unfinished, &path)?;
             if self.sync { sync_folder(&self.folder) } else { Ok(()) }

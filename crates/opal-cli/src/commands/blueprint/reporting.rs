@@ -87,6 +87,7 @@ impl<'r> Reporting<'r> {
             took,
             host: Some(crate::planning::host()),
             facts,
+            fleets: Vec::new(),
             cases: self.cases,
             plan: (!self.plans.is_empty()).then(|| self.plans.join("\n")),
         };
@@ -107,6 +108,7 @@ fn whole(step: &Step, done: Done, why: Option<&str>) -> Case {
     let usual = (done == Done::Skipped).then_some("already applied");
     Case {
         path: step.id.as_str().into(),
+        target: None,
         text: format!("{} {}", step.action, step.module_ref),
         place: None,
         outcome,

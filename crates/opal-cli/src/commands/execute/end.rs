@@ -70,6 +70,7 @@ impl End<'_> {
             beside: outcome.beside.iter().map(|step| recorded(step, vault)).collect(),
             hidden: &outcome.hidden,
             resources: self.resources.clone(),
+            fleets: &outcome.fleets,
             modified: None,
         };
         let id = recording.id().map(ToString::to_string);
@@ -88,6 +89,8 @@ impl End<'_> {
             code,
             took: self.took,
             steps,
+            fleets: &outcome.fleets,
+            resumption: view::targets::resumption(&outcome.fleets),
             failed: failed.map(|failed| self.with_verify_hint(context, told(failed))),
             beside: outcome.beside.iter().map(told).collect(),
             hidden: &outcome.hidden,

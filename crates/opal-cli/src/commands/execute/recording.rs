@@ -207,6 +207,7 @@ fn refused(failure: &Failure) -> Ending<'static> {
         beside: Vec::new(),
         hidden: &[],
         resources: Vec::new(),
+        fleets: &[],
         modified: None,
     }
 }

@@ -107,6 +107,7 @@ impl Reporting {
             took: report.took,
             host: self.host.clone(),
             facts,
+            fleets: end.outcome.fleets.clone(),
             cases,
             plan: Some(vault.scrub_bytes(&tree).text().into_owned()),
         };

@@ -8,6 +8,8 @@ use opal_exec::execute::leaf;
 use opal_ops::planning::record_name;
 use opal_ops::resume::{self, Which, Whose};
 use opal_vault::Vault;
+use opal_vault::record::reader::Run;
+use opal_vault::targets::FleetTable;
 
 use super::errand::Errand;
 use super::recording;
@@ -16,6 +18,14 @@ use crate::failure::Failure;
 use crate::failure::record::not_resumed;
 use crate::options::{Asked, Resume};
 
+/// Where a run begins that does not begin at its first step.
+#[derive(Debug, Default)]
+pub(super) struct Beginning {
+    pub(super) path: Option<String>,
+    /// How the targets of fleets ended in the run that is resumed.
+    pub(super) fleets: Vec<FleetTable>,
+}
+
 /// The path that `--from` or `--resume` means.
 pub(super) fn from(
     context: &Context<'_>,
@@ -23,24 +33,30 @@ pub(super) fn from(
     errand: &Errand<'_>,
     start: &Path,
     vault: &Vault,
-) -> Result<Option<String>, Failure> {
+) -> Result<Beginning, Failure> {
     let (source, plan) = (&errand.subject.loaded.path, &errand.resolved.plan);
     let claim = errand.claim.as_ref();
-    let path = match (&asked.run.from, &asked.run.resume) {
-        (Some(from), _) => return named(plan, from).map(Some),
-        (None, None) => return Ok(None),
+    let resumed = |run: &Run| {
+        let path = Some(resume::path(run, plan)?);
+        Ok(Beginning { path, fleets: resume::fleets(run, plan)? })
+    };
+    let found = match (&asked.run.from, &asked.run.resume) {
+        (Some(from), _) => {
+            return named(plan, from)
+                .map(|path| Beginning { path: Some(path), ..Beginning::default() });
+        }
+        (None, None) => return Ok(Beginning::default()),
         (None, Some(resume)) => match claim.and_then(|claim| claim.resumed.as_ref()) {
-            Some(run) => resume::path(run, plan),
+            Some(run) => resumed(run),
             None => {
                 let root = context.needed_root(asked.plan.root.as_ref())?;
                 let target = record_name(source, plan);
                 let whose = whose(target, start, vault, claim.map(|claim| claim.contract));
-                resume::earlier(&root, which(resume), &whose, plan)
-                    .and_then(|run| resume::path(&run, plan))
+                resume::earlier(&root, which(resume), &whose, plan).and_then(|run| resumed(&run))
             }
         },
     };
-    path.map(Some).map_err(|why| not_resumed(why, &context.opal_runs(asked.plan.root.as_ref())))
+    found.map_err(|why| not_resumed(why, &context.opal_runs(asked.plan.root.as_ref())))
 }
 
 pub(crate) fn which(resume: &Resume) -> Which<'_> {

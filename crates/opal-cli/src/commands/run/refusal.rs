@@ -139,6 +139,7 @@ impl Attempt<'_> {
             beside: Vec::new(),
             hidden: &[],
             resources: Vec::new(),
+            fleets: &[],
             modified: source
                 .as_ref()
                 .and_then(|it| planning::is_modified(std::slice::from_ref(it))),

@@ -38,15 +38,16 @@ fn facts(run: &Run) -> [Option<&str>; 3] {
     [Some(run.target()), run.text("plan_hash"), Some(run.state.name())]
 }
 
-/// The steps of both, by their paths, as each ended last; those of the first run in its order, then
+/// The steps of both, by their targets and paths, as each ended last; those of the first run in its order, then
 /// those that only the second has. Blocks are left away: their steps tell.
 fn paired<'s>(before: &'s [Step], after: &'s [Step]) -> Vec<Pair<'s>> {
     let mut pairs: Vec<Pair<'s>> = Vec::new();
-    let mut places: BTreeMap<&'s str, usize> = BTreeMap::new();
+    let mut places: BTreeMap<(Option<&'s str>, &'s str), usize> = BTreeMap::new();
     for (side, steps) in [before, after].into_iter().enumerate() {
         for step in steps.iter().filter(|step| !step.is_block) {
-            let place = *places.entry(&step.path).or_insert_with(|| {
-                pairs.push(Pair { path: &step.path, sides: [None, None] });
+            let target = step.target.as_deref();
+            let place = *places.entry((target, &step.path)).or_insert_with(|| {
+                pairs.push(Pair { target, path: &step.path, sides: [None, None] });
                 pairs.len() - 1
             });
             pairs[place].sides[side] = Some(step);

@@ -9,6 +9,7 @@ use opal_vault::Vault;
 use opal_vault::event::Status;
 use opal_vault::record::reader::{self, Run, State};
 use opal_vault::root::Root;
+use opal_vault::targets::FleetTable;
 use serde_json::Value;
 
 use super::stored::load;
@@ -29,13 +30,14 @@ pub(super) fn run(
     let files = matches.get_many::<PathBuf>("out").into_iter().flatten().cloned();
     let files = files.map(ReportTo::new).collect::<Result<Vec<_>, _>>()?;
     let steps = reader::steps(&run.folder).map_err(unreadable)?;
-    let report = report(&run)?;
+    let fleets = super::fleets(&run)?;
+    let report = report(&run, &fleets)?;
     let Some(reports) = Reports::ready(context, &files)? else { return Ok(Exit::Done) };
-    let unwritten = reports.write(&report, &|| view::runs::document(&run, &steps));
+    let unwritten = reports.write(&report, &|| view::runs::document(&run, &steps, &fleets));
     Ok(unwritten.unwrap_or(Exit::Done))
 }
 
-fn report(run: &Run) -> Result<Report, Failure> {
+fn report(run: &Run, fleets: &[FleetTable]) -> Result<Report, Failure> {
     // What a record has was scrubbed when it was written.
     let vault = Vault::new();
     let collector = Collector::default();
@@ -62,6 +64,7 @@ fn report(run: &Run) -> Result<Report, Failure> {
         took: Duration::try_from_secs_f64(took).unwrap_or_default(),
         host: run.text("host").map(str::to_owned),
         facts: facts(run),
+        fleets: fleets.to_vec(),
         cases,
         plan: (!tree.is_empty()).then_some(tree),
     })

@@ -41,6 +41,7 @@ pub(super) fn write(
             ("by", by),
             ("opal", env!("CARGO_PKG_VERSION").into()),
         ],
+        fleets: Vec::new(),
         cases: found.iter().map(|it| case(it, began)).collect(),
         plan: None,
     };
@@ -60,6 +61,7 @@ fn case(found: &Verification, began: std::time::SystemTime) -> Case {
     let blocked = found.blocked.as_ref().map(|blocked| blocked.error.text().into_owned());
     Case {
         path: found.path.clone(),
+        target: found.target.as_deref().map(str::to_owned),
         text: format!("{}{name}: {}", found.id, found.key.text()),
         place: None,
         outcome,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use opal_core::message::Message;
 use opal_core::view::visible;
 use opal_vault::event::{Counts, Status};
+use opal_vault::targets::FleetTable;
 
 use opal_exec::execute::FailedStep;
 use opal_vault::Vault;
@@ -22,6 +23,8 @@ pub(crate) struct Report<'a> {
     pub(crate) code: i32,
     pub(crate) took: Duration,
     pub(crate) steps: Counts,
+    /// How the targets of its fleets ended.
+    pub(crate) fleets: &'a [FleetTable],
     /// None where no step is to blame.
     pub(crate) failed: Option<Failed<'a>>,
     /// Steps that failed as well, in other branches or while cleaning up, and how many more there
@@ -34,6 +37,8 @@ pub(crate) struct Report<'a> {
     pub(crate) late: &'a [Box<str>],
     /// What to type to go on: `opal deploy prod --resume`.
     pub(crate) resume: Option<&'a str>,
+    /// What that does on the targets of a fleet: `continues web2 and starts web3`.
+    pub(crate) resumption: Option<String>,
     /// Something in it is a value, and hidden.
     pub(crate) is_resume_hidden: bool,
     pub(crate) record: Option<&'a Path>,
@@ -151,7 +156,13 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
             true => ", and fill in the hidden values",
             false => "",
         };
-        row("help", &format!("to continue from there, run `{resume}`{hidden}"));
+        row(
+            "help",
+            &match &report.resumption {
+                Some(what) => format!("`{resume}` {what}{hidden}"),
+                None => format!("to continue from there, run `{resume}`{hidden}"),
+            },
+        );
     }
     // Nothing has failed but the record itself, which has its own error.
     let is_own =

@@ -173,7 +173,9 @@ impl State {
                 self.name_site(started, event.target.as_ref());
                 self.started(started, of.task);
             }
-            Kind::Finished(finished) => self.finished(finished, of.place),
+            Kind::Finished(finished) => {
+                self.finished(finished, of.place, event.target.is_some());
+            }
             Kind::Caught { path, code, .. } => self.caught(path, *code, of.place),
             Kind::Skipped { path, decorator, why } => {
                 if self.resources.contains(*path) {
@@ -203,6 +205,8 @@ impl State {
             }
             // The failure of the run says so.
             Kind::Undone { path, message, .. } => self.ends.undone(path, message),
+            // The record has them.
+            Kind::Fleet { .. } | Kind::TargetEnded { .. } => {}
             Kind::Targets { rows, .. } => self.targets(rows),
             Kind::Branches { path, count, most } => self.verbose(|ink| {
                 let limit = (most < count).then(|| format!(", at most {most} at a time"));
@@ -246,7 +250,7 @@ impl State {
         }
     }
 
-    fn finished(&mut self, step: &Finished<'_>, place: Option<&str>) {
+    fn finished(&mut self, step: &Finished<'_>, place: Option<&str>, is_on_target: bool) {
         if self.resources.contains(step.path) {
             self.ends.finished(step);
         }
@@ -288,7 +292,7 @@ impl State {
         let is_unread = self.unread.contains(&step.number);
         if !is_unread && (is_own && !step.is_block || step.message.is_some()) {
             self.release();
-            self.held = Some(Held::new(step, place, prefix.clone()));
+            self.held = Some(Held::new(step, place, prefix.clone(), is_on_target));
         }
         self.last_attempt(step, &prefix);
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Failed, Report};
+use crate::view::targets;
 
 /// `steps` are those of a configuration.
 pub(crate) fn summary_json(
@@ -40,6 +41,9 @@ pub(crate) fn summary_json(
     });
     if !report.hidden.is_empty() {
         summary["hidden"] = json!(report.hidden);
+    }
+    if !report.fleets.is_empty() {
+        summary["fleets"] = targets::json(report.fleets);
     }
     if let Some(steps) = steps {
         summary["steps"] = steps;

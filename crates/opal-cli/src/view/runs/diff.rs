@@ -19,6 +19,8 @@ pub(crate) struct Comparison<'a> {
 
 /// A step of either run, or of both.
 pub(crate) struct Pair<'a> {
+    /// None on opal's machine.
+    pub(crate) target: Option<&'a str>,
     pub(crate) path: &'a str,
     pub(crate) sides: [Option<&'a Step>; 2],
 }
@@ -34,6 +36,12 @@ impl Pair<'_> {
             [Some(before), Some(after)] => told(before) == told(after),
             _ => false,
         }
+    }
+
+    /// `web1: rollout.ssh.hosts[0].shell[0]`, on a target.
+    fn name(&self) -> String {
+        let target = self.target.map(|target| format!("{}: ", visible(target)));
+        format!("{}{}", target.unwrap_or_default(), visible(self.path))
     }
 
     fn change(&self) -> &'static str {
@@ -73,7 +81,7 @@ pub(crate) fn diff(comparison: &Comparison<'_>, ink: Ink) -> Result<Exit, Failur
         for pair in &different {
             let [before, after] =
                 pair.sides.map(|step| step.map_or("-".into(), |s| side(s, paint)));
-            table.row([pair.change().into(), visible(pair.path), before, after]);
+            table.row([pair.change().into(), pair.name(), before, after]);
         }
         out.push('\n');
         out.push_str(&table.finish(|head| paint.dim(head)));
@@ -109,7 +117,12 @@ pub(crate) fn diff_json(comparison: &Comparison<'_>) -> Result<Exit, Failure> {
     let [before, after] = comparison.runs;
     let steps = comparison.pairs.iter().map(|pair| {
         let [before, after] = pair.sides.map(|step| step.map_or(Value::Null, step_json));
-        json!({"path": pair.path, "change": pair.change(), "before": before, "after": after})
+        let mut node =
+            json!({"path": pair.path, "change": pair.change(), "before": before, "after": after});
+        if let Some(target) = pair.target {
+            node["target"] = target.into();
+        }
+        node
     });
     print_json(&json!({
         "version": 1,

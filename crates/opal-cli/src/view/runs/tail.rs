@@ -12,6 +12,8 @@ pub(crate) fn tail_event(event: &Value, ink: Ink) {
     let paint = Paint(ink.colour);
     let text = |name: &str| visible(event[name].as_str().unwrap_or_default());
     let is_block = event["block"] == true;
+    let site = event["target"].as_str().filter(|_| event["kind"] != "run_started");
+    let site = site.map(|site| format!("{}: ", visible(site))).unwrap_or_default();
     let line = match event["kind"].as_str().unwrap_or_default() {
         "run_started" => format!("{}  {}", paint.bold(&text("id")), text("target")),
         "step_started" if !is_block => format!("{} {}", paint.bold("▸"), text("text")),
@@ -37,9 +39,16 @@ pub(crate) fn tail_event(event: &Value, ink: Ink) {
         }
         "log" => format!("{}: {}", text("level"), text("message")),
         "cleaning_up" => format!("Cleaning up: {}", text("why")),
+        "target_finished" => {
+            let (name, end) = (
+                visible(event["row"]["target"].as_str().unwrap_or_default()),
+                visible(event["row"]["status"].as_str().unwrap_or_default()),
+            );
+            format!("{name}: {end}")
+        }
         _ => return,
     };
-    say(&format!("{line}\n"));
+    say(&format!("{site}{line}\n"));
 }
 
 pub(crate) fn tail_end(run: &Run, ink: Ink) {

@@ -139,6 +139,95 @@ fn with_preflight_nothing_runs_where_too_many_cannot_be_reached() {
     assert_eq!(rows, "a skipped, b skipped, c skipped, d unreachable 69");
 }
 
+fn watched(names: &[&str]) -> LoggedReach {
+    names.iter().fold(LoggedReach::default(), |all, name| all.target(name, LoggedSession::new()))
+}
+
+/// Continues a run.
+fn again(source: &str, before: &Ran, reach: LoggedReach) -> (Ran, LoggedReach) {
+    let session = LoggedSession::new();
+    let mut running = Running::on(Project::new(source), &session, Path::new("/p"));
+    running.reach = Some(reach);
+    running.from = before.outcome.failed.as_ref().map(|failed| failed.path.clone());
+    running.earlier =
+        opal_exec::execute::continued(&running.plan().plan, before.outcome.fleets.clone());
+    let ran = running.run();
+    let reach = running.reach.take().unwrap();
+    (ran, reach)
+}
+
+#[test]
+fn a_resumed_fleet_repeats_no_target_that_ended_well_and_continues_the_others_where_they_ended() {
+    let source = "@ssh.hosts([\"a\", \"b\", \"c\", \"d\"], max_concurrency=1, tolerate=1) {\n    cd /srv\n    one\n    two\n}\n";
+    let reach = LoggedReach::default().absent("b").target("c", failing(3));
+    let (before, reach, _) = run(source, MemoryWorld::default(), reach);
+    assert_eq!(reach.log("c").len(), 3);
+    let rows = |ran: &Ran| ran.record.iter().rfind(|line| line.contains("a ok")).unwrap().clone();
+    assert_eq!(rows(&before), "a ok, b unreachable 69, c failed `two` 3, d skipped");
+    // Of the steps that it omits, a `cd` still moves.
+    let (ran, reach) = again(source, &before, watched(&["a", "b", "c", "d"]));
+    ran.ok();
+    assert_eq!(rows(&ran), "a ok, b ok, c ok, d ok");
+    assert_eq!(reach.asked(), ["b Acting", "c Acting", "d Acting"]);
+    assert_eq!(reach.log("b").len(), 3);
+    assert_eq!(reach.log("c"), ["run `two` in /srv"]);
+    let earlier = ran.outcome.fleets[0].rows.iter().map(|row| row.is_earlier);
+    assert_eq!(earlier.collect::<Vec<_>>(), [true, false, false, false]);
+    assert_eq!(ran.outcome.steps.skipped, 2);
+    // A second continuation knows what both have done.
+    let (ran, reach) =
+        again(source, &before, LoggedReach::default().absent("d").target("c", failing(4)));
+    assert_eq!(rows(&ran), "a ok, b ok, c failed `two` 4, d unreachable 69");
+    assert_eq!(reach.log("c"), ["run `two` in /srv"]);
+    let (ran, reach) = again(source, &ran, LoggedReach::default());
+    ran.ok();
+    assert_eq!(reach.asked(), ["c Acting", "d Acting"]);
+}
+
+#[test]
+fn a_fleet_that_is_tried_again_runs_on_all_targets() {
+    let source = "@retry(2, delay=1ms) {\n    @ssh.hosts([\"a\", \"b\"], max_concurrency=1) {\n        one\n        two\n    }\n}\n";
+    let reach = || watched(&["a"]).target("b", failing(3));
+    let (before, _, _) = run(source, MemoryWorld::default(), reach());
+    let (_, reach) = again(source, &before, reach());
+    assert_eq!(reach.log("a").len(), 2);
+    assert_eq!(reach.log("b").len(), 3);
+}
+
+#[test]
+fn each_target_begins_at_the_step_that_from_names() {
+    let session = LoggedSession::new();
+    let source = "@ssh.hosts([\"a\", \"b\", \"c\"]) {\n    one\n    two\n    three\n}\n";
+    let mut running = Running::on(Project::new(source), &session, Path::new("/p"));
+    running.reach = Some(watched(&["a", "b", "c"]));
+    let plan = running.plan().plan;
+    running.from = opal_exec::execute::leaf(&plan, 2).map(str::to_owned);
+    let ran = running.run();
+    ran.ok();
+    let reach = running.reach.take().unwrap();
+    for name in ["a", "b", "c"] {
+        assert_eq!(reach.log(name).len(), 2, "{name}");
+    }
+}
+
+#[test]
+fn a_fleet_whose_output_goes_into_a_file_is_repeated_whole() {
+    let source = "@ssh.hosts([\"a\", \"b\"], max_concurrency=1) {\n    one\n    two\n} | sort\n";
+    let (before, _, _) =
+        run(source, MemoryWorld::default(), LoggedReach::default().target("b", failing(3)));
+    let running = Project::new(source).plan().unwrap();
+    assert!(opal_exec::execute::continued(&running.plan, before.outcome.fleets).is_empty());
+}
+
+#[test]
+fn the_last_line_of_a_failed_fleet_counts_steps_and_not_the_fleet() {
+    let (ran, _) = fleet("", LoggedReach::default().target("b", failing(3)));
+    let steps = ran.outcome.steps;
+    assert_eq!((steps.done, steps.failed), (3, 1));
+    let (ran, _) = fleet("", LoggedReach::default().absent("a"));
+    assert_eq!((ran.outcome.steps.done, ran.outcome.steps.failed), (0, 1));
+}
+
 #[test]
 fn what_a_target_decides_is_run_only_there() {
     let source = "@ssh.hosts([\"a\", \"b\", \"c\"]) {\n    if @os.name == \"macos\" {\n        brew update\n    } \

@@ -99,6 +99,14 @@ fn read(event: &Value) -> Option<Event<'_>> {
             message: shown("message")?,
             details: event["details"].as_str().map(ShownDetails::recorded),
         },
+        "fleet_started" => {
+            let names = event["names"].as_array().into_iter().flatten();
+            Kind::Fleet { path, names: names.filter_map(Value::as_str).map(Into::into).collect() }
+        }
+        "targets" => {
+            let rows = event["rows"].as_array().into_iter().flatten();
+            Kind::Targets { path, rows: rows.filter_map(super::fleets::row).collect() }
+        }
         "step_undone" => Kind::Undone { path, was: end(text("was"))?, message: shown("message")? },
         _ => return None,
     };

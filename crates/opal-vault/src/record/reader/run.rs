@@ -167,7 +167,7 @@ fn started(folder: &Path) -> Result<Map<String, Value>, Unreadable> {
     }
 }
 
-fn read_object(path: &Path, limit: u64) -> Result<Map<String, Value>, Unreadable> {
+pub(super) fn read_object(path: &Path, limit: u64) -> Result<Map<String, Value>, Unreadable> {
     let of = |error| Unreadable::io(path, error);
     let mut bytes = Vec::new();
     regular::open(path).map_err(of)?.take(limit + 1).read_to_end(&mut bytes).map_err(of)?;
@@ -177,6 +177,6 @@ fn read_object(path: &Path, limit: u64) -> Result<Map<String, Value>, Unreadable
     serde_json::from_slice(&bytes).map_err(|_| malformed(path))
 }
 
-fn malformed(path: &Path) -> Unreadable {
+pub(super) fn malformed(path: &Path) -> Unreadable {
     Unreadable { path: path.into(), why: Unread::Malformed { line: 1 } }
 }

@@ -23,6 +23,8 @@ pub(super) struct Held {
     place: Option<String>,
     /// Of its branch.
     prefix: String,
+    /// Whether it is of a target, whose failure the report at the end may only count.
+    is_on_target: bool,
 }
 
 /// What a line says of a failure: a `catch` has it, or nobody yet.
@@ -33,7 +35,12 @@ enum Label {
 }
 
 impl Held {
-    pub(super) fn new(step: &Finished<'_>, place: Option<&str>, prefix: String) -> Self {
+    pub(super) fn new(
+        step: &Finished<'_>,
+        place: Option<&str>,
+        prefix: String,
+        is_on_target: bool,
+    ) -> Self {
         Self {
             number: step.late.as_ref().and_then(|late| late.number).unwrap_or(step.number),
             path: step.path.into(),
@@ -43,12 +50,14 @@ impl Held {
             }),
             place: place.map(visible::line),
             prefix,
+            is_on_target,
         }
     }
 
     fn again(path: &str, code: i32, place: Option<&str>, prefix: String) -> Self {
         let place = place.map(visible::line);
-        Self { number: 0, path: path.into(), code, message: None, place, prefix }
+        let (path, message) = (path.into(), None);
+        Self { number: 0, path, code, message, place, prefix, is_on_target: false }
     }
 
     /// ` (deploy.opl:12)`.
@@ -93,6 +102,7 @@ impl State {
         self.usual(|ink| {
             let (label, said) = match label {
                 Label::Caught => (ink.warning("caught"), held.message.clone()),
+                Label::Failed if held.is_on_target => (ink.error("failed"), held.message.clone()),
                 // The report at the end says more.
                 Label::Failed => (ink.error("failed"), None),
             };

@@ -75,6 +75,8 @@ fn the_summary_holds_what_a_program_asks_for() {
         hidden: &[],
         more: 0,
         late: &[],
+        resumption: None,
+        fleets: &[],
         resume: None,
         is_resume_hidden: false,
         record: None,

@@ -138,6 +138,8 @@ impl Play {
             code: failed.as_ref().map_or(0, |failed| failed.code),
             took: Duration::from_millis(2_345),
             steps: Counts { done: 4, failed: failed.iter().count() as u64, ..Counts::default() },
+            resumption: None,
+            fleets: &[],
             resume: failed.is_some().then_some("opal deploy --resume"),
             is_resume_hidden: false,
             failed,
