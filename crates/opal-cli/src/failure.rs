@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use opal_core::Code;
-use opal_core::resolver::Trouble;
+use opal_core::resolver::{Trouble, TroubleKind};
 use opal_trust::keys::{KeyError, KeyErrorKind};
 use opal_vault::record::Reason;
 
@@ -178,6 +178,16 @@ impl Failure {
     pub(crate) fn unready(Trouble { message, help, .. }: Trouble) -> Self {
         let help = help.into_iter().map(Into::into).collect();
         Self { help, ..Self::usage(message, "") }
+    }
+
+    /// A target that does not answer, or whose key `ssh` refuses.
+    pub(crate) fn target(trouble: Trouble) -> Self {
+        let exit = match trouble.kind {
+            TroubleKind::Denied => Exit::NotTrusted,
+            TroubleKind::Mutated => Exit::Refused,
+            _ => Exit::Unavailable,
+        };
+        Self { exit, ..Self::unready(trouble) }
     }
 
     pub(crate) fn unwritable(what: &str, error: &io::Error) -> Self {

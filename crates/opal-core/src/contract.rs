@@ -31,7 +31,7 @@ pub use error::{FormatError, FormatErrorKind, Section};
 pub use file::{Encoding, Sign, encode};
 pub use frame::{Frame, Header};
 pub use limits::MAX_BYTES;
-pub use provenance::{PluginRecord, Provenance, Seed, Seen, Source, SourceFile};
+pub use provenance::{PluginRecord, Provenance, Seed, Seen, Source, SourceFile, TargetRecord};
 pub use schema::schema_hash;
 
 use limits::{MAX_SEALED_MEMORY, MAX_TIME, QUICK, WORTH_PACKING_BYTES};

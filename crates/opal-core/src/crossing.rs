@@ -152,6 +152,23 @@ impl Target {
         Value::Map(fields)
     }
 
+    /// How it is reached, in one text that no other way of reaching it has: `ssh web1 port=2222`.
+    #[must_use]
+    pub fn transport(&self) -> String {
+        let Value::Map(mut fields) = self.to_value() else { return String::new() };
+        let plain = |value: Value| match value {
+            Value::String(text) => text.to_string(),
+            other => other.to_string(),
+        };
+        // Names have no `=`.
+        let main = ["connection", "address"].into_iter().filter_map(|it| fields.remove(it));
+        let mut words: Vec<String> = main.map(plain).collect();
+        let is_more = |name: &str| !matches!(name, "name" | "key_file");
+        let more = fields.into_iter().filter(|(name, _)| is_more(name));
+        words.extend(more.map(|(name, value)| format!("{name}={}", plain(value))));
+        words.join(" ")
+    }
+
     /// Reads what [`Self::to_value`] wrote; none where it is something else.
     #[must_use]
     pub fn from_data(data: &Data) -> Option<Self> {
@@ -227,6 +244,18 @@ mod tests {
                 assert_eq!(read, Some(target));
             }
         }
+    }
+
+    #[test]
+    fn a_transport_says_everything_but_the_name_and_the_key() {
+        let role = Some(Role { user: "root".parse().unwrap(), via: Via::Sudo });
+        let hop = Hop::Ssh("deploy@web1:2222".parse().unwrap());
+        let key_file = Some("~/.ssh/id".to_owned());
+        let target = Target { name: "it".parse().unwrap(), hop, role, key_file };
+        assert_eq!(target.transport(), "ssh web1 as=root port=2222 user=deploy via=sudo");
+        let hop = Hop::Container { engine: Engine::Podman, name: "db".parse().unwrap() };
+        let target = Target { hop, role: None, ..target };
+        assert_eq!(target.transport(), "container db engine=podman");
     }
 
     #[test]

@@ -316,6 +316,8 @@ pub enum TroubleKind {
     Invalid,
     /// The connection to the machine is gone: nobody knows what became of it.
     Lost,
+    /// Another machine or user answers than the one that is meant.
+    Mutated,
 }
 
 impl Trouble {

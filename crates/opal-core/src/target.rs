@@ -6,6 +6,7 @@
 
 mod address;
 mod host_key;
+mod identity;
 pub mod name;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use std::num::NonZeroU16;
 
 pub use address::AddressError;
 pub use host_key::HostKey;
+pub use identity::Identity;
 pub use name::{Host, KubeContext, Name, NameError, TargetName, User};
 
 /// Levels of a way at most.

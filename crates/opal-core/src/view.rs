@@ -22,7 +22,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::contract::{Contract, Seed};
+use crate::contract::{Contract, Seed, TargetRecord};
 use crate::decorator::Cost;
 use crate::hash::{Algorithm, Digest};
 use crate::plan::{Handle, Key, Plan, Step};
@@ -30,7 +30,7 @@ use crate::registry::Registry;
 use crate::resource::{self, Status};
 use crate::value::Value;
 
-pub use json::Json;
+pub use json::{Json, target_record};
 pub use quote::shell_word;
 pub use tree::Tree;
 pub use uses::Uses;
@@ -96,6 +96,8 @@ pub struct Facts {
     pub signed_by: Vec<String>,
     /// What its resources were when it was made, by the paths of their steps.
     pub resources: Vec<(Box<str>, Status)>,
+    /// Who answered on each of its targets when it was made.
+    pub targets: Vec<TargetRecord>,
 }
 
 /// A plugin whose decorators a plan uses.
@@ -202,6 +204,7 @@ impl Facts {
             once: made.once,
             signed_by: made.signer.map(|key| Digest(key).hex()).into_iter().collect(),
             resources: made.resources.iter().map(|it| (it.path.clone(), it.status)).collect(),
+            targets: made.targets.clone(),
         }
     }
 }

@@ -35,7 +35,7 @@ use std::time::Instant;
 use opal_core::unready::Unready;
 
 pub use opal_core::resource::Direction;
-pub use survey::{Progress, Report, Survey, USUAL_JOBS};
+pub use survey::{Progress, Report, Sighting, Survey, USUAL_JOBS};
 
 /// Verifies every resource of a plan. `tell` hears of each, prerequisites that were not selected
 /// included, in no order, and from this thread.
@@ -44,8 +44,8 @@ pub fn verify(
     tell: &(dyn Fn(Progress<'_>) + Sync),
 ) -> Result<Report, Unready> {
     let since = Instant::now();
-    let found = rehearse::rehearse(survey);
+    let (found, targets) = rehearse::rehearse(survey);
     let round = round::Round::new(survey, &found, tell)?;
     let (verifications, stopped) = round.run();
-    Ok(Report { verifications, took: since.elapsed(), stopped })
+    Ok(Report { verifications, took: since.elapsed(), stopped, targets })
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | reading, unsealing and authenticating its bytes | [`open`] |
 //! | policy, dates, single use | [`accept`] |
-//! | planning again, and what differs | [`compare`] |
+//! | planning again, and what differs | [`compare`], of targets in [`crate::targets`] |
 //! | all of it, in this order: the decision | [`decide`] |
 //! | every way in which it is refused | [`Refusal`] |
 //!
@@ -35,6 +35,7 @@ pub use refusal::{Refusal, differs};
 use crate::planning::{Aim, Subject, permits_skips};
 use crate::resources::{self, Place};
 use crate::source::Loaded;
+use crate::targets;
 
 /// What this side demands of every contract.
 #[derive(Clone, Copy, Debug)]
@@ -202,7 +203,8 @@ pub fn decide(
     tell: &dyn Fn(News<'_>),
 ) -> Result<Allowed, Stopped> {
     accept(request.bytes, opened, &request.rules)?;
-    let compared = compare(opened, &request.now, tell)?;
+    let is_forced = request.tolerance.force;
+    let mut compared = compare(opened, &request.now, is_forced, tell)?;
     let (verdict, tolerance) = (&compared.verdict, request.tolerance);
     let is_other_text = verdict.source_moved && tolerance.strict_source;
     let how = if verdict.is_same() {
@@ -212,20 +214,36 @@ pub fn decide(
     } else {
         return Err(Refusal::Differs(Box::new(compared)).into());
     };
+    if how == How::Forced {
+        let omitted = targets::omitted(&compared.verdict.differences);
+        targets::omit(&mut compared.fresh.plan.steps, &omitted);
+    }
     if is_other_text {
         return Err(Refusal::SourceChanged(Box::new(compared)).into());
     }
     Ok(Allowed { compared, how })
 }
 
-/// Plans again, and says whether the plan of now is the contract's and the resources are as they were.
+/// Plans again, and says whether the plan of now is the contract's, and whether its targets and resources
+/// are as they were. Where that is forced, connections may lead to other machines than the contract's.
 pub fn compare(
     opened: &mut Opened,
     now: &Now<'_>,
+    is_forced: bool,
     tell: &dyn Fn(News<'_>),
 ) -> Result<Compared, Stopped> {
-    let fresh = plan_again(opened, now, tell)?;
     let key = opened.keys.placeholder_key().map_err(Undecided::Key)?;
+    let reach = now.place.reach.as_deref();
+    if let Some(reach) = reach {
+        targets::hold(reach, &opened.contract, &key, is_forced);
+    }
+    let fresh = match (plan_again(opened, now, tell), reach) {
+        (Err(Stopped::Refused(refusal)), Some(reach)) => {
+            let found = targets::refused(reach).map_err(|key| Refusal::HostKey(key.0))?;
+            return Err(if found.is_empty() { refusal } else { Refusal::Targets(found) }.into());
+        }
+        (planned, _) => planned?,
+    };
     let mut verdict = contract::compare(&opened.contract, &fresh.plan);
     // Where it is another plan, its steps say nothing about those of the contract.
     if verdict.may_be_forced() {
@@ -233,6 +251,10 @@ pub fn compare(
             .map_err(Undecided::Unready)?;
         if report.stopped.is_some() {
             return Err(Undecided::CutOff(Part::Resources).into());
+        }
+        if let Some(reach) = reach {
+            let found = targets::compare(&opened.contract, &report, reach, &key);
+            verdict.add_machines(found.map_err(|key| Refusal::HostKey(key.0))?);
         }
         let is_known = verdict.hold_resources(&opened.contract, &resources::seen(&report), || {
             earlier(now.root, opened)

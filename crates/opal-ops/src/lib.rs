@@ -7,6 +7,7 @@
 //! | whether a contract may run, and every way in which it is refused | [`contract`] |
 //! | which run is continued, and at which step | [`resume`] |
 //! | verifying the resources of a plan | [`resources`] |
+//! | who answers on the targets of a contract | [`targets`] |
 //! | what an apply would change | [`preview`] |
 //! | runs of modules, and modules in order | [`module`], [`blueprint`] |
 //!
@@ -22,3 +23,4 @@ pub mod preview;
 pub mod resources;
 pub mod resume;
 pub mod source;
+pub mod targets;

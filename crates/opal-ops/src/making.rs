@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use opal_core::contract::{Provenance, Seen, Source, SourceFile};
+use opal_core::contract::{Provenance, Seen, Source, SourceFile, TargetRecord};
 use opal_core::hash::Algorithm;
 use opal_core::keys::{KeyError, Keys as _};
 use opal_core::resolver::Trouble;
@@ -19,6 +19,7 @@ use crate::module::arguments;
 use crate::planning::Subject;
 use crate::resources::{self, Place};
 use crate::source::{Form, seen_from};
+use crate::targets::{has_targets, records};
 use opal_core::gather::Gather as _;
 
 /// The option whose contracts are of the user's tasks.
@@ -78,6 +79,8 @@ pub enum NotMade {
     Key(KeyError),
     /// The resources cannot be verified at all. It holds no value.
     Unready(Trouble),
+    /// A target does not answer, or `ssh` refuses its key.
+    Target(Trouble),
     /// A file that the plan was made of cannot be read again, or has changed.
     Source(Trouble),
     /// It cannot be sealed or encoded; `ephemeral` is why this machine has no key of its own.
@@ -95,10 +98,9 @@ pub fn make(
     keys: &mut OwnKeys<'_>,
     request: &Request<'_>,
 ) -> Result<Vec<u8>, NotMade> {
-    let provenance = Provenance {
-        resources: request.resources(&resolved, keys)?,
-        ..request.provenance(resolved.plan.algorithm)?
-    };
+    let (resources, targets) = request.world(&resolved, keys)?;
+    let provenance =
+        Provenance { resources, targets, ..request.provenance(resolved.plan.algorithm)? };
     let making = Making {
         created: request.time,
         provenance,
@@ -113,18 +115,27 @@ pub fn make(
 }
 
 impl Request<'_> {
-    /// The state of the resources, for a later run to be compared with.
-    fn resources(&self, resolved: &Resolved, keys: &mut OwnKeys<'_>) -> Result<Vec<Seen>, NotMade> {
-        if !resources::has_resources(&resolved.plan, self.registry) {
-            return Ok(Vec::new());
+    /// The state of the resources and who answers on the targets, for a later run to be compared with.
+    fn world(
+        &self,
+        resolved: &Resolved,
+        keys: &mut OwnKeys<'_>,
+    ) -> Result<(Vec<Seen>, Vec<TargetRecord>), NotMade> {
+        let plan = &resolved.plan;
+        if !resources::has_resources(plan, self.registry) && !has_targets(plan) {
+            return Ok(Default::default());
         }
         let key = keys.placeholder_key().map_err(NotMade::Key)?;
         let report = resources::of_contract(resolved, self.registry, &key, self.place, self.stop);
         let report = report.map_err(NotMade::Unready)?;
-        match report.stopped {
-            Some(_) => Err(NotMade::Stopped),
-            None => Ok(resources::seen(&report)),
+        if report.stopped.is_some() {
+            return Err(NotMade::Stopped);
         }
+        let targets = match self.place.reach.as_deref() {
+            Some(reach) => records(&report, reach, plan.algorithm, &key),
+            None => Ok(Vec::new()),
+        };
+        Ok((resources::seen(&report), targets.map_err(NotMade::Target)?))
     }
 
     fn provenance(&self, algorithm: Algorithm) -> Result<Provenance, NotMade> {

@@ -24,6 +24,8 @@ use opal_session::targets::Reach;
 use opal_vault::Vault;
 use opal_vault::verification::Verification;
 
+use crate::targets::has_targets;
+
 /// Where the steps of a plan would run.
 pub struct Place<'p> {
     /// Opens a session, which ends with its last user. Not called where there is nothing to verify.
@@ -92,7 +94,7 @@ impl VerifyRequest<'_> {
     }
 }
 
-/// All resources of a plan, for a contract whose placeholders are made with `key`.
+/// All resources and targets of a plan, for a contract whose placeholders are made with `key`.
 pub fn of_contract(
     resolved: &Resolved,
     registry: &Registry,
@@ -100,7 +102,7 @@ pub fn of_contract(
     place: &Place<'_>,
     stop: &Stop,
 ) -> Result<Report, Trouble> {
-    if !has_resources(&resolved.plan, registry) {
+    if !has_resources(&resolved.plan, registry) && !has_targets(&resolved.plan) {
         return Ok(Report::default());
     }
     let vault = Vault::new();

@@ -39,6 +39,7 @@ use std::time::Duration;
 use opal_core::Secret;
 use opal_core::hash::Digest;
 use opal_core::resolver::Trouble;
+pub use opal_core::target::Identity;
 use opal_core::target::{Hop, HostKey, TargetName, Via};
 use opal_session::reach::{Dialling, script};
 use opal_session::stop::Stop;
@@ -115,14 +116,6 @@ pub struct Dialled {
     said: Said,
     mode: Mode,
     host_key: Option<HostKey>,
-}
-
-/// Who answers: an address may belong to another machine by the time of the next connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
-    pub user: u32,
-    pub machine: String,
-    pub host_key: Option<HostKey>,
 }
 
 /// Reaches one hop.
@@ -204,7 +197,7 @@ fn reach(
             let mut cause = ended(cause, &mut carrier, &mut talk);
             if let DialCause::Ended { code: Some(SSH_FAILED) } = cause {
                 let refusal = keys.as_ref().and_then(|keys| keys.refusal(stop));
-                cause = refusal.map_or(cause, DialCause::HostKey);
+                cause = refusal.unwrap_or(cause);
             }
             *said = std::mem::take(&mut talk.said);
             return Err(cause);
@@ -310,8 +303,13 @@ impl Dialled {
     #[must_use]
     pub fn identity(&self) -> Identity {
         let facts = self.facts();
-        let (user, machine) = (facts.user, facts.machine.clone());
-        Identity { user, machine, host_key: self.host_key.clone() }
+        Identity {
+            user: facts.user,
+            machine: facts.machine.clone(),
+            os: facts.os.clone(),
+            arch: facts.arch.clone(),
+            host_key: self.host_key.clone(),
+        }
     }
 
     /// The target, to be read.

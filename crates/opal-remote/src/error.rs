@@ -33,6 +33,11 @@ pub(crate) enum RemoteError<'a> {
     OtherMachine {
         target: &'a str,
     },
+    /// Another machine or user answers than when the contract was made.
+    Changed {
+        target: &'a str,
+        words: &'a [String],
+    },
 }
 
 impl From<RemoteError<'_>> for Trouble {
@@ -63,8 +68,13 @@ impl From<RemoteError<'_>> for Trouble {
                 message!("the connection to `", target, "` only reads"),
                 "this is a mistake in opal: report it",
             ),
+            RemoteError::Changed { target, words } => Self::new(
+                TroubleKind::Mutated,
+                message!("infra_mutated:", target, ": ", Words(&words.join("; "))),
+                message!("if `", target, "` was reinstalled, make a new contract"),
+            ),
             RemoteError::OtherMachine { target } => Self::new(
-                TroubleKind::Denied,
+                TroubleKind::Mutated,
                 message!(
                     "infra_mutated:",
                     target,

@@ -95,7 +95,9 @@ fn facts(
     let shell = if shell == "bash" { Shell::Bash } else { Shell::Sh };
     let user = user.parse().map_err(|_| DialCause::Strange)?;
     let machine = machine.trim_start_matches('.').to_owned();
-    Ok((shell, PathBuf::from(start), Identity { user, machine, host_key: None }, arch.to_owned()))
+    let (os, arch) = ("linux".to_owned(), arch.to_owned());
+    let identity = Identity { user, machine, os, arch: arch.clone(), host_key: None };
+    Ok((shell, PathBuf::from(start), identity, arch))
 }
 
 impl PlainSession {

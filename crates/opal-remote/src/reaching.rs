@@ -1,7 +1,8 @@
 //! Targets of a run: each is dialled once, and again when its connection is lost.
 
+mod holding;
+
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,20 +10,21 @@ use std::time::Duration;
 
 use opal_core::crossing::{Crossing, Settings};
 use opal_core::resolver::{Probe, Trouble};
-use opal_core::target::Hop;
+use opal_core::target::{Hop, Identity};
 use opal_session::Session;
 use opal_session::stop::Stop;
-use opal_session::targets::{Access, Reach, Reached};
+use opal_session::targets::{Access, Reach, Reached, Refused, Trust};
 use opal_session::wire::Timing;
 use opal_session::world::OsWorld;
 
 use crate::dial::pace::Pace;
 use crate::dial::ssh::SshOptions;
-use crate::dial::{Base, Dialled, Identity, Mode, Options, Origin, dial};
+use crate::dial::{Base, Mode, Options, Origin, dial};
 use crate::error::RemoteError;
 use crate::greeting::Terms;
 use crate::helper::Programs;
 use crate::session::{ReadOnlySession, RemoteSession};
+use holding::{End, Holding};
 
 /// Connections that are made at the same time at most. A block says how many of its targets are at work.
 const MOST: usize = 256;
@@ -50,8 +52,8 @@ pub struct Targets {
     slots: Mutex<BTreeMap<(Vec<Hop>, Access), Slot>>,
     /// How many connections are made at the same time.
     pace: Pace,
-    /// Who answered first at the end of a way: every later connection must be to the same.
-    identities: Mutex<BTreeMap<Vec<Hop>, Identity>>,
+    /// Whom connections may lead to.
+    holding: Holding,
 }
 
 /// A target. Whoever holds its lock dials.
@@ -85,6 +87,8 @@ enum Opened {
 /// One connection that is to be made.
 struct Leg<'a> {
     crossing: &'a Crossing,
+    /// All crossings up to and with this one.
+    way: &'a [Crossing],
     /// All hops up to and with this one.
     hops: &'a [Hop],
     access: Access,
@@ -98,8 +102,8 @@ impl Targets {
     /// Nothing happens before a target is asked for.
     #[must_use]
     pub fn new(prepare: impl Fn() -> Ready + Send + Sync + 'static) -> Self {
-        let (ready, slots, identities) = (OnceLock::new(), Mutex::default(), Mutex::default());
-        Self { prepare: Box::new(prepare), ready, slots, pace: Pace::new(MOST), identities }
+        let (ready, slots, holding) = (OnceLock::new(), Mutex::default(), Holding::default());
+        Self { prepare: Box::new(prepare), ready, slots, pace: Pace::new(MOST), holding }
     }
 
     fn ready(&self) -> &Ready {
@@ -135,6 +139,7 @@ impl Targets {
         for at in first..hops.len() {
             let leg = Leg {
                 crossing: last,
+                way,
                 hops: &hops[..=at],
                 access,
                 // The same for every connection to this target, and for no other one.
@@ -156,6 +161,7 @@ impl Targets {
         let Some(hop) = hops.last() else { return Err(RemoteError::NoWay.into()) };
         let Settings { password, environment, forwards_agent, lost, connect, is_login } =
             &*crossing.settings;
+        let end = End { way: leg.way, hops };
         let usual = Timing::default();
         let lost = lost.map_or(usual.lost, length);
         let options = Options {
@@ -167,7 +173,7 @@ impl Targets {
                 is_batch: !ready.is_interactive,
                 forward_agent: *forwards_agent,
                 key_file: crossing.target.key_file.clone(),
-                ..SshOptions::default()
+                keys: self.holding.keys(&end),
             },
             password: password.as_ref(),
             asker: None,
@@ -183,9 +189,9 @@ impl Targets {
         };
         let name = &crossing.target.name;
         let gives = options.password.is_some();
-        let dialled: Dialled =
-            self.pace.dial(gives, stop, || dial(name, from, hop, mode, &options, stop))?;
-        self.recognize(name.as_str(), hops, dialled.identity())?;
+        let dialled = self.pace.dial(gives, stop, || dial(name, from, hop, mode, &options, stop));
+        let dialled = dialled.map_err(|error| self.holding.failed(&end, error))?;
+        self.holding.recognize(&end, dialled.identity())?;
         let terms = Terms {
             marker: leg.marker.clone(),
             environment: environment.clone(),
@@ -200,18 +206,6 @@ impl Targets {
             Access::Acting => Opened::Acting(Arc::new(dialled.act(terms, world)?)),
             Access::ReadOnly => Opened::Reading(Arc::new(dialled.look(terms, world)?)),
         })
-    }
-
-    /// Before any value or step is sent: whoever answers is who answered first.
-    fn recognize(&self, target: &str, hops: &[Hop], found: Identity) -> Result<(), Trouble> {
-        match lock(&self.identities).entry(hops.to_vec()) {
-            Entry::Vacant(entry) => {
-                entry.insert(found);
-                Ok(())
-            }
-            Entry::Occupied(known) if *known.get() == found => Ok(()),
-            Entry::Occupied(_) => Err(RemoteError::OtherMachine { target }.into()),
-        }
     }
 }
 
@@ -231,6 +225,18 @@ impl Reach for Targets {
             Opened::Reading(session) => Ok(Box::new(session.standing())),
             Opened::Acting(_) => Err(RemoteError::NoWay.into()),
         }
+    }
+
+    fn hold(&self, trust: Trust) {
+        self.holding.hold(trust);
+    }
+
+    fn identity(&self, way: &[Crossing]) -> Option<Identity> {
+        self.holding.identity(way)
+    }
+
+    fn refused(&self) -> Vec<Refused> {
+        self.holding.refused()
     }
 }
 

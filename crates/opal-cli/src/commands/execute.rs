@@ -153,6 +153,9 @@ fn style(context: &Context<'_>, asked: &Asked, errand: &Errand<'_>) -> Style {
 /// look.
 fn left(context: &Context<'_>, asked: &Asked, errand: &Errand<'_>) -> Vec<Seen> {
     let Some(held) = &errand.contract else { return Vec::new() };
+    if !resources::has_resources(&errand.resolved.plan, &context.registry) {
+        return Vec::new();
+    }
     let Ok(place) = planning::place(errand.subject, context, &asked.plan) else {
         return Vec::new();
     };

@@ -1,9 +1,10 @@
 //! Contracts that are refused: wording, hints and exit codes.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use opal_core::Value;
-use opal_core::contract::{Cause, Verdict};
+use opal_core::contract::{Cause, Difference, Drift, Verdict};
 use opal_ops::contract::{self, Refusal};
 use opal_trust::keys::OpenError;
 use opal_trust::policy;
@@ -56,6 +57,16 @@ impl Refused<'_> {
                 let help = "fix the errors above, and run it again";
                 Failure::new(Exit::Refused, message, help)
             }
+            Refusal::Targets(found) => {
+                let message = format!("{refusal}; nothing was run");
+                let again = (self.again)();
+                Failure::new(Exit::Refused, message, machines(found, again.as_deref()))
+            }
+            Refusal::HostKey(trouble) => {
+                let failure = Failure::target(trouble.clone());
+                let message = format!("{}; nothing was run", failure.message);
+                Failure { message, ..failure }
+            }
             Refusal::Differs(compared) => differs(&compared.verdict, (self.again)().as_deref()),
             Refusal::SourceChanged(_) => {
                 let help = "without `--strict-source` only the plan is compared";
@@ -100,6 +111,9 @@ fn forbidden(refusals: &[policy::Refusal]) -> Failure {
 /// The plan of now is not the contract's. `again` is the command that makes a new contract.
 pub(crate) fn differs(verdict: &Verdict, again: Option<&str>) -> Failure {
     let help = match again {
+        _ if verdict.differences.iter().all(|one| one.machine.is_some()) => {
+            machines(&verdict.differences, again)
+        }
         Some(again) => format!("if the change is intended, make a new contract: `{again}`"),
         None => "if the change is intended, make a new contract with `opal plan`".to_owned(),
     };
@@ -110,6 +124,20 @@ pub(crate) fn differs(verdict: &Verdict, again: Option<&str>) -> Failure {
             failure.help(format!("or run it where it was made: `cd {}`", quoted(directory)))
         }
         None => failure,
+    }
+}
+
+/// What to do about machines that are not the contract's.
+fn machines(found: &[Difference], again: Option<&str>) -> String {
+    let names: BTreeSet<&str> = found.iter().filter_map(|one| one.machine.as_deref()).collect();
+    let missing = found.iter().all(|one| one.code == Drift::InfraMissing);
+    let names: Vec<&str> = names.into_iter().collect();
+    let new = again.unwrap_or(USUAL);
+    match names[..] {
+        [name] if missing => format!("if {name} is gone for good, `{new}` makes a new contract"),
+        [name] => format!("if {name} was reinstalled, `{new}` makes a new contract"),
+        _ if missing => format!("if they are gone for good, `{new}` makes a new contract"),
+        _ => format!("if these changes are intended, `{new}` makes a new contract"),
     }
 }
 

@@ -12,7 +12,7 @@ use opal_core::Registry;
 use opal_core::contract::{Change, Contract, Difference, Drift, Verdict};
 use opal_core::plan::{Plan, Step};
 use opal_core::view::visible;
-use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree};
+use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree, target_record};
 use opal_ops::source::{Loaded, Selection};
 use opal_trust::keys::PublicKey;
 use serde_json::json;
@@ -73,20 +73,30 @@ pub(crate) fn verified(
     let facts = facts(contract);
     let hash = format!("{}:{}", contract.plan().algorithm.name(), contract.plan_hash().hex());
     if json {
-        return print_json(&json!({
+        let mut document = json!({
             "version": 1,
             "verified": true,
             "plan_hash": hash,
             "signed_by": facts.signed_by,
             "expires": facts.expires.map(time),
-        }));
+        });
+        if !facts.targets.is_empty() {
+            document["targets"] = facts.targets.iter().map(target_record).collect();
+        }
+        return print_json(&document);
     }
     let signed = match facts.signed_by.first() {
         Some(key) => format!("signed by {key}"),
         None => "not signed".to_owned(),
     };
     let path = path.display();
-    print(&format!("{path} is {state} and accepted by the policy; {signed}\nPlan Hash: {hash}\n"))
+    let mut text =
+        format!("{path} is {state} and accepted by the policy; {signed}\nPlan Hash: {hash}\n");
+    for target in &facts.targets {
+        text.push_str(&visible::line(&format!("Target {}: {}", target.name, target.words())));
+        text.push('\n');
+    }
+    print(&text)
 }
 
 /// Two plans side by side: exit 1 where they differ.
@@ -171,6 +181,32 @@ pub(crate) fn no_plan(
     Ok(failure.exit)
 }
 
+/// There is no plan now, because targets are missing or other ones.
+pub(crate) fn targets(
+    found: &[Difference],
+    failure: &Failure,
+    json: bool,
+    ink: Ink,
+) -> Result<Exit, Failure> {
+    if json {
+        let mut document = json!({
+            "version": 1,
+            "same": false,
+            "differences": found.iter().map(difference::machine_json).collect::<Vec<_>>(),
+            "may_be_forced": false,
+        });
+        if let Some(first) = found.first() {
+            document["code"] = first.code.name().into();
+        }
+        document["error"] = error_json(&failure.message, &failure.help);
+        print_json(&document)?;
+    }
+    let mut out = String::new();
+    found.iter().for_each(|one| difference::headline(one, "", ink.colour, &mut out));
+    say(&format!("{out}{}", failure_text(failure, ink)));
+    Ok(failure.exit)
+}
+
 /// A time in UTC.
 pub(crate) fn time(unix: i64) -> String {
     opal_core::view::time_text(unix).unwrap_or_else(|| unix.to_string())
@@ -216,7 +252,9 @@ pub(crate) fn differences(comparison: &Comparison<'_>, colour: bool) -> String {
     let mut out = String::new();
     for one in &verdict.differences {
         difference::human(comparison, &steps, one, colour, &mut out);
-        out.push('\n');
+        if one.machine.is_none() {
+            out.push('\n');
+        }
     }
     if verdict.is_same() {
         let what = if verdict.values_compared { "plans" } else { "steps" };
@@ -294,6 +332,11 @@ pub(crate) fn hinted(mut failure: Failure, comparison: &Comparison<'_>) -> Failu
     let is_resource = |one: &Difference| one.change == Change::Resource;
     if let Some(look) = comparison.look.filter(|_| verdict.differences.iter().any(is_resource)) {
         failure = failure.help(format!("to see how resources differ now, run `{look}`"));
+    }
+    if verdict.differences.iter().any(|one| one.machine.is_some()) && verdict.may_be_forced() {
+        return failure.help(
+            "`--force` accepts changed targets, and omits those that are missing or not in the contract",
+        );
     }
     if verdict.may_be_forced() {
         return failure.help("`--force` runs the steps of the contract with the current values");

@@ -11,6 +11,7 @@ mod completions;
 mod configs;
 mod configs_program;
 mod contract;
+mod contract_targets;
 mod convert;
 mod convert_same;
 mod dependencies;

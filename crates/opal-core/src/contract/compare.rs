@@ -7,7 +7,9 @@
 
 mod align;
 mod cause;
+mod machines;
 mod resources;
+mod selection;
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -77,6 +79,10 @@ pub enum Change {
     Value,
     /// What a step describes is not as it was when the contract was made.
     Resource,
+    /// A machine, user or container that steps run on is not the one that it was.
+    Machine,
+    /// The contract does not have it. Nothing runs there, whatever is asked for.
+    NewMachine,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -89,6 +95,8 @@ pub struct Difference {
     pub was: Option<Box<str>>,
     /// Of the value.
     pub key: Option<Key>,
+    /// The name of the machine.
+    pub machine: Option<Box<str>>,
     /// What the contract has; none where it does not have it.
     pub before: Option<Side>,
     pub after: Option<Side>,
@@ -139,7 +147,10 @@ impl Difference {
     /// Whether it is about what runs, not about which values it runs with.
     #[must_use]
     pub fn is_structural(&self) -> bool {
-        !matches!(self.change, Change::Value | Change::Resource)
+        !matches!(
+            self.change,
+            Change::Value | Change::Resource | Change::Machine | Change::NewMachine
+        )
     }
 }
 
@@ -201,8 +212,18 @@ pub fn compare(contract: &Contract, fresh: &Plan) -> Verdict {
 /// count.
 #[must_use]
 pub fn diff(a: &Contract, b: &Contract, registry: &Registry) -> Verdict {
-    let comparable = a.provenance.placeholder_key_id == b.provenance.placeholder_key_id
-        && a.plan.algorithm == b.plan.algorithm;
+    let comparable = are_comparable(a, b);
+    let mut verdict = diff_plans(a, b, comparable, registry);
+    verdict.add_machines(machines::between(a, b, comparable));
+    verdict
+}
+
+fn are_comparable(a: &Contract, b: &Contract) -> bool {
+    a.provenance.placeholder_key_id == b.provenance.placeholder_key_id
+        && a.plan.algorithm == b.plan.algorithm
+}
+
+fn diff_plans(a: &Contract, b: &Contract, comparable: bool, registry: &Registry) -> Verdict {
     let (then, now) = ("in the first", "in the second");
     if a.is_older() == b.is_older() {
         let same = a.plan.algorithm == b.plan.algorithm && a.plan_hash == b.plan_hash;
@@ -233,6 +254,10 @@ impl Sides<'_> {
             }
             let (found, known) = Walk::new(self, &reads, source_differs).outcome();
             differences.extend(found);
+            if differences.is_empty() {
+                // Another hash is another plan, whatever the walk has found.
+                differences.push(Self::other_steps());
+            }
             paths = Some(known);
         }
         let source_moved = source_differs && differences.is_empty();
@@ -240,22 +265,33 @@ impl Sides<'_> {
             // Random values derive from the structure: where that is another, they say nothing.
             let skipped = if same_structure { BTreeSet::new() } else { self.drawn() };
             self.values(&reads, &skipped, &mut differences);
+            selection::without_values(&mut differences);
         }
         Verdict { differences, source_moved, values_compared: comparable, paths }
     }
 
     fn other_target(&self) -> Difference {
         let (before, after) = (&self.before.target.name, &self.after.target.name);
+        let (then, now) = (self.then, self.now);
+        Self::other(format!("the target is `{before}` {then}, but `{after}` {now}"))
+    }
+
+    fn other_steps() -> Difference {
+        Self::other("the steps have another hash".to_owned())
+    }
+
+    fn other(words: String) -> Difference {
         Difference {
             change: Change::Target,
             code: Drift::SourceChanged,
             path: None,
             was: None,
             key: None,
+            machine: None,
             before: None,
             after: None,
             causes: Vec::new(),
-            words: format!("the target is `{before}` {}, but `{after}` {}", self.then, self.now),
+            words,
         }
     }
 
@@ -317,8 +353,9 @@ impl Sides<'_> {
             (None, None) => format!("{name}: not used"),
         };
         let key = Some(Key::clone(key));
-        let change = Change::Value;
-        Difference { change, code, path: None, was: None, key, before, after, causes, words }
+        let (change, machine) = (Change::Value, None);
+        let (path, was) = (None, None);
+        Difference { change, code, path, was, key, machine, before, after, causes, words }
     }
 }
 

@@ -5,6 +5,7 @@
 //! for each value its roots, its holders and, where it is public, the value itself.
 
 pub(super) mod read;
+mod targets;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,8 @@ use crate::hash::Digest;
 use crate::placeholder::Placeholder;
 use crate::plan::{Key, Plan};
 use crate::resource::Status;
+
+pub use targets::TargetRecord;
 
 /// What a contract says about its making, apart from the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +45,8 @@ pub struct Provenance {
     pub plugins: Vec<PluginRecord>,
     /// What the verification of each resource of the plan found, in the order of the plan.
     pub resources: Vec<Seen>,
+    /// Who answered on each target of the plan, in the order of the plan.
+    pub targets: Vec<TargetRecord>,
     pub seed: Option<Seed>,
     /// The Unix time from which on it may not be run.
     pub expires: Option<i64>,
@@ -158,6 +163,7 @@ pub(super) fn write(plan: &Plan, made: &Provenance) -> Result<(Vec<u8>, usize), 
         json.close(b'}');
     }
     heavy += write_sources(&mut json, &made.sources);
+    heavy += targets::write(&mut json, plan, &made.targets).map_err(unwritable)?;
     heavy += write_values(&mut json, plan).map_err(unwritable)?;
     json.close(b'}');
     heavy += json.out.len();

@@ -23,6 +23,19 @@ impl HostKey {
             .then(|| Self { algorithm: algorithm.to_owned(), identity: identity.to_owned() })
     }
 
+    /// Reads what [`Self::to_text`] wrote; none where it is something else.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        let (algorithm, identity) = text.split_once(' ')?;
+        Self::new(algorithm, identity)
+    }
+
+    /// The type and the identity, with a space between them, as contracts write it.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        format!("{} {}", self.algorithm, self.identity)
+    }
+
     /// The type of the key.
     #[must_use]
     pub fn algorithm(&self) -> &str {

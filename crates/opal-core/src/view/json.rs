@@ -10,6 +10,7 @@ mod step;
 use serde_json::{Map, Value as Node, json};
 
 use super::{Facts, PlanFormatter, PlanView, PluginFact, named_digest, time_text, visible};
+use crate::contract::TargetRecord;
 use crate::gather::Gather as _;
 use crate::hash::{Algorithm, Digest};
 use crate::plan::{Deferred, Read};
@@ -129,7 +130,27 @@ fn provenance(algorithm: Algorithm, facts: &Facts) -> Node {
         let source = |(path, digest): &(String, Digest)| json!({"digest": named_digest(algorithm, digest), "path": path});
         node.insert("sources".into(), facts.sources.iter().map(source).collect());
     }
+    if !facts.targets.is_empty() {
+        node.insert("targets".into(), facts.targets.iter().map(target_record).collect());
+    }
     node.into()
+}
+
+/// Who answered on a target when a contract was made.
+#[must_use]
+pub fn target_record(target: &TargetRecord) -> Node {
+    let mut node = json!({
+        "arch": target.arch,
+        "machine": target.machine.to_string(),
+        "name": target.name,
+        "os": target.os,
+        "transport": target.transport,
+        "user": target.user,
+    });
+    if let Some(key) = &target.host_key {
+        node["host_key"] = json!({"algorithm": key.algorithm(), "identity": key.identity()});
+    }
+    node
 }
 
 fn plugin(plugin: &PluginFact) -> Node {

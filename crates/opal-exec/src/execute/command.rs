@@ -175,6 +175,7 @@ fn not_run(trouble: &Trouble) -> i32 {
         TroubleKind::Missing => 127,
         TroubleKind::Denied => 126,
         TroubleKind::Lost => 69,
+        TroubleKind::Mutated => 76,
         _ => 1,
     }
 }

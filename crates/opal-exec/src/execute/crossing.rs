@@ -20,6 +20,9 @@ const UNAVAILABLE: i32 = 69;
 /// A host that ssh refuses, and a user who may not.
 const NO_PERMISSION: i32 = 77;
 
+/// Another machine answers than the one that is meant.
+const MUTATED: i32 = 76;
+
 impl<'p> Actor<'_, 'p> {
     /// What holds for the block on its target. Nothing that holds around it crosses.
     pub(super) fn cross(
@@ -72,6 +75,7 @@ pub(super) fn code(trouble: &Trouble) -> i32 {
     match trouble.kind {
         TroubleKind::Unreachable | TroubleKind::Lost | TroubleKind::TimedOut => UNAVAILABLE,
         TroubleKind::Denied => NO_PERMISSION,
+        TroubleKind::Mutated => MUTATED,
         _ => 1,
     }
 }

@@ -209,6 +209,7 @@ impl<'p> Actor<'_, 'p> {
             Err(Halt::Failed(failure)) => {
                 let said = failure.trouble.as_ref();
                 row.end = match said.map(|trouble| trouble.kind) {
+                    Some(TroubleKind::Mutated) => TargetEnd::Failed,
                     _ if is_unreached => TargetEnd::Unreachable,
                     Some(TroubleKind::Lost) => TargetEnd::Lost,
                     _ => TargetEnd::Failed,

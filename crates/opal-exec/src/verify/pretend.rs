@@ -34,6 +34,7 @@ impl Pretend<'_, '_> {
         if let Some(crossing) = &under.crossing {
             let name = crossing.target.name.as_str();
             let crossed = self.rehearsal.cross(&here, crossing, false);
+            self.rehearsal.sight(&here, crossing, &crossed);
             here.go_to(name, crossed);
         }
         if let Some(project) = under.project.as_ref().filter(|_| here.target.is_none()) {
@@ -77,6 +78,7 @@ impl Stage for Pretend<'_, '_> {
             for (crossing, crossed) in fleet.crossings.iter().zip(crossed) {
                 let mut here = self.here.clone();
                 let name = crossing.target.name.as_str();
+                self.rehearsal.sight(&here, crossing, &crossed);
                 here.go_to(name, crossed);
                 self.rehearsal.block(member_block(self.step, name), here);
             }

@@ -16,7 +16,7 @@ use opal_core::resource::{Described, described, runs_command};
 
 use super::pretend::Pretend;
 use super::resource::{limit, out_of_time};
-use super::survey::Survey;
+use super::survey::{Sighting, Survey};
 use crate::error::{Bug, StepError};
 use crate::execute::{Ends, Values, follow, inputs, is_open, moves, unknown_values};
 use crate::spot::{Site, Spot};
@@ -60,22 +60,24 @@ const UNDECIDED: &str = "whether it runs depends on a value that a quick plan do
 /// How often it is asked whether all of it is to stop.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Every resource, in the order of the plan.
-pub(super) fn rehearse<'p>(survey: &Survey<'p>) -> Vec<Found<'p>> {
-    let mut rehearsal = Rehearsal { survey: *survey, found: Vec::new(), silent: None };
+/// Every resource and every target, in the order of the plan.
+pub(super) fn rehearse<'p>(survey: &Survey<'p>) -> (Vec<Found<'p>>, Vec<Sighting>) {
+    let (found, targets) = (Vec::new(), Vec::new());
+    let mut rehearsal = Rehearsal { survey: *survey, found, targets, silent: None };
     let (base, directory) = (survey.base.into(), survey.start.into());
     let spot = Spot { site: None, base, directory, environment: Arc::default() };
     rehearsal.block(
         &survey.plan.steps,
         Here { spot, adrift: None, lost: None, blocked: None, target: None },
     );
-    rehearsal.found
+    (rehearsal.found, rehearsal.targets)
 }
 
 #[derive(Debug)]
 pub(super) struct Rehearsal<'p> {
     pub(super) survey: Survey<'p>,
     found: Vec<Found<'p>>,
+    targets: Vec<Sighting>,
     /// A directory has not answered in time: no other one is waited for.
     silent: Option<Trouble>,
 }
@@ -234,6 +236,17 @@ impl<'p> Rehearsal<'p> {
         });
         let lost = || Err(StepError::VerificationStopped.into());
         crossed.into_iter().map(|place| place.into_inner().unwrap_or_else(lost)).collect()
+    }
+
+    /// Notes whether a target was reached; what is inside of one that was not is not known.
+    pub(super) fn sight(&mut self, here: &Here, crossing: &Crossing, crossed: &Crossed) {
+        if here.blocked.is_some() {
+            return;
+        }
+        let mut way = here.spot.site.as_ref().map(|site| site.way.clone()).unwrap_or_default();
+        way.push(crossing.clone());
+        let trouble = crossed.as_ref().err().cloned();
+        self.targets.push(Sighting { way, trouble });
     }
 
     /// Goes to the directory of an imported project, wherever the step is.

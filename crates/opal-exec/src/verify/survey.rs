@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use opal_core::action::Why;
+use opal_core::crossing::Crossing;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Key, Plan};
+use opal_core::resolver::Trouble;
 use opal_core::selection::Selection;
 use opal_core::{Data, Registry};
 use opal_session::Session;
@@ -67,6 +69,15 @@ pub struct Report {
     pub took: Duration,
     /// Why it did not come to its end.
     pub stopped: Option<Why>,
+    /// The targets of the plan, in its order. One that several blocks name is there several times.
+    pub targets: Vec<Sighting>,
+}
+
+/// A target, and why it was not reached, where it was not.
+#[derive(Clone, Debug)]
+pub struct Sighting {
+    pub way: Vec<Crossing>,
+    pub trouble: Option<Trouble>,
 }
 
 /// What happens while resources are verified.

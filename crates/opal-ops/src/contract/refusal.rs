@@ -1,9 +1,11 @@
 //! Every way in which a contract is refused.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use opal_core::Diagnostic;
-use opal_core::contract::{Drift, FormatError, FormatErrorKind, Verdict};
+use opal_core::contract::{Difference, Drift, FormatError, FormatErrorKind, Verdict};
+use opal_core::resolver::Trouble;
 use opal_core::view::time_text;
 use opal_trust::contracts::Unopened;
 use opal_trust::keys::{OpenError, PublicKey};
@@ -36,6 +38,10 @@ pub enum Refusal {
     Used,
     /// There is no plan to compare it with.
     NotPlannable { errors: Vec<Diagnostic>, code: Drift },
+    /// There is no plan to compare it with, because targets are missing or other ones: what differs.
+    Targets(Vec<Difference>),
+    /// `ssh` refuses the key of a target.
+    HostKey(Trouble),
     /// Steps, values or resources are other ones now.
     Differs(Box<Compared>),
     /// The source has another text, and not even that may differ.
@@ -61,7 +67,8 @@ impl Refusal {
             Self::Expired { .. } => Reason::Expired,
             Self::Used => Reason::Used,
             Self::NotPlannable { .. } => Reason::NotPlannable,
-            Self::Differs(_) | Self::SourceChanged(_) => Reason::Drifted,
+            Self::Differs(_) | Self::SourceChanged(_) | Self::Targets(_) => Reason::Drifted,
+            Self::HostKey(_) => Reason::NotTrusted,
         }
     }
 }
@@ -103,6 +110,8 @@ impl fmt::Display for Refusal {
             Self::NotPlannable { code, .. } => {
                 write!(f, "no plan to compare with the contract ({code})")
             }
+            Self::Targets(differences) => f.write_str(&refused(differences)),
+            Self::HostKey(trouble) => write!(f, "{}", trouble.message),
             Self::Differs(compared) => f.write_str(&differs(&compared.verdict)),
             Self::SourceChanged(_) => {
                 let code = Drift::SourceChanged;
@@ -115,8 +124,20 @@ impl fmt::Display for Refusal {
 /// The words for a plan that is not the contract's.
 #[must_use]
 pub fn differs(verdict: &Verdict) -> String {
+    if verdict.differences.iter().all(|one| one.machine.is_some()) {
+        return refused(&verdict.differences);
+    }
     let count = verdict.differences.len();
     let differences = if count == 1 { "difference" } else { "differences" };
     let code = verdict.code().map_or_else(String::new, |code| format!(" ({code})"));
     format!("the plan is not the plan of the contract: {count} {differences}{code}")
+}
+
+/// The words for targets that are not the contract's.
+fn refused(differences: &[Difference]) -> String {
+    let codes: BTreeSet<&str> = differences.iter().map(|one| one.code.name()).collect();
+    let codes: Vec<&str> = codes.into_iter().collect();
+    let count = differences.len();
+    let plural = if count == 1 { "" } else { "s" };
+    format!("contract refused: {count} difference{plural} ({})", codes.join(", "))
 }

@@ -58,7 +58,7 @@ fn made(source: &str, path: &str, terms: &Terms<'_>, stop: &Stop) -> Result<Prov
         time: 1_000,
         stop,
     };
-    request.resources(&resolved, &mut keys)?;
+    request.world(&resolved, &mut keys)?;
     request.provenance(resolved.plan.algorithm)
 }
 

@@ -102,7 +102,7 @@ impl<'a> Keys<'a> {
 
     /// Whether a connection failed because of the key. Only facts count: what `ssh` prints can be the
     /// server's words.
-    pub(super) fn refusal(&self, stop: &Stop) -> Option<KeyRefusal> {
+    pub(super) fn refusal(&self, stop: &Stop) -> Option<DialCause> {
         let (origin, limit) = (self.options.origin, self.options.ssh.connect_timeout);
         let asked;
         let configured = match &self.configured {
@@ -116,20 +116,42 @@ impl<'a> Keys<'a> {
                 &asked
             }
         };
+        if let (Some(watch), KeyPolicy::Only(expected)) = (&self.watch, &self.options.ssh.keys) {
+            return self.other_than(expected, watch, configured);
+        }
         let presented = match &self.watch {
             Some(watch) => watch.presented()?,
             None if !known::is_listed(origin, configured) => return None,
             None => self.asked(configured)?,
         };
-        let refusal = known::refusal(origin, configured, &presented)?;
-        match &self.options.ssh.keys {
-            KeyPolicy::Only(expected) if *expected != presented => {
-                let expected = expected.identity().to_owned();
-                let presented = presented.identity().to_owned();
-                Some(KeyRefusal::NotTheContracts { expected, presented })
-            }
-            _ => Some(refusal),
+        known::refusal(origin, configured, &presented).map(DialCause::HostKey)
+    }
+
+    /// Why a host is not the contract's, where its key says so. It was asked for a key of the contract's
+    /// type alone; one that has none is asked for any.
+    fn other_than(
+        &self,
+        expected: &HostKey,
+        watch: &Watch,
+        configured: &Configured,
+    ) -> Option<DialCause> {
+        let origin = self.options.origin;
+        let shown = watch.presented();
+        let is_any = shown.is_none();
+        let presented = match shown {
+            Some(presented) => presented,
+            None if self.began.elapsed() >= self.options.ssh.connect_timeout => return None,
+            None => self.asked(configured)?,
+        };
+        if presented == *expected {
+            return known::refusal(origin, configured, &presented).map(DialCause::HostKey);
         }
+        if is_any && known::is_known(origin, configured, &presented) {
+            return Some(DialCause::OtherKey { expected: expected.clone(), presented });
+        }
+        let expected = expected.identity().to_owned();
+        let presented = presented.identity().to_owned();
+        Some(DialCause::HostKey(KeyRefusal::NotTheContracts { expected, presented }))
     }
 
     /// One more connection, for the key alone.

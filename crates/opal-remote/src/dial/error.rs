@@ -209,9 +209,10 @@ fn key_help(refusal: &KeyRefusal, hop: &Hop) -> String {
                 "do not connect to `{host}` before it has a new key: this one was stolen or retired"
             )
         }
-        KeyRefusal::NotTheContracts { .. } => {
-            format!("if `{host}` was reinstalled, make a new contract")
-        }
+        KeyRefusal::NotTheContracts { .. } => format!(
+            "if `{host}` was reinstalled, check its new key, remove the old one with \
+             `ssh-keygen -R {host}`, and make a new contract"
+        ),
     }
 }
 

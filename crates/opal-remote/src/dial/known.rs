@@ -76,6 +76,14 @@ pub(super) fn is_listed(origin: &Origin, configured: &Configured) -> bool {
     !entries(origin, configured).is_empty()
 }
 
+/// Whether the key is one that the host is known to have.
+pub(super) fn is_known(origin: &Origin, configured: &Configured, presented: &HostKey) -> bool {
+    let entries = entries(origin, configured);
+    let is_it = |entry: &Entry| host_key::host_key(&entry.blob).as_ref() == Some(presented);
+    let listed = entries.iter().any(|entry| entry.marker.is_none() && is_it(entry));
+    listed && refusal(origin, configured, presented).is_none()
+}
+
 /// Why the key must not be accepted; none where nothing speaks against it.
 pub(super) fn refusal(
     origin: &Origin,

@@ -116,6 +116,7 @@ impl Writing<'_> {
         match why {
             NotMade::Key(error) => Err(Failure::key(error)),
             NotMade::Unready(trouble) => Err(Failure::unready(trouble)),
+            NotMade::Target(trouble) => Err(Failure::target(trouble)),
             NotMade::Source(trouble) => {
                 Err(Failure { exit: Exit::NoFile, ..Failure::unready(trouble) })
             }

@@ -67,12 +67,17 @@ fn against_now(
     let (context, source) = (current.context(context), current.loaded());
     let watched = Watched::begin()?;
     let here = Here::new(context, options, source, opened.contract.plan(), &watched)?;
-    let compared = match contracts::compare(&mut opened, &here.now(), &|news| here.tell(news)) {
+    let compared = match contracts::compare(&mut opened, &here.now(), false, &|news| {
+        here.tell(news)
+    }) {
         Ok(compared) => compared,
         Err(Stopped::Undecided(why)) => return undecided(why, &watched),
         Err(Stopped::Refused(refusal)) => {
             context.stages.end("plan");
             let failure = Refused { path, own: None, again: &|| None }.failure(&refusal);
+            if let Refusal::Targets(found) = &refusal {
+                return view::plan::targets(found, &failure, options.is_json(), context.err());
+            }
             let Refusal::NotPlannable { errors, code } = &refusal else { return Err(failure) };
             let found = here.found(errors);
             return view::plan::no_plan(&found, *code, &failure, options.is_json(), context.err());

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use opal_ops::planning::Subject;
 use opal_ops::resources::has_resources;
 use opal_plan::plan::Purpose;
+use opal_session::targets::Trust;
 
 use super::contract::{self, Writing};
 use crate::commands::apply::preview;
@@ -59,6 +60,10 @@ pub(crate) fn plan(
     planning::advise(subject, context, &checked);
     let contract = options.is_for_contract();
     let purpose = if contract { Purpose::Contract } else { Purpose::Quick };
+    if parties.is_some() {
+        // Whoever answers is written to the contract.
+        planning::reach(subject, context, options)?.hold(Trust::Reported);
+    }
     let mut keys = planning::own_keys(subject, context, options);
     let watched = if contract { Watched::begin()? } else { Watched::nothing() };
     let planned = planning::plan(

@@ -65,6 +65,12 @@ impl Attempt<'_> {
                 self.keep(kept, why, failure.exit, drift);
                 view::plan::refuse(&comparison, &failure, json, context.err())
             }
+            Refusal::Targets(found) => {
+                let drift = found.iter().map(Drifted::from).collect();
+                let why = Kept { reason: refusal.reason(), message: failure.message.clone() };
+                self.keep(kept, why, failure.exit, drift);
+                view::plan::targets(found, &failure, json, context.err())
+            }
             _ => Err(self.refused(failure, kept)),
         }
     }

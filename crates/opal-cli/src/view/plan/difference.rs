@@ -107,7 +107,7 @@ impl<'a> Steps<'a> {
                 // What differs may be nothing that a text shows.
                 [before.filter(|before| Some(before) != after.as_ref()), after]
             }
-            Change::Target | Change::Value => [None, None],
+            Change::Target | Change::Value | Change::Machine | Change::NewMachine => [None, None],
         }
     }
 
@@ -150,10 +150,8 @@ pub(super) fn human(
     colour: bool,
     out: &mut String,
 ) {
-    let (bold, reset) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-    let words = visible::line(&one.words);
     let place = one.path.as_deref().map(|path| steps.place(path)).unwrap_or_default();
-    out.push_str(&format!("{bold}{}{reset}: {words}{place}\n", one.code.name()));
+    headline(one, &place, colour, out);
     let pair = Pair { names: comparison.names, colour };
     if let Some(key) = &one.key {
         for (path, texts) in steps.users(key) {
@@ -171,6 +169,13 @@ pub(super) fn human(
         out.push_str(&format!("  {}\n", visible::line(&cause.key)));
         pair.write("    ", placeholders(cause), out);
     }
+}
+
+/// What it is about, and in which way it differs.
+pub(super) fn headline(one: &Difference, place: &str, colour: bool, out: &mut String) {
+    let (bold, reset) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    let (label, words) = (visible::line(&one.label()), visible::line(&one.words));
+    out.push_str(&format!("{bold}{label}{reset}: {words}{place}\n"));
 }
 
 /// How two texts are set against each other.
@@ -206,14 +211,10 @@ pub(super) fn json(
     steps: &Steps<'_>,
     one: &Difference,
 ) -> serde_json::Value {
-    let change = match one.change {
-        Change::Target => "target",
-        Change::Added => "added",
-        Change::Removed => "removed",
-        Change::Changed => "changed",
-        Change::Value => "value",
-        Change::Resource => "resource",
-    };
+    if one.machine.is_some() {
+        return machine_json(one);
+    }
+    let change = change(one.change);
     let both = |[before, after]: [Option<String>; 2]| json!({"before": before, "after": after});
     let mut node = json!({
         "change": change,
@@ -253,4 +254,28 @@ pub(super) fn json(
         node["steps_in_all"] = steps.count_users(key).into();
     }
     node
+}
+
+fn change(change: Change) -> &'static str {
+    match change {
+        Change::Target => "target",
+        Change::Added => "added",
+        Change::Removed => "removed",
+        Change::Changed => "changed",
+        Change::Value => "value",
+        Change::Resource => "resource",
+        Change::Machine => "machine",
+        Change::NewMachine => "new_machine",
+    }
+}
+
+/// A difference of a machine, for programs.
+pub(super) fn machine_json(one: &Difference) -> serde_json::Value {
+    json!({
+        "change": change(one.change),
+        "code": one.code.name(),
+        "words": one.words,
+        "causes": [],
+        "machine": one.machine,
+    })
 }

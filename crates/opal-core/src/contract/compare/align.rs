@@ -6,11 +6,13 @@
 //! that changed. The work is bounded: where the middles are large, the longest common row is not
 //! looked for, and steps are paired in their order.
 
+use std::collections::BTreeSet;
+
 use super::cause::{self, Cause, Reads};
-use super::{Change, Difference, Drift, Paths, Sides, fingerprint};
+use super::{Change, Difference, Drift, Paths, Sides, fingerprint, selection};
 use crate::contract::wire_v1::{head, shape};
 use crate::hash::Digest;
-use crate::plan::{Key, Plan, Step};
+use crate::plan::{Key, Node, Plan, Step};
 
 /// Pairs of steps that are compared for longest common rows, in all levels together.
 const MAX_PAIRS: usize = 4_000_000;
@@ -43,6 +45,8 @@ pub(super) struct Walk<'a> {
     /// Steps that only moved: they count where nothing else is found.
     moved: Vec<Difference>,
     paths: Paths,
+    /// The targets that the block around has on one side only.
+    reselected: BTreeSet<Box<str>>,
 }
 
 impl<'a> Walk<'a> {
@@ -56,6 +60,7 @@ impl<'a> Walk<'a> {
             found: Vec::new(),
             moved: Vec::new(),
             paths: Paths::new(),
+            reselected: BTreeSet::new(),
         }
     }
 
@@ -121,11 +126,17 @@ impl<'a> Walk<'a> {
 
     fn pair(&mut self, before: &Shaped<'a>, after: &Shaped<'a>) {
         self.one_step(before.step, after.step);
+        let around = std::mem::take(&mut self.reselected);
+        let is_variant = (before.step, after.step);
+        let is_variant = selection::is_same_variant(self.sides, is_variant, &around);
         let mut steering = cause::steering(self.sides.before, before.step);
         steering.extend(cause::steering(self.sides.after, after.step));
         self.around.push(steering);
-        if before.own == after.own {
+        if before.own == after.own || is_variant {
             self.elsewhere_alone(before.step, after.step);
+        } else if let Some(found) = self.reselected(before.step, after.step) {
+            self.reselected = found.iter().filter_map(|one| one.machine.clone()).collect();
+            self.found.extend(found);
         } else {
             let (was, is) = (&before.step.path, &after.step.path);
             let moved = if was == is {
@@ -139,6 +150,13 @@ impl<'a> Walk<'a> {
         }
         self.row(&before.block, &after.block);
         self.around.pop();
+        self.reselected = around;
+    }
+
+    /// The targets of a block that are only on one side, where it is the same otherwise.
+    fn reselected(&self, before: &Step, after: &Step) -> Option<Vec<Difference>> {
+        let is_block = before.node != Node::Variant;
+        is_block.then(|| selection::reselected(self.sides, before, after)).flatten()
     }
 
     fn one_step(&mut self, before: &Step, after: &Step) {
@@ -146,6 +164,9 @@ impl<'a> Walk<'a> {
     }
 
     fn lone(&mut self, change: Change, step: &Step) {
+        if selection::is_variant_of(step, &self.reselected) {
+            return;
+        }
         let side = if change == Change::Added { self.sides.now } else { self.sides.then };
         let words = format!("step `{}` exists only {side}", step.path);
         let difference = self.difference(change, step, words);
@@ -185,6 +206,7 @@ impl<'a> Walk<'a> {
             path: Some(step.path.clone()),
             was: None,
             key: None,
+            machine: None,
             before: None,
             after: None,
             causes,

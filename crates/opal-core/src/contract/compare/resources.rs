@@ -84,6 +84,7 @@ fn difference(then: &Seen, now: &Seen) -> Option<Difference> {
         path: Some(path.clone()),
         was: Some(then.path.clone()),
         key: None,
+        machine: None,
         before: side(then),
         after: side(now),
         causes: Vec::new(),

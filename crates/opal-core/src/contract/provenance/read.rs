@@ -1,5 +1,7 @@
 //! PROVENANCE, read back.
 
+mod targets;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -77,6 +79,13 @@ pub(in crate::contract) fn read(
                     Ok(())
                 })?;
                 unless_empty(r, made.sources.is_empty())?;
+            }
+            "targets" => {
+                r.array(|r| {
+                    made.targets.push(targets::read(r, plan.algorithm)?);
+                    Ok(())
+                })?;
+                unless_empty(r, made.targets.is_empty())?;
             }
             "values" => read_values(r, plan)?,
             _ => r.unknown(name)?,

@@ -10,8 +10,8 @@ use opal_core::{Registry, Value};
 
 use crate::contract::golden::golden;
 use crate::contract::support::{
-    self, VARIANTS, accept, around, empty_plan, int, old_plan, provenance, shell, step, text,
-    texts, value, with,
+    self, VARIANTS, accept, around, empty_plan, int, old_plan, provenance, shell, step, target,
+    text, texts, value, with,
 };
 
 const ALGORITHM: Algorithm = Algorithm::Sha256;
@@ -405,4 +405,77 @@ fn another_default_is_another_plan() {
     let verdict = compare(&before, &after);
     assert_eq!(verdict.differences.len(), 2, "{:?}", outline(&verdict));
     assert!(!verdict.may_be_forced());
+}
+
+/// A fleet with these targets, each with its address, and a step in variants where there are several.
+fn fleet(targets: &[(&str, &str)], variants: &[&[&str]]) -> Plan {
+    let entry = |(name, address): &(&str, &str)| {
+        let pairs = [("name", *name), ("connection", "ssh"), ("address", *address)];
+        Value::Map(
+            pairs.map(|(key, text)| (key.to_owned(), Value::String(text.to_owned().into()))).into(),
+        )
+    };
+    let mut hosts = step("@ssh.hosts", "deploy.ssh.hosts[0]");
+    hosts = with(hosts, "inventory", text("hosts.ini"));
+    hosts = with(hosts, "targets", Arg::Const(Value::Array(targets.iter().map(entry).collect())));
+    let block = variants.iter().enumerate().map(|(index, names)| {
+        let names = names.iter().map(|name| Value::String((*name).to_owned().into()));
+        let mut variant = step("variant", &format!("deploy.ssh.hosts[0].variant[{index}]"));
+        variant = with(variant, "targets", Arg::Const(Value::Array(names.collect())));
+        let path = format!("deploy.ssh.hosts[0].variant[{index}].shell[0]");
+        around(variant, vec![shell(&path, &format!("run {index}"), None)])
+    });
+    let mut plan = empty_plan(ALGORITHM);
+    plan.steps = vec![around(hosts, block.collect())];
+    plan
+}
+
+#[test]
+fn another_selection_of_an_inventory_names_the_targets() {
+    let [a, b, c] = [("web1", "a"), ("web2", "b"), ("web3", "c")];
+    let before = contract(fleet(&[a, b], &[&["web1"], &["web2"]]));
+    let labels = |fresh: &Plan| -> Vec<String> {
+        let verdict = compare(&before, fresh);
+        assert!(verdict.may_be_forced());
+        verdict.differences.iter().map(|one| one.label()).collect()
+    };
+    assert!(labels(&fleet(&[a, b], &[&["web1"], &["web2"]])).is_empty());
+    let gone = fleet(&[a], &[&["web1"]]);
+    assert_eq!(labels(&gone), ["infra_missing:web2"]);
+    let new = fleet(&[a, b, c], &[&["web1"], &["web2"], &["web3"]]);
+    assert_eq!(labels(&new), ["infra_mutated:web3"]);
+    let both = fleet(&[a, c], &[&["web1"], &["web3"]]);
+    assert_eq!(labels(&both), ["infra_missing:web2", "infra_mutated:web3"]);
+    // Their values are not news either.
+    let mut with_value = new;
+    with_value.values.extend([value(ALGORITHM, "web3/env.A", "x")]);
+    assert_eq!(labels(&with_value), ["infra_mutated:web3"]);
+    // Another address, another order and another step are other steps.
+    for other in [
+        fleet(&[a, ("web2", "x")], &[&["web1"], &["web2"]]),
+        fleet(&[b, a], &[&["web1"], &["web2"]]),
+        fleet(&[a, b], &[&["web2"], &["web1"]]),
+    ] {
+        assert!(!compare(&before, &other).may_be_forced());
+    }
+}
+
+#[test]
+fn targets_of_two_contracts_are_compared_and_machines_only_under_one_key() {
+    let made = |targets, id: &str| {
+        let placeholder_key_id = id.to_owned();
+        let made = Provenance { targets, placeholder_key_id, ..provenance() };
+        Contract::new(plan(ALGORITHM), 0, made).unwrap()
+    };
+    let first = made(vec![target("web1", "ssh-ed25519 SHA256:a", "m")], "1");
+    let words = |other: &Contract| -> Vec<String> {
+        let verdict = diff(&first, other, &registry());
+        verdict.differences.iter().map(|one| format!("{}: {}", one.label(), one.words)).collect()
+    };
+    let other = || vec![target("web1", "ssh-ed25519 SHA256:b", "n")];
+    let key = "infra_mutated:web1: host key is SHA256:a in the first, SHA256:b in the second";
+    let machine = "another machine or image answers in the second than in the first";
+    assert_eq!(words(&made(other(), "1")), [format!("{key}; {machine}")]);
+    assert_eq!(words(&made(other(), "2")), [key]);
+    assert!(words(&made(vec![target("web9", "", "n")], "1")).is_empty());
 }

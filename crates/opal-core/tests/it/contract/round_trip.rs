@@ -16,7 +16,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
 use crate::contract::support::{
-    AUTH_KEY, VARIANTS, accept, data, decode, empty_plan, provenance, step, value, write,
+    AUTH_KEY, VARIANTS, accept, data, decode, empty_plan, provenance, step, target, value, write,
 };
 
 #[test]
@@ -84,6 +84,24 @@ fn what_was_seen_of_resources_comes_back() {
     let bytes = write(&contract, false, false);
     let again = accept(&bytes).unwrap();
     assert_eq!(again.provenance().resources, resources);
+    assert!(write(&again, false, false) == bytes);
+}
+
+#[test]
+fn who_answered_on_targets_comes_back() {
+    let certificate = "ssh-ed25519-cert-v01@openssh.com SHA256:ca for a,b";
+    let targets = vec![
+        target("web1", "ssh-ed25519 SHA256:abc", "0123"),
+        target("web1/db", "", ""),
+        target("web2", certificate, "0123"),
+    ];
+    // The same machine under two names.
+    assert_eq!(targets[0].machine, targets[2].machine);
+    let made = Provenance { targets: targets.clone(), ..provenance() };
+    let contract = Contract::new(empty_plan(Algorithm::Sha256), 0, made).unwrap();
+    let bytes = write(&contract, false, false);
+    let again = accept(&bytes).unwrap();
+    assert_eq!(again.provenance().targets, targets);
     assert!(write(&again, false, false) == bytes);
 }
 

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use ed25519_dalek::{Signer as _, SigningKey};
 use opal_core::context::{Context, Place};
 use opal_core::contract::{
-    Contract, Encoding, Frame, PluginRecord, Provenance, Seed, Sign, Source, SourceFile, encode,
+    Contract, Encoding, Frame, PluginRecord, Provenance, Seed, Sign, Source, SourceFile,
+    TargetRecord, encode,
 };
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::PlaceholderKey;
@@ -14,6 +15,7 @@ use opal_core::plan::{
     Arg, Binding, Handle, Key, Node, Part, Piece, Plan, PlanValue, Read, Redirect,
     RedirectOperator, RedirectTarget, Step,
 };
+use opal_core::target::{HostKey, Identity};
 use opal_core::{Data, Duration, Span, Value};
 
 /// As long as one for two recipients; nothing here opens it.
@@ -317,6 +319,7 @@ pub(crate) fn provenance() -> Provenance {
         placeholder_key_id: PlaceholderKey::new([3; 32]).id(),
         plugins: vec![plugin],
         resources: Vec::new(),
+        targets: Vec::new(),
         seed: Some(Seed {
             alg: "chacha20-drbg".into(),
             kdf: "hkdf-sha256".into(),
@@ -327,6 +330,20 @@ pub(crate) fn provenance() -> Provenance {
         once: true,
         signer: None,
     }
+}
+
+/// A host that `ssh` connects to, and who answers there.
+pub(crate) fn target(name: &str, key: &str, machine: &str) -> TargetRecord {
+    let found = Identity {
+        user: 1000,
+        machine: machine.to_owned(),
+        os: "linux".into(),
+        arch: "x86_64".into(),
+        host_key: HostKey::from_text(key),
+    };
+    let transport = vec![format!("ssh {name}")];
+    let made_with = PlaceholderKey::new([3; 32]);
+    TargetRecord::new(name, transport, &found, Algorithm::Sha256, &made_with)
 }
 
 pub(crate) fn operator(text: &str) -> RedirectOperator {

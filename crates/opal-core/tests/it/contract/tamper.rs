@@ -305,9 +305,31 @@ fn every_other_spelling_of_the_provenance_is_refused() {
         r#"{"compiler":"0.1.0","placeholder_key_id":"00","resources":[{"path":"a","status":"fine"}]}"#,
         r#"{"compiler":"0.1.0","placeholder_key_id":"00","resources":[{"length":1,"path":"a","status":"drifted"}]}"#,
         r#"{"compiler":"0.1.0","placeholder_key_id":"00","resources":[{"path":"a","prerequisite":false,"status":"blocked"}]}"#,
+        r#"{"compiler":"0.1.0","placeholder_key_id":"00","targets":[]}"#,
         r#"{"compiler":"0.1.0","placeholder_key_id":"00","values":{"env.A":{"holders":["a"]}}}"#,
     ] {
         assert!(decode(&provenance(json).bytes()).is_err(), "{json}");
+    }
+    let target = |more: [&str; 4]| {
+        let [key, name, transport, user] = more;
+        let digest = "ab".repeat(32);
+        let json = format!(
+            r#"{{"compiler":"0.1.0","placeholder_key_id":"00","targets":[{{"arch":"x","digest":"{digest}",{key}"length":1,{name}"os":"linux","transport":{transport},"user":{user}}}]}}"#
+        );
+        decode(&provenance(&json).bytes())
+    };
+    let name = r#""name":"web1","#;
+    target([r#""host_key":"ssh-ed25519 SHA256:a","#, name, r#"["ssh web1"]"#, "0"]).unwrap();
+    for bad in [
+        [r#""host_key":"ssh-ed25519","#, name, r#"["ssh web1"]"#, "0"],
+        [r#""host_key":"a,b SHA256:a","#, name, r#"["ssh web1"]"#, "0"],
+        [r#""host_key":"a b\u0000","#, name, r#"["ssh web1"]"#, "0"],
+        ["", "", r#"["ssh web1"]"#, "0"],
+        ["", name, "[]", "0"],
+        ["", name, r#"["ssh web1"]"#, "-1"],
+        ["", name, r#"["ssh web1"]"#, "4294967296"],
+    ] {
+        assert!(target(bad).is_err(), "{bad:?}");
     }
     let signer = "ab".repeat(32);
     let json = format!(r#"{{"compiler":"0.1.0","placeholder_key_id":"00","signer":"{signer}"}}"#);

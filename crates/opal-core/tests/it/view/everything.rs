@@ -10,6 +10,7 @@ use opal_core::resource::Status;
 use opal_core::view::{Facts, PluginFact};
 use opal_core::{Duration, Value};
 
+use crate::contract::support::target;
 use crate::view::build::*;
 
 pub(crate) fn handle() -> Handle {
@@ -154,5 +155,6 @@ pub(crate) fn all_facts() -> Facts {
             ("deploy.file.copy[0]".into(), Status::Satisfied),
             ("deploy.file.copy[1]".into(), Status::Missing),
         ],
+        targets: vec![target("web1", "ssh-ed25519 SHA256:abc", "m1"), target("web2", "", "m2")],
     }
 }

@@ -347,6 +347,10 @@ fn facts_and_notes_are_below_the_hash() {
         "deploy:
 └─ no steps to run
 
+Targets:
+  web1: ssh web1, user number 1000, linux x86_64, host key SHA256:abc (ssh-ed25519), machine {}
+  web2: ssh web2, user number 1000, linux x86_64, machine {}
+
 Plan Hash: sha256:{}
 Project: shop
 Source: commands.opl
@@ -362,6 +366,8 @@ Once: it may run only once
 note: these placeholders belong to this process: no other plan has the same
 note: the end
 ",
+        all_facts().targets[0].machine,
+        all_facts().targets[1].machine,
         "cd".repeat(32),
         "33".repeat(32)
     );
