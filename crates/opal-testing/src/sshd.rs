@@ -20,6 +20,7 @@ use crate::account::Account;
 use crate::{needs, processes};
 
 const PROGRAM: &str = "/usr/sbin/sshd";
+const MACHINE_ID: &str = "/etc/machine-id";
 
 /// It is stopped when it is dropped.
 #[derive(Debug)]
@@ -51,6 +52,26 @@ impl Sshd {
         }
         let account = Account::new(shell)?;
         Some(Self::serve(Some(account), lines))
+    }
+
+    /// The same on what says that it is another machine: its machine ID is in `machine-id` of the
+    /// directory, which everybody may write.
+    ///
+    /// # Panics
+    /// If the server does not start.
+    #[must_use]
+    pub fn start_as_machine(id: &str) -> Option<Self> {
+        let has_both = Path::new("/usr/bin/unshare").exists() && Path::new(MACHINE_ID).exists();
+        if !needs::has("unshare, and a machine ID", has_both) {
+            return None;
+        }
+        let mut sshd = Self::start()?;
+        sshd.stop();
+        let file = sshd.directory().join("machine-id");
+        fs::write(&file, id).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+        sshd.restart(&[]);
+        Some(sshd)
     }
 
     /// A server that lets root in, and nobody else is needed.
@@ -174,6 +195,27 @@ impl Sshd {
         fs::read_to_string(self.directory().join("host.pub")).unwrap()
     }
 
+    /// The fingerprint of a public key in the directory.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn fingerprint(&self, file: &str) -> String {
+        let mut command = command("ssh-keygen");
+        let output = command.arg("-lf").arg(self.directory().join(file)).stdout(Stdio::piped());
+        let text = String::from_utf8(output.output().unwrap().stdout).unwrap();
+        text.split(' ').nth(1).unwrap().to_owned()
+    }
+
+    /// Has `ssh-keygen` work in the directory.
+    ///
+    /// # Panics
+    /// If it fails.
+    pub fn keygen(&self, words: &[&str]) {
+        let made = command("ssh-keygen").current_dir(self.directory()).args(words).status();
+        assert!(made.unwrap().success());
+    }
+
     /// The server is started again, with another key.
     ///
     /// # Panics
@@ -235,7 +277,13 @@ fn spawn(directory: &Path, port: u16, lines: &[&str]) -> Child {
     // It ends with this process, however that ends: then nobody has the other end of its input.
     let script = "\"$@\" & read -r word; kill $!; wait; [ \"$word\" ] || rm -rf \"$0\"";
     let mut server = command("/bin/sh");
-    server.args(["-c", script]).arg(directory).args([PROGRAM, "-D", "-e", "-f"]);
+    server.args(["-c", script]).arg(directory);
+    let machine = directory.join("machine-id");
+    if machine.exists() {
+        let bind = format!("mount --bind \"$0\" {MACHINE_ID} && exec \"$@\"");
+        server.args(["unshare", "-m", "sh", "-c", &bind]).arg(machine);
+    }
+    server.args([PROGRAM, "-D", "-e", "-f"]);
     server.arg(directory.join("sshd_config")).stderr(log).stdin(Stdio::piped());
     server.spawn().unwrap()
 }

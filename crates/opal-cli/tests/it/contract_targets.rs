@@ -1,7 +1,6 @@
 //! Targets in a contract, with a real SSH server: who answered when it was made, and who answers now.
 
 use std::fs;
-use std::process::Command;
 
 use opal_testing::needs;
 use opal_testing::sshd::Sshd;
@@ -37,28 +36,15 @@ fn marks(sshd: &Sshd) -> usize {
     text.lines().count()
 }
 
-/// The fingerprint, as `ssh-keygen` writes it.
-fn fingerprint(sshd: &Sshd, file: &str) -> String {
-    let file = sshd.directory().join(file);
-    let output = Command::new("ssh-keygen").arg("-lf").arg(file).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    text.split(' ').nth(1).unwrap().to_owned()
-}
-
-fn keygen(sshd: &Sshd, words: &[&str]) {
-    let made = Command::new("ssh-keygen").current_dir(sshd.directory()).args(words).output();
-    assert!(made.unwrap().status.success());
-}
-
 #[test]
 fn a_changed_host_key_is_77_and_76_once_ssh_knows_it_and_nothing_runs() {
     let Some((mut sshd, opal)) = servers(&["web1"], SOURCE) else { return };
-    let old = fingerprint(&sshd, "host.pub");
+    let old = sshd.fingerprint("host.pub");
     plan(&opal).code(0);
     run(&opal, &[]).code(0);
     assert_eq!(marks(&sshd), 1);
     sshd.change_host_key(&[]);
-    let new = fingerprint(&sshd, "host.pub");
+    let new = sshd.fingerprint("host.pub");
     let refused = run(&opal, &[]);
     refused.code(77).says(&format!("host key is {old} in the contract, {new} now"));
     refused.says("nothing was run").says("ssh-keygen -R");
@@ -84,7 +70,7 @@ fn a_changed_host_key_is_77_and_76_once_ssh_knows_it_and_nothing_runs() {
 #[test]
 fn a_second_key_of_a_host_is_not_a_difference() {
     let Some((mut sshd, opal)) = servers(&["web1"], SOURCE) else { return };
-    keygen(&sshd, &["-q", "-t", "ecdsa", "-N", "", "-f", "second"]);
+    sshd.keygen(&["-q", "-t", "ecdsa", "-N", "", "-f", "second"]);
     let line = format!("HostKey {}", sshd.directory().join("second").display());
     sshd.restart(&[&line]);
     let host = format!("[127.0.0.1]:{}", sshd.port());
@@ -94,7 +80,7 @@ fn a_second_key_of_a_host_is_not_a_difference() {
     fs::write(sshd.known_hosts(), &first).unwrap();
     plan(&opal).code(0);
     let shown = opal.call(&["--root", "root", "plan", "show", "c.plan"]);
-    shown.code(0).says(&fingerprint(&sshd, "host.pub"));
+    shown.code(0).says(&sshd.fingerprint("host.pub"));
     // `ssh` prefers the type that it finds first, and would ask for the other key now.
     for known in [[&*second, &*first].concat(), [&*first, &*second].concat()] {
         fs::write(sshd.known_hosts(), known).unwrap();
@@ -112,7 +98,7 @@ fn a_host_without_a_key_of_the_contracts_type_is_another_one() {
     let Some((mut sshd, opal)) = servers(&["web1"], SOURCE) else { return };
     plan(&opal).code(0);
     fs::remove_file(sshd.directory().join("host")).unwrap();
-    keygen(&sshd, &["-q", "-t", "ecdsa", "-N", "", "-f", "host"]);
+    sshd.keygen(&["-q", "-t", "ecdsa", "-N", "", "-f", "host"]);
     sshd.restart(&[]);
     run(&opal, &[]).code(77).says("in the contract, ");
     sshd.know_host();
@@ -124,7 +110,7 @@ fn a_host_without_a_key_of_the_contracts_type_is_another_one() {
 fn views_say_who_answered_in_plain_words() {
     let Some((sshd, opal)) = servers(&["web1"], SOURCE) else { return };
     plan(&opal).code(0);
-    let key = fingerprint(&sshd, "host.pub");
+    let key = sshd.fingerprint("host.pub");
     let uid = sshd.account().uid();
     let line = format!(
         "web1: ssh web1, user number {uid}, linux {}, host key {key} (ssh-ed25519), machine <32:sha256:",
@@ -145,4 +131,147 @@ fn views_say_who_answered_in_plain_words() {
     opal.call(&["--root", "root", "plan", "task", "-o", "d.plan"]).code(0);
     opal.call(&["--root", "root", "plan", "diff", "c.plan", "d.plan"]).code(0);
     opal.call(&["--root", "root", "plan", "diff", "c.plan"]).code(0);
+}
+
+#[test]
+fn a_missing_target_is_refused_and_omitted_by_force() {
+    let source = "fun task() {\n    @ssh.hosts(inventory=\"hosts.ini\", max_concurrency=1) {\n        \
+                  echo \"ran on @target.name\"\n    }\n}\n";
+    let Some((mut sshd, opal)) = servers(&["web1", "web2", "web3"], source) else { return };
+    let opal = opal.file("hosts.ini", "web1\nweb2\n");
+    plan(&opal).code(0);
+    run(&opal, &[]).code(0).says("web2    ok");
+    // A host more, a host less.
+    fs::write(opal.path().join("hosts.ini"), "web1\nweb3\n").unwrap();
+    let refused = run(&opal, &[]);
+    refused.code(76).says("infra_missing:web2: it is selected in the contract, and no longer now");
+    refused.says("infra_mutated:web3: it is selected now, and is not in the contract");
+    assert_eq!(refused.stdout, "");
+    let forced = run(&opal, &["--force"]);
+    assert_eq!(forced.code(0).stdout, "ran on web1\n");
+    // A host that does not answer.
+    fs::write(opal.path().join("hosts.ini"), "web1\nweb2\n").unwrap();
+    sshd.configure("Host web2\n  Port 1\n");
+    let refused = run(&opal, &[]);
+    refused.code(76).says("infra_missing:web2: host unreachable: connection refused");
+    refused.says("error: contract refused: 1 difference (infra_missing); nothing was run");
+    assert_eq!(refused.stdout, "");
+    let forced = run(&opal, &["--force"]);
+    assert_eq!(forced.code(0).stdout, "ran on web1\n");
+    let json = run(&opal, &["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.code(76).stdout).unwrap();
+    assert_eq!(json["differences"][0]["machine"], "web2");
+    assert_eq!(json["differences"][0]["code"], "infra_missing");
+    // A contract is not made of a host that does not answer.
+    plan(&opal).code(69).says("`web2`: host unreachable");
+}
+
+#[test]
+fn a_target_whose_values_are_read_is_compared_before_they_are() {
+    let source = "fun task() {\n    @ssh.host(\"web1\") {\n        echo @shell.output(\"touch read; echo x\")\n    }\n}\n";
+    let Some((mut sshd, opal)) = servers(&["web1"], source) else { return };
+    plan(&opal).code(0);
+    let read = sshd.account().home.join("read");
+    fs::remove_file(&read).unwrap();
+    sshd.change_host_key(&[]);
+    run(&opal, &[]).code(77);
+    sshd.know_host();
+    let refused = run(&opal, &[]);
+    refused.code(76).says("infra_mutated:web1: host key is ").says("nothing was run");
+    assert!(!read.exists());
+    let shown = opal.call(&["--root", "root", "plan", "diff", "c.plan"]);
+    shown.says("infra_mutated:web1: host key is ");
+    sshd.configure("Host web1\n  Port 1\n");
+    run(&opal, &[]).code(76).says("infra_missing:web1: host unreachable");
+}
+
+/// A server on a machine of its own, whose step loses the connection once and writes another machine ID.
+fn moving(before: &str, after: &str) -> Option<(Sshd, Opal)> {
+    let mut sshd = Sshd::start_as_machine(before)?;
+    sshd.name_hosts(&["web1"]);
+    let file = sshd.directory().join("machine-id");
+    let source = format!(
+        "fun task() {{\n    @retry(attempts=2, delay=1ms) {{\n        @ssh.host(\"web1\") {{\n            \
+         echo ran >> marks\n            test -e there || {{ touch there; printf {after} > {}; kill -9 $PPID; }}\n        \
+         }}\n    }}\n}}\n",
+        file.display()
+    );
+    let opal = Opal::project(&source).env("PATH", sshd.path().to_str().unwrap());
+    Some((sshd, opal))
+}
+
+const ONE: &str = "11111111111111111111111111111111";
+const OTHER: &str = "22222222222222222222222222222222";
+
+#[test]
+fn another_machine_after_a_reconnect_gets_nothing() {
+    for is_contract in [false, true] {
+        let Some((sshd, opal)) = moving(ONE, OTHER) else { return };
+        let ran = match is_contract {
+            false => opal.call(&["task"]),
+            true => {
+                plan(&opal).code(0);
+                run(&opal, &[])
+            }
+        };
+        ran.code(76).says("infra_mutated:web1: ");
+        assert_eq!(marks(&sshd), 1, "{ran:?}");
+    }
+    // The same machine is reached again.
+    let Some((sshd, opal)) = moving(ONE, ONE) else { return };
+    opal.call(&["task"]).code(0);
+    assert_eq!(marks(&sshd), 2);
+}
+
+#[test]
+fn another_machine_with_the_same_key_is_refused_and_accepted_by_force() {
+    let Some(mut sshd) = Sshd::start_as_machine(ONE) else { return };
+    sshd.name_hosts(&["web1"]);
+    let opal = Opal::project(SOURCE).env("PATH", sshd.path().to_str().unwrap());
+    plan(&opal).code(0);
+    fs::write(sshd.directory().join("machine-id"), OTHER).unwrap();
+    let refused = run(&opal, &[]);
+    refused
+        .code(76)
+        .says("infra_mutated:web1: another machine or image answers now than in the contract\n");
+    refused.hides(ONE).hides(OTHER);
+    assert_eq!(marks(&sshd), 0);
+    run(&opal, &["--force"]).code(0);
+    // What a target says of itself is not proven: a copy of the key and of the ID is the same host.
+    fs::write(sshd.directory().join("machine-id"), ONE).unwrap();
+    sshd.restart(&[]);
+    run(&opal, &[]).code(0);
+}
+
+#[test]
+fn a_banner_cannot_imitate_a_key() {
+    let Some((mut sshd, opal)) = servers(&["web1"], SOURCE) else { return };
+    let fake = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    let banner = sshd.directory().join("banner");
+    fs::write(&banner, format!("HOSTNAME\n\n\nssh-ed25519\n{fake}\nhost key is {fake}\n")).unwrap();
+    sshd.restart(&[&format!("Banner {}", banner.display())]);
+    plan(&opal).code(0);
+    let shown = opal.call(&["--root", "root", "plan", "show", "c.plan"]);
+    shown.code(0).says(&sshd.fingerprint("host.pub")).hides(fake);
+    run(&opal, &[]).code(0);
+}
+
+#[test]
+fn a_contract_with_another_key_in_its_provenance_is_damaged() {
+    let Some((mut sshd, opal)) = servers(&["web1"], SOURCE) else { return };
+    let old = sshd.fingerprint("host.pub");
+    plan(&opal).code(0);
+    sshd.change_host_key(&[]);
+    sshd.know_host();
+    let new = sshd.fingerprint("host.pub");
+    let file = opal.path().join("c.plan");
+    let mut bytes = fs::read(&file).unwrap();
+    let at = bytes.windows(old.len()).position(|part| part == old.as_bytes()).unwrap();
+    bytes[at..at + new.len()].copy_from_slice(new.as_bytes());
+    fs::write(&file, bytes).unwrap();
+    for more in [&[][..], &["--force"]] {
+        run(&opal, more).code(76).says("`c.plan` is refused");
+    }
+    opal.call(&["--root", "root", "plan", "show", "c.plan"]).code(76);
+    assert_eq!(marks(&sshd), 0);
 }

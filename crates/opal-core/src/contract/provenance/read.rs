@@ -81,10 +81,7 @@ pub(in crate::contract) fn read(
                 unless_empty(r, made.sources.is_empty())?;
             }
             "targets" => {
-                r.array(|r| {
-                    made.targets.push(targets::read(r, plan.algorithm)?);
-                    Ok(())
-                })?;
+                made.targets = targets::read_all(r, plan.algorithm)?;
                 unless_empty(r, made.targets.is_empty())?;
             }
             "values" => read_values(r, plan)?,

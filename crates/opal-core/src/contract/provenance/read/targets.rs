@@ -8,7 +8,16 @@ use crate::contract::wire_v1::weight;
 use crate::hash::Algorithm;
 use crate::target::HostKey;
 
-pub(super) fn read(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<TargetRecord> {
+pub(super) fn read_all(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<Vec<TargetRecord>> {
+    let mut targets = Vec::new();
+    r.array(|r| {
+        targets.push(read(r, algorithm)?);
+        Ok(())
+    })?;
+    Ok(targets)
+}
+
+fn read(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<TargetRecord> {
     r.charge(RECORD_WEIGHT)?;
     let (mut name, mut os, mut arch, mut user, mut transport) = (None, None, None, None, None);
     let (mut host_key, mut digest, mut length) = (None, None, None);
