@@ -138,12 +138,7 @@ type Add<'a> = dyn FnMut(&Leaf, Option<Arc<str>>, Option<Seen>) + 'a;
 impl Gathered {
     /// The steps of a fleet: by target, and then in the order of the plan. What ran on none of them is
     /// there once.
-    fn on_targets(
-        &mut self,
-        names: &[Arc<str>],
-        leaves: &[Leaf],
-        add: &mut Add<'_>,
-    ) {
+    fn on_targets(&mut self, names: &[Arc<str>], leaves: &[Leaf], add: &mut Add<'_>) {
         let places: BTreeMap<&str, usize> = names.iter().map(|name| &**name).zip(0..).collect();
         let mut members: Vec<Vec<(&Leaf, Arc<str>, Seen)>> = names.iter().map(|_| vec![]).collect();
         let mut not_run = Vec::new();

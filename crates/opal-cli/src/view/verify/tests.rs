@@ -48,7 +48,7 @@ fn found(id: &str, status: Status, message: &str) -> Verification {
 }
 
 fn report(verifications: Vec<Verification>) -> Report {
-    Report { verifications, took: Duration::from_millis(12), stopped: None }
+    Report { verifications, took: Duration::from_millis(12), stopped: None, targets: Vec::new() }
 }
 
 fn all() -> Report {
