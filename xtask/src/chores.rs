@@ -84,17 +84,14 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
     }
     // ssh-keygen signs and checks releases.
     provide(root, "openssh-client", &["ssh", "-V"]);
-    // A server that targets are reached by, and the login shells and programs that are on the way.
-    provide(root, "openssh-server", &["test", "-x", "/usr/sbin/sshd"]);
+    provide_targets(root);
     for (package, program) in [
+        // The login shells and programs that are on the way to a target.
         ("tcsh", "/usr/bin/tcsh"),
         ("mksh", "/bin/mksh"),
-        ("busybox", "/bin/busybox"),
         ("sudo", "/usr/bin/sudo"),
         ("opendoas", "/usr/bin/doas"),
         ("openssl", "/usr/bin/openssl"),
-        ("podman", "/usr/bin/podman"),
-        ("runc", "/usr/sbin/runc"),
         // Clients and servers of `@sqlite`, `@psql` and `@mysql`.
         ("sqlite3", "/usr/bin/sqlite3"),
         ("postgresql", "/usr/bin/psql"),
@@ -103,6 +100,18 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
         provide(root, package, &["test", "-x", program]);
     }
     ansible(root)
+}
+
+/// Servers and engines that targets are reached by.
+fn provide_targets(root: &Path) {
+    for (package, program) in [
+        ("openssh-server", "/usr/sbin/sshd"),
+        ("busybox", "/bin/busybox"),
+        ("podman", "/usr/bin/podman"),
+        ("runc", "/usr/sbin/runc"),
+    ] {
+        provide(root, package, &["test", "-x", program]);
+    }
 }
 
 /// Peers that take a second for each file get some of them.
@@ -116,13 +125,14 @@ const BENCHES: [(&str, &str); 4] = [
     ("scrub", "opal-vault"),
 ];
 
-/// The measurements beside other tools.
+/// The measurements beside other tools: on this machine, and on targets.
 const PEERS: &str = "peers";
+const TARGETS: &str = "targets";
 
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let (options, parts): (Vec<&str>, Vec<&str>) =
         arguments.iter().partition(|word| word.starts_with('-'));
-    let names = || BENCHES.iter().map(|(name, _)| *name).chain([PEERS]);
+    let names = || BENCHES.iter().map(|(name, _)| *name).chain([PEERS, TARGETS]);
     if let Some(unknown) = parts.iter().find(|part| names().all(|name| name != **part)) {
         let names: Vec<&str> = names().collect();
         return Err(format!(
@@ -136,11 +146,19 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
         let own = options.iter().copied().filter(|word| *word != QUICK);
         run(root, &line.into_iter().chain(own).collect::<Vec<_>>())?;
     }
-    if !is_required(PEERS) {
-        return Ok(());
+    let bars = options.contains(&"--bars");
+    let build = ["cargo", "build", "--release", "-p", "opal-cli"];
+    if is_required(PEERS) {
+        run(root, &build)?;
+        crate::peers::compare(root, bars, options.contains(&QUICK))?;
     }
-    run(root, &["cargo", "build", "--release", "-p", "opal-cli"])?;
-    crate::peers::compare(root, options.contains(&"--bars"), options.contains(&QUICK))
+    if is_required(TARGETS) {
+        provide_targets(root);
+        // As a release is, with the helper in it.
+        run_with(root, &[("OPAL_EMBED", "1")], &build)?;
+        crate::peers::compare_targets(root, bars)?;
+    }
+    Ok(())
 }
 
 /// The tests that count instructions need valgrind, those that open envelopes with another

@@ -37,9 +37,10 @@ Commands:
                  last commit must have the same bytes
   test --repeat N  the ordinary tests N times; stops at the first run that fails
   tidy           the rules no compiler knows: arrows, rings, sizes, leftovers, paths, pages, words
-  bench [names]  the benchmarks (parse, contract, plan, scrub) and opal compared with its peers (peers), all
-                 of them without a name; `--bars` fails where a bar is missed, `--quick` shows
-                 Ansible 100 of the 1,000 files, which saves a quarter of an hour
+  bench [names]  the benchmarks (parse, contract, plan, scrub) and opal compared with its peers on this
+                 machine (peers) and on targets (targets); all of them without a name;
+                 `--bars` fails where a bar is missed, `--quick` shows Ansible 100 of the 1,000 files,
+                 which saves a quarter of an hour
   pictures [names]  make the pictures of docs/pictures from real runs; needs tmux
   convert-corpus DIR [--run]  convert the public task files in DIR (DIR/justfile/*, DIR/taskfile/*, …)
                  and print how many tasks are exact, adapted and omitted; `--run`, as root, runs the

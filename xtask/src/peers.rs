@@ -6,6 +6,7 @@
 mod cached;
 mod listing;
 mod running;
+mod targets;
 mod tools;
 mod verify;
 
@@ -43,10 +44,21 @@ pub(crate) fn compare(root: &Path, bars: bool, quick: bool) -> Result<(), String
     missed.extend(running::compare(root, &opal, &tools)?);
     missed.extend(verify::compare(root, &opal, &tools, quick)?);
     missed.extend(cached::compare(root, &opal)?);
-    if bars && !missed.is_empty() {
-        return Err(format!("bars that were missed: {}", missed.join("; ")));
+    judge(bars, &missed)
+}
+
+/// Compares steps and resources on targets with the tools that reach them otherwise.
+pub(crate) fn compare_targets(root: &Path, bars: bool) -> Result<(), String> {
+    let opal = installed(root)?;
+    let missed = targets::compare(root, &opal, &tools::Tools::find(root)?)?;
+    judge(bars, &missed)
+}
+
+fn judge(bars: bool, missed: &[String]) -> Result<(), String> {
+    match bars && !missed.is_empty() {
+        true => Err(format!("bars that were missed: {}", missed.join("; "))),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// The binary as it is once it is installed, like its peers: a file that a linker has written bit by bit

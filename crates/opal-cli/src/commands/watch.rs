@@ -113,6 +113,13 @@ struct Session<'s> {
     is_repeated: bool,
 }
 
+/// What follows a round.
+enum Next {
+    /// Another one, where something has changed by its end.
+    Changed(Vec<Change>),
+    End(Exit),
+}
+
 impl Session<'_> {
     fn run(&mut self) -> Result<Exit, Failure> {
         loop {
@@ -127,8 +134,8 @@ impl Session<'_> {
             };
             let changes = match round {
                 Some(round) => match self.attend(round)? {
-                    Ok(changes) => changes,
-                    Err(exit) => return Ok(exit),
+                    Next::Changed(changes) => changes,
+                    Next::End(exit) => return Ok(exit),
                 },
                 None => Vec::new(),
             };
@@ -202,7 +209,7 @@ impl Session<'_> {
 
     /// Waits for the end of a round, whatever happens: where the files can no longer be compared, it is
     /// stopped first.
-    fn attend(&mut self, mut round: Round) -> Result<Result<Vec<Change>, Exit>, Failure> {
+    fn attend(&mut self, mut round: Round) -> Result<Next, Failure> {
         let attended = self.follow(&mut round);
         if attended.is_err() {
             round.tell(Some(Why::Cancelled));
@@ -213,9 +220,8 @@ impl Session<'_> {
         attended
     }
 
-    /// Waits for the end of a round. A change stops it, or waits for it too; what has changed by then,
-    /// or the exit code of all.
-    fn follow(&mut self, round: &mut Round) -> Result<Result<Vec<Change>, Exit>, Failure> {
+    /// Waits for the end of a round. A change stops it, or waits for it too.
+    fn follow(&mut self, round: &mut Round) -> Result<Next, Failure> {
         let began = watching::now();
         let mut changes = Vec::new();
         let mut checked = Instant::now();
@@ -231,7 +237,7 @@ impl Session<'_> {
             if self.watched.stop().order() != Order::GoOn {
                 round.tell(self.watched.stop().why());
                 let code = round.wait()?;
-                return Ok(Err(self.ended(code)));
+                return Ok(Next::End(self.ended(code)));
             }
             if self.words.queues || !changes.is_empty() {
                 std::thread::sleep(TICK);
@@ -246,9 +252,9 @@ impl Session<'_> {
         self.own.ran(began, watching::now());
         // Who presses Ctrl+C means all of it, and only the round may have heard of it.
         if ended == round::INTERRUPTED && changes.is_empty() {
-            return Ok(Err(Exit::Step(ended)));
+            return Ok(Next::End(Exit::Step(ended)));
         }
-        Ok(Ok(changes))
+        Ok(Next::Changed(changes))
     }
 
     /// Waits for a change; none where a signal came before.
