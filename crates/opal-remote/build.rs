@@ -1,8 +1,9 @@
-//! Builds the target helper and puts it into the library: static, as small as possible, packed.
+//! Builds the target helpers and puts them into the library: static, as small as possible, packed.
 //!
-//! Only for a release of a program that sends it (the feature `embed`), or with `OPAL_EMBED=1`: a debug
-//! build would wait for it after every change of a session. It needs nothing but the compiler and
-//! linker that build opal; without `gzip` it is embedded as it is.
+//! `OPAL_TARGET_HELPERS` names them: `own`, or the targets of the compiler with commas between them, or
+//! nothing. Where it is not set, only a release of a program that sends helpers (the feature `embed`) gets
+//! its own: a debug build would wait for it after every change of a session. It needs nothing but the
+//! compiler and the linkers; without `gzip` a helper is embedded as it is.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,10 +20,42 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// Nothing between the quotes asks for none, which is not the same as not to ask.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a build script gets its settings from the environment"
+)]
+fn asked() -> Option<String> {
+    std::env::var(ASKED).ok()
+}
+
 #[expect(clippy::disallowed_methods, reason = "a build script starts cargo and waits for it")]
 fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
     Command::new(name)
 }
+
+/// Which helpers are built.
+const ASKED: &str = "OPAL_TARGET_HELPERS";
+
+/// The one for machines like that which opal is built for.
+const OWN: &str = "own";
+
+/// A kind of machine that a helper is built for.
+struct Kind {
+    /// In the names of the compiler's targets.
+    target: &'static str,
+    /// In `std::env::consts`.
+    arch: &'static str,
+    /// As Debian calls it.
+    linker: &'static str,
+}
+
+const KINDS: [Kind; 4] = [
+    Kind { target: "x86_64", arch: "x86_64", linker: "x86_64-linux-gnu-gcc" },
+    Kind { target: "aarch64", arch: "aarch64", linker: "aarch64-linux-gnu-gcc" },
+    Kind { target: "armv7", arch: "arm", linker: "arm-linux-gnueabihf-gcc" },
+    Kind { target: "riscv64gc", arch: "riscv64", linker: "riscv64-linux-gnu-gcc" },
+];
 
 /// Cargo sets it to `1`.
 fn has_feature() -> bool {
@@ -34,22 +67,28 @@ fn required(name: &str) -> io::Result<String> {
 }
 
 fn main() -> io::Result<()> {
-    println!("cargo::rerun-if-env-changed=OPAL_EMBED");
+    println!("cargo::rerun-if-env-changed={ASKED}");
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(required("OUT_DIR")?);
     let is_linux = required("CARGO_CFG_TARGET_OS")? == "linux";
-    let is_asked = match variable("OPAL_EMBED").as_deref() {
-        Some(asked) => asked != "0",
-        None => has_feature() && required("PROFILE")? == "release",
+    let asked = match asked() {
+        Some(asked) => asked,
+        None if is_linux && has_feature() && required("PROFILE")? == "release" => OWN.to_owned(),
+        None => String::new(),
     };
-    let code = match is_linux && is_asked {
-        true => embed(&out)?,
-        false => "None".to_owned(),
-    };
-    fs::write(out.join("helper.rs"), code)
+    let own = required("TARGET")?;
+    let targets = asked.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let targets = targets.map(|name| if name == OWN { own.as_str() } else { name });
+    let programs: Vec<String> =
+        targets.map(|target| embed(&out, target)).collect::<Result<_, _>>()?;
+    fs::write(out.join("helpers.rs"), format!("&[{}]", programs.join(", ")))
 }
 
-fn embed(out: &Path) -> io::Result<String> {
+fn embed(out: &Path, target: &str) -> io::Result<String> {
+    let kind = KINDS.iter().find(|kind| target.split('-').next() == Some(kind.target));
+    let Some(kind) = kind.filter(|_| target.contains("-linux-")) else {
+        return Err(io::Error::other(format!("{ASKED}: there is no helper for `{target}`")));
+    };
     let root = Path::new(&required("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
     for krate in ["opal-core", "opal-files", "opal-session", "opal-target"] {
         for part in ["src", "Cargo.toml"] {
@@ -58,24 +97,23 @@ fn embed(out: &Path) -> io::Result<String> {
         }
     }
     println!("cargo::rerun-if-changed={}", root.join("Cargo.lock").display());
-    let helper = fs::read(build(&root, out)?)?;
+    let helper = fs::read(build(&root, out, target, kind)?)?;
     let digest: [u8; 32] = Sha256::digest(&helper).into();
-    let raw = out.join("opal-target");
+    let raw = out.join(format!("opal-target-{}", kind.arch));
     fs::write(&raw, &helper)?;
-    let packed = packed(&raw, &out.join("opal-target.gz"));
+    let packed = packed(&raw, &raw.with_extension("gz"));
     let (file, is_gzip) = packed.map_or((raw, false), |packed| (packed, true));
-    let arch = required("CARGO_CFG_TARGET_ARCH")?;
-    let bytes = helper.len();
+    let (arch, bytes) = (kind.arch, helper.len());
     Ok(format!(
-        "Some(Program {{ packed: Cow::Borrowed(include_bytes!({:?})), is_gzip: {is_gzip}, bytes: {bytes}, \
-         digest: Digest({digest:?}), arch: {arch:?} }})",
+        "Program {{ packed: Cow::Borrowed(include_bytes!({:?})), is_gzip: {is_gzip}, bytes: {bytes}, \
+         digest: Digest({digest:?}), arch: {arch:?} }}",
         file.display().to_string()
     ))
 }
 
 /// The helper as a static program, in a target directory of its own.
-fn build(root: &Path, out: &Path) -> io::Result<PathBuf> {
-    let (target, folder) = (required("TARGET")?, out.join("helper"));
+fn build(root: &Path, out: &Path, target: &str, kind: &Kind) -> io::Result<PathBuf> {
+    let folder = out.join("helper");
     let mut flags = "-Ctarget-feature=+crt-static\u{1f}-Crelocation-model=static".to_owned();
     // Those around it keep the names of directories out of a release.
     if let Some(around) = variable("CARGO_ENCODED_RUSTFLAGS") {
@@ -85,7 +123,7 @@ fn build(root: &Path, out: &Path) -> io::Result<PathBuf> {
     command
         .current_dir(root)
         .args(["build", "--package", "opal-target", "--profile", "helper", "--locked"])
-        .args(["--target", &target])
+        .args(["--target", target])
         .arg("--target-dir")
         .arg(&folder)
         // Only for the helper: `--target` keeps it from what is run while it is built. Without
@@ -93,6 +131,10 @@ fn build(root: &Path, out: &Path) -> io::Result<PathBuf> {
         .env("CARGO_ENCODED_RUSTFLAGS", flags)
         .env_remove("RUSTFLAGS")
         .stdout(Stdio::null());
+    let linker = format!("CARGO_TARGET_{}_LINKER", target.to_uppercase().replace('-', "_"));
+    if required("HOST")? != target && variable(&linker).is_none() {
+        command.env(linker, kind.linker);
+    }
     match command.status()?.success() {
         true => Ok(folder.join(target).join("helper/opal-target")),
         false => Err(io::Error::other("the target helper cannot be built; see the errors above")),

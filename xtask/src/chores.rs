@@ -155,7 +155,7 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     if is_required(TARGETS) {
         provide_targets(root);
         // As a release is, with the helper in it.
-        run_with(root, &[("OPAL_EMBED", "1")], &build)?;
+        run_with(root, &[("OPAL_TARGET_HELPERS", "own")], &build)?;
         crate::peers::compare_targets(root, bars)?;
     }
     Ok(())
@@ -165,7 +165,7 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
 /// implementation need age, an independent reader of packed plans needs zstd, completion is tested in zsh
 /// and fish, and a release is installed with curl and wget. Without them these tests are skipped or fail,
 /// so a machine that cannot have them gets a message first.
-fn provide(root: &Path, package: &str, question: &[&str]) {
+pub(crate) fn provide(root: &Path, package: &str, question: &[&str]) {
     if answers(question).is_some() {
         return;
     }

@@ -7,6 +7,7 @@
 //! | opal beside its peers | [`peers`] |
 //! | public task files, converted | [`corpus`] |
 //! | releases | [`dist`] |
+//! | helpers for other kinds of machines | [`machines`] |
 //! | pictures of real runs | [`pictures`] |
 //! | the rules no compiler knows, and their tests | [`tidy`] |
 //!
@@ -16,6 +17,7 @@ mod book;
 mod chores;
 mod corpus;
 mod dist;
+mod machines;
 mod peers;
 mod pictures;
 mod tidy;
@@ -32,9 +34,9 @@ Usage: cargo xtask <command>
 Commands:
   test           everything that must hold: format, lints, tests, fuzz targets; last the timing
                  tests, one at a time
-  test --long    the same, and then, as root, the conversion of our own task files (xtask/corpus):
-                 the exact tasks run in opal and in just, Task or make; last, two releases of the
-                 last commit must have the same bytes
+  test --long    the same, and then, as root: sessions and resources on ARM (in qemu); the conversion of
+                 our own task files (xtask/corpus), whose exact tasks run in opal and in just, Task or
+                 make; last, two releases of the last commit must have the same bytes
   test --repeat N  the ordinary tests N times; stops at the first run that fails
   tidy           the rules no compiler knows: arrows, rings, sizes, leftovers, paths, pages, words
   bench [names]  the benchmarks (parse, contract, plan, scrub) and opal compared with its peers on this
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
 
 fn long(root: &Path) -> Result<(), String> {
     chores::test(root)?;
+    machines::test(root)?;
     corpus::own(root)?;
     dist::twice(root)
 }

@@ -24,17 +24,16 @@ pub struct Program {
 #[derive(Clone, Debug, Default)]
 pub struct Programs(Vec<Program>);
 
-static EMBEDDED: Option<Program> = include!(concat!(env!("OUT_DIR"), "/helper.rs"));
+static EMBEDDED: &[Program] = include!(concat!(env!("OUT_DIR"), "/helpers.rs"));
 
 /// A larger file is not a helper.
 const MAX_PROGRAM_BYTES: u64 = 256 * 1024 * 1024;
 
 impl Programs {
-    /// Those that opal has with it. Only a release with the feature `embed` has one, and what is built
-    /// with `OPAL_EMBED=1`.
+    /// Those that opal has with it: what it was built with, which `build.rs` tells.
     #[must_use]
     pub fn embedded() -> Self {
-        Self(EMBEDDED.iter().cloned().collect())
+        Self(EMBEDDED.to_vec())
     }
 
     /// Only this one.
@@ -135,18 +134,44 @@ impl std::fmt::Debug for Program {
 mod tests {
     use super::*;
 
-    /// With `OPAL_EMBED=1`.
+    /// With `OPAL_TARGET_HELPERS`; otherwise there are none.
     #[test]
     fn what_is_embedded_is_what_was_built_and_keeps_its_bars() {
-        let Some(program) = &EMBEDDED else { return };
-        let raw = program.raw().unwrap();
-        assert_eq!(Algorithm::Sha256.digest(&[&raw]), program.digest);
-        assert!(raw.len() <= 2_000_000, "{program:?}");
-        assert!(program.packed.len() <= 900_000, "{program:?}");
-        assert!(raw.starts_with(b"\x7fELF"));
         let programs = Programs::embedded();
-        assert!(programs.find("Linux", program.arch).is_some());
-        assert!(programs.find("Darwin", program.arch).is_none());
+        for program in EMBEDDED {
+            let raw = program.raw().unwrap();
+            assert_eq!(Algorithm::Sha256.digest(&[&raw]), program.digest);
+            assert!(raw.len() <= 2_000_000, "{program:?}");
+            assert!(program.packed.len() <= 900_000, "{program:?}");
+            assert!(raw.starts_with(b"\x7fELF"));
+            assert!(programs.find("Linux", program.arch).is_some());
+            assert!(programs.find("Darwin", program.arch).is_none());
+        }
         assert!(programs.find("Linux", "vax").is_none());
+    }
+
+    #[test]
+    fn a_machine_gets_the_helper_of_its_kind() {
+        let program = |arch| Program {
+            packed: Cow::Borrowed(b""),
+            is_gzip: false,
+            bytes: 0,
+            digest: Algorithm::Sha256.digest(&[b""]),
+            arch,
+        };
+        let programs = Programs(["x86_64", "aarch64", "arm", "riscv64"].map(program).to_vec());
+        for (machine, arch) in [
+            ("x86_64", Some("x86_64")),
+            ("amd64", Some("x86_64")),
+            ("aarch64", Some("aarch64")),
+            ("arm64", Some("aarch64")),
+            ("armv7l", Some("arm")),
+            ("riscv64", Some("riscv64")),
+            // What has no floating-point unit cannot run it.
+            ("armv6l", None),
+            ("i686", None),
+        ] {
+            assert_eq!(programs.find("Linux", machine).map(|found| found.arch), arch, "{machine}");
+        }
     }
 }

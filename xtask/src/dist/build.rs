@@ -44,13 +44,14 @@ pub(super) fn programs(root: &Path) -> Result<Built, String> {
         words.collect::<Vec<_>>().join("\u{1f}")
     };
     let flags = format!("-Ctarget-feature=+crt-static\u{1f}{}", remap("--remap-path-prefix"));
+    // A release sends the target helper to other machines: for those of its own kind, or more if asked.
+    let helpers = helpers();
     let c_flags = remap("-ffile-prefix-map").replace('\u{1f}', " ");
     let variables = [
         ("CARGO_ENCODED_RUSTFLAGS", flags.as_str()),
         ("CFLAGS", &c_flags),
         ("SOURCE_DATE_EPOCH", &time),
-        // A release sends its own target helper to other machines.
-        ("OPAL_EMBED", "1"),
+        ("OPAL_TARGET_HELPERS", &helpers),
     ];
     run_with(root, &variables, &line)?;
     let folder = root.join("target").join(&target).join("release");
@@ -102,6 +103,11 @@ fn answers_in(root: &Path, line: &[&str]) -> Result<String, String> {
         ));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[expect(clippy::disallowed_methods, reason = "who makes a release chooses its helpers")]
+fn helpers() -> String {
+    std::env::var("OPAL_TARGET_HELPERS").unwrap_or_else(|_| "own".to_owned())
 }
 
 #[expect(clippy::disallowed_methods, reason = "xtask looks where cargo keeps its sources")]

@@ -231,7 +231,8 @@ impl Table<'_> {
 /// The helper that the build of opal made last, to be put into it.
 fn built(root: &Path) -> Option<PathBuf> {
     let folders = std::fs::read_dir(root.join("target/release/build")).ok()?;
-    let programs = folders.flatten().map(|folder| folder.path().join("out/opal-target"));
+    let name = format!("out/opal-target-{}", std::env::consts::ARCH);
+    let programs = folders.flatten().map(|folder| folder.path().join(&name));
     let written = |path: &PathBuf| std::fs::metadata(path).and_then(|found| found.modified()).ok();
     programs.filter(|path| path.is_file()).max_by_key(written)
 }

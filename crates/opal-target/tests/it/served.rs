@@ -1,7 +1,8 @@
 //! The session that the tests of this binary are about: a helper at the other end of two pipes, or, with
-//! `OPAL_TEST_OVER=ssh`, of a connection to a real server.
+//! `OPAL_TEST_OVER=ssh`, of a connection to a real server. `OPAL_TEST_HELPER` names a helper that was built
+//! for another kind of machine, which this one can run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use opal_core::Secret;
@@ -30,6 +31,10 @@ static SSHD: LazyLock<Option<Sshd>> = LazyLock::new(|| {
 pub(crate) static PROGRAMS: LazyLock<Programs> =
     LazyLock::new(|| Programs::of(Program::read(Path::new(PROGRAM)).unwrap()));
 
+static HELPER: LazyLock<PathBuf> = LazyLock::new(|| {
+    std::env::var_os("OPAL_TEST_HELPER").map_or_else(|| PROGRAM.into(), PathBuf::from)
+});
+
 pub(crate) fn serve(setup: Setup) -> Served {
     serve_in(setup, Timing::default())
 }
@@ -53,7 +58,7 @@ pub(crate) fn serve_in(setup: Setup, timing: Timing) -> Served {
         return over(sshd, terms, timing, origin);
     }
     let helper = Helper {
-        program: Path::new(PROGRAM),
+        program: &HELPER,
         arguments: &[],
         environment: &environment,
         directory: &setup.start,
