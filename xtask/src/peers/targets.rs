@@ -29,6 +29,15 @@ const ROUND_TRIP: Duration = Duration::from_millis(50);
 const HELPER: [(&str, f64); 4] =
     [("size", 2e6), ("packed size", 0.9e6), ("resident kB", 4_096.0), ("start in ms", 5.0)];
 
+/// A step that says how much memory the helper above it had at most.
+const MEMORY: &str = "\
+p=$$
+until grep -q '^Name:.opal-target' /proc/$p/status; do
+    p=$(sed -n 's/^PPid:.//p' /proc/$p/status)
+done
+grep VmHWM /proc/$p/status
+";
+
 /// The rows that were measured.
 struct Table<'a> {
     place: &'a Place,
@@ -253,7 +262,7 @@ fn project(folder: &Path) -> Result<(), String> {
         )
     };
     let host = "@ssh.host(\"h1\")";
-    let memory = "grep -h VmHWM $(grep -l '^Name:.opal-target' /proc/[0-9]*/status)";
+    let memory = format!("sh {here}/memory.sh");
     let tasks = [
         ("once", block(host, "true")),
         ("commands", block(host, &repeat(COMMANDS))),
@@ -275,6 +284,7 @@ fn project(folder: &Path) -> Result<(), String> {
         let _ = writeln!(source, "fun {name}() {{\n{body}}}\n");
     }
     std::fs::create_dir_all(folder.join("there")).map_err(|error| error.to_string())?;
+    write(folder, "memory.sh", MEMORY)?;
     write(folder, "app.conf", &"listen = 8080\n".repeat(200))?;
     write(folder, "commands.opl", &source)
 }
