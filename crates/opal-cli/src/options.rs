@@ -8,8 +8,10 @@
 //! | what was asked of a run | [`RunOptions`], in [`run`] |
 //! | whether a word is one of them | [`words`] |
 
+mod debug;
 mod format;
 mod modules;
+mod on;
 mod report;
 mod run;
 mod selection;
@@ -27,6 +29,7 @@ use opal_core::hash::Algorithm;
 
 use crate::failure::Failure;
 use crate::mistake::Mistake;
+pub(crate) use debug::{Debugged, Telemetry};
 use format::check_format;
 pub(crate) use modules::{blueprint_args, module_args, variables_args};
 pub(crate) use report::{ReportFormat, ReportTo};
@@ -82,6 +85,8 @@ pub(crate) struct PlanOptions {
     pub(crate) once: bool,
     /// Only projects that have changed since this commit.
     pub(crate) changed_since: Option<String>,
+    /// The targets that the task runs on.
+    pub(crate) on: Option<String>,
     /// Whether the contract lets blocks of `@cached` be skipped.
     pub(crate) cache: bool,
     pub(crate) root: Option<PathBuf>,
@@ -89,20 +94,6 @@ pub(crate) struct PlanOptions {
     pub(crate) env_files: Vec<PathBuf>,
     pub(crate) debug: Option<Debugged>,
     pub(crate) telemetry: Option<Telemetry>,
-}
-
-/// `--debug`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Debugged {
-    Paths,
-    Detailed,
-}
-
-/// `--telemetry`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Telemetry {
-    Basic,
-    Timing,
 }
 
 /// The options of `opal plan`.
@@ -309,6 +300,7 @@ impl PlanOptions {
             expires: expires.transpose()?,
             once: given.flag("once"),
             changed_since: given.text("changed-since"),
+            on: given.text("on").map(on::checked).transpose()?,
             cache: given.flag("cache"),
             root: given.path("root"),
             env_files: given.many("env-file"),
@@ -339,6 +331,7 @@ impl PlanOptions {
             expires: self.expires.or(other.expires),
             once: self.once || other.once,
             changed_since: self.changed_since.or(other.changed_since),
+            on: self.on.or(other.on),
             cache: self.cache || other.cache,
             root: self.root.or(other.root),
             // Those of `other` stood before.

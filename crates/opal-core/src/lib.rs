@@ -64,6 +64,7 @@ pub mod hosts;
 pub mod inventory;
 pub mod keys;
 pub mod message;
+pub mod on;
 pub mod pages;
 pub mod parameter;
 pub mod placeholder;

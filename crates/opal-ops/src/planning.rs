@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use opal_core::hash::Algorithm;
 use opal_core::inventory::{CACHED, MAY_SKIP};
 use opal_core::keys::Keys;
+use opal_core::on::ON;
 use opal_core::plan::{Arg, Key, Plan, PlanValue, Read, Step, Target};
 use opal_core::resolver::{Probe, Trouble};
 use opal_core::selection::Selection;
@@ -73,6 +74,14 @@ impl<'s> Subject<'s> {
             function: (!script).then(|| plan.target.name.clone()),
             arguments: plan.target.arguments.clone(),
         }
+    }
+
+    /// The same on targets, as `--on` names them.
+    #[must_use]
+    pub fn on(&self, targets: &str) -> Self {
+        let mut arguments = self.arguments.clone();
+        arguments.insert(ON.to_owned(), Value::String(targets.to_owned().into()));
+        Self { loaded: self.loaded, function: self.function.clone(), arguments }
     }
 
     #[must_use]

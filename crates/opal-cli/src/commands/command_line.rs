@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use opal_core::Value;
+use opal_core::on::ON;
 use opal_ops::planning::Subject;
 
 use crate::builtins;
@@ -87,10 +88,21 @@ fn options(context: &Context<'_>, asked: &Asked) -> Vec<String> {
     if let Some(commit) = &plan.changed_since {
         option("--changed-since", commit.clone());
     }
+    if let Some(targets) = &plan.on {
+        option(ON, targets.clone());
+    }
     for file in &plan.env_files {
         option("--env-file", file.display().to_string());
     }
     words
+}
+
+/// `--on` of a task, before its name.
+fn on(subject: &Subject<'_>) -> String {
+    match subject.arguments.get(ON) {
+        Some(Value::String(targets)) => format!("{} ", option(ON, targets).join(" ")),
+        _ => String::new(),
+    }
 }
 
 /// Applies what was not in the desired state. A task runs whole.
@@ -99,21 +111,22 @@ pub(crate) fn apply(context: &Context<'_>, subject: &Subject<'_>, asked: &Asked)
     let is_reserved = || task_of(subject).is_some_and(|task| task.is_reserved());
     match subject.loaded.is_config() {
         true => format!("{opal} apply {}{}", target(subject), asked.selection_words()),
-        false if is_reserved() => format!("{opal} run {}", target(subject)),
-        false => format!("{opal} {}", target(subject)),
+        false if is_reserved() => format!("{opal} run {}{}", on(subject), target(subject)),
+        false => format!("{opal} {}{}", on(subject), target(subject)),
     }
 }
 
 /// Shows all that differs. The option is first: what follows a script or a `--` are arguments.
 pub(crate) fn verify(context: &Context<'_>, subject: &Subject<'_>) -> String {
-    format!("{} verify -v {}", opal(context, subject), target(subject))
+    format!("{} verify -v {}{}", opal(context, subject), on(subject), target(subject))
 }
 
 /// Makes a contract. A task may have the name of a command of `opal plan`.
 pub(crate) fn plan(context: &Context<'_>, subject: &Subject<'_>) -> String {
     let is_kept = task_of(subject).is_some_and(|task| builtins::is_reserved_by_plan(&task.name));
     let end = if is_kept { "-- " } else { "" };
-    format!("{} plan -o FILE {end}{}", opal(context, subject), target(subject))
+    let on = on(subject);
+    format!("{} plan -o FILE {on}{end}{}", opal(context, subject), target(subject))
 }
 
 /// The first words: a script and a configuration are named themselves, a task by its source too.

@@ -48,6 +48,12 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         ));
     }
     let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
+    if asked.plan.on.is_some() {
+        return Err(Failure::usage(
+            "a contract already contains its hosts",
+            "omit `--on`, or make a new contract with it",
+        ));
+    }
     contract_run(context, &asked, path, matches)
 }
 

@@ -205,6 +205,20 @@ pub(super) fn carry_out(
             "name a directory of projects: `opal DIR/...:TASK --changed-since REF`",
         ));
     }
+    let on_targets;
+    let subject = match &asked.plan.on {
+        Some(_) if subject.loaded.is_config() || subject.loaded.selection.is_some() => {
+            return Err(Failure::usage(
+                "`--on` runs one task on other hosts",
+                "name a task or a script: `opal TASK --on HOST`",
+            ));
+        }
+        Some(targets) => {
+            on_targets = subject.on(targets);
+            &on_targets
+        }
+        None => subject,
+    };
     if verb == Verb::Watch {
         return watch::watch(context, subject, asked);
     }

@@ -275,3 +275,40 @@ fn a_contract_with_another_key_in_its_provenance_is_damaged() {
     opal.call(&["--root", "root", "plan", "show", "c.plan"]).code(76);
     assert_eq!(marks(&sshd), 0);
 }
+
+#[test]
+fn a_whole_task_runs_on_the_targets_that_the_command_line_names() {
+    let source = "var HERE = @env.PLACE\n\nfun task(word: String = \"hello\") {\n    \
+                  echo \"@var.word from @target.name @var.HERE\"\n    @file.directory(\"made\")\n}\n";
+    let Some((sshd, opal)) = servers(&["web1", "web2"], source) else { return };
+    let opal = opal.env("PLACE", "here").file("hosts.ini", "[web]\nweb[1:2]\n");
+    let plain = opal.call(&["plan", "task", "--on", "web1"]);
+    plain.code(0).says("task:\n└─ @ssh.host(host=\"web1\")\n   ├─ echo");
+    plain.says("--on = \"web1\"");
+    let made = sshd.account().home.join("made");
+    opal.call(&["verify", "task", "--on", "web1"])
+        .code(1)
+        .says("web1    task.ssh.host[0].file.directory[0]")
+        .says("`opal --on web1 task`");
+    let ran = opal.call(&["task", "bye", "--on", "web1"]);
+    assert_eq!(ran.code(0).stdout, "bye from web1 here\n");
+    assert!(made.is_dir() && !opal.path().join("made").exists());
+    let ran = opal.call(&["--on", "web1,web2", "run", "task"]);
+    assert_eq!(ran.code(0).stdout, "hello from web1 here\nhello from web2 here\n");
+    let ran = opal.call(&["task", "--on", "hosts.ini#web:!web1", "--dry-run"]);
+    ran.code(0).says("@ssh.hosts(inventory=\"hosts.ini\", select=\"web:!web1\") → web2");
+    // The contract has it, and so has the command that makes a new one.
+    opal.call(&["--root", "root", "plan", "task", "--on", "hosts.ini#web", "-o", "c.plan"]).code(0);
+    run(&opal, &[]).code(0).says("web2    ok");
+    run(&opal, &["--on", "web1"]).code(2).says("a contract already contains its hosts");
+    fs::write(opal.path().join("hosts.ini"), "[web]\nweb1\n").unwrap();
+    let refused = run(&opal, &[]);
+    refused
+        .code(76)
+        .says("infra_missing:web2: ")
+        .says("--on 'hosts.ini#web' task` makes a new contract");
+    for (targets, said) in [("", "a target is empty"), ("-oX", "`-oX`: "), ("hosts.ini#", "empty")]
+    {
+        opal.call(&["task", &format!("--on={targets}")]).code(2).says(said);
+    }
+}

@@ -10,6 +10,7 @@ mod control;
 mod dependencies;
 mod look_ahead;
 mod loops;
+mod on;
 mod steps;
 mod targets;
 mod variables;
@@ -62,7 +63,7 @@ impl<'a> Planner<'a> {
         self.with_dependencies(target, &mut out, |planner, place, out| {
             planner.within(&name, |planner| match function.directory {
                 Some(_) => planner.called(target, function, out),
-                None => planner.block(&function.body, place, out),
+                None => planner.body(&function.body, place, out),
             })
         })?;
         Ok(out)

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use opal_core::contract::Contract;
 use opal_core::hash::Algorithm;
+use opal_core::on::ON;
 use opal_core::plan::Target;
 use opal_core::{Duration, Value};
 use opal_ops::module::arguments::env_files;
@@ -46,6 +47,9 @@ pub(crate) fn new_contract(
     }
     words.extend(terms(context, options, contract));
     kept(contract, "changed-since").iter().for_each(|it| option(&mut words, "--changed-since", it));
+    if let Some(Value::String(targets)) = target.arguments.get(ON) {
+        option(&mut words, ON, targets);
+    }
     match &task {
         _ if tree.is_some() => words.extend(tree.map(|word| quoted(&word))),
         Some(task) => {

@@ -91,7 +91,7 @@ impl<'a> Planner<'a> {
         step.sort_args();
     }
 
-    fn bound(
+    pub(super) fn bound(
         &mut self,
         descriptor: &'static Descriptor,
         arg: &BoundArg,
@@ -157,7 +157,7 @@ impl<'a> Planner<'a> {
         step.args.extend(start(function.directory.as_deref()));
         step.sort_args();
         let mut inner = Place::new(&*step.path);
-        self.block(&function.body, &mut inner, &mut step.block)?;
+        self.body(&function.body, &mut inner, &mut step.block)?;
         out.push(step);
         Ok(())
     }
