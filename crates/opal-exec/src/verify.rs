@@ -11,6 +11,7 @@
 //! | where each resource is: wrappers act on a stage on which nothing happens | `rehearse`, `pretend` |
 //! | which resource is verified next, and what was found, safe to show | `round` |
 //! | threads that verify, abandoned where they do not answer | `crew` |
+//! | how many verify at a time, on each machine | `machines` |
 //! | one verification, with a time limit | `resource`, `watched` |
 //! | what was found, safe to show | `details` |
 //!
@@ -23,6 +24,7 @@
 
 mod crew;
 pub(crate) mod details;
+mod machines;
 mod pretend;
 mod rehearse;
 pub(crate) mod resource;

@@ -123,6 +123,10 @@ impl Probe for RemoteProbe<'_> {
     }
 
     fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
+        // Only for a home directory has the target to be asked.
+        if !path.starts_with('~') {
+            return Ok(self.base.join(path));
+        }
         self.path(&Look::Place { base: self.base.clone(), path: path.to_owned() })
     }
 

@@ -172,7 +172,7 @@ fn inspect(wanted: &Wanted, sides: &Sides<'_>) -> Result<Facts, Trouble> {
     if there.is_some_and(|it| it.kind == EntryKind::Link) {
         return Err(paths::is_link(&wanted.destination, probe));
     }
-    Facts::read(wanted, sides)
+    Facts::read(wanted, sides, there)
 }
 
 fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {

@@ -15,6 +15,7 @@ use opal_vault::verification::{Blocked, Refusal, Verification};
 
 use super::crew::{Crew, Task};
 use super::details::{self, ShownFinding};
+use super::machines::Machines;
 use super::rehearse::Found;
 use super::resource::{Limit, ResourceFinding, limit, out_of_time};
 use super::survey::{MAX_JOBS, Progress, Survey};
@@ -38,7 +39,7 @@ pub(super) struct Round<'r, 'p> {
     survey: &'r Survey<'p>,
     nodes: Vec<Node<'r, 'p>>,
     /// Those whose prerequisites are known.
-    ready: BTreeSet<usize>,
+    machines: Machines<'r>,
     running: BTreeMap<usize, Running>,
     crew: Crew,
     tell: &'r (dyn Fn(Progress<'_>) + Sync),
@@ -86,9 +87,9 @@ impl<'r, 'p> Round<'r, 'p> {
             is_needed: false,
             verification: None,
         });
-        let (ready, running) = (BTreeSet::new(), BTreeMap::new());
-        let nodes = nodes.collect();
-        let mut round = Self { survey, nodes, ready, running, crew: Crew::new(), tell };
+        let machines = Machines::new(survey.jobs.clamp(1, MAX_JOBS));
+        let (nodes, running) = (nodes.collect(), BTreeMap::new());
+        let mut round = Self { survey, nodes, machines, running, crew: Crew::new(), tell };
         round.connect();
         round.choose()?;
         Ok(round)
@@ -131,24 +132,26 @@ impl<'r, 'p> Round<'r, 'p> {
                 wanted.extend(&self.nodes[index].after);
             }
         }
-        let is_ready = |node: &Node<'_, '_>| node.is_needed && node.waits == 0;
-        let nodes = self.nodes.iter().enumerate();
-        self.ready = nodes.filter(|(_, it)| is_ready(it)).map(|(index, _)| index).collect();
+        for (index, node) in self.nodes.iter().enumerate() {
+            if node.is_needed && node.waits == 0 {
+                self.machines.add(node.found.target.as_deref(), index);
+            }
+        }
         Ok(())
     }
 
     pub(super) fn run(mut self) -> (Vec<Verification>, Option<Why>) {
-        let jobs = self.survey.jobs.clamp(1, MAX_JOBS);
         let mut is_new = true;
         loop {
             if self.survey.stop.order() != Order::GoOn {
                 self.give_up();
                 break;
             }
-            while self.running.len() < jobs
-                && let Some(index) = self.ready.pop_first()
-            {
+            while let Some(index) = self.machines.next() {
                 self.begin(index);
+                if !self.running.contains_key(&index) {
+                    self.machines.ended(self.nodes[index].found.target.as_deref());
+                }
             }
             if self.running.is_empty() {
                 break;
@@ -231,6 +234,7 @@ impl<'r, 'p> Round<'r, 'p> {
         read.into_iter().for_each(|variable| variable.hide(self.survey.vault));
         // Answers of abandoned threads are ignored.
         let Some(Running { at, .. }) = self.running.remove(&index) else { return };
+        self.machines.ended(self.nodes[index].found.target.as_deref());
         // What it says may be about having been stopped.
         if found.is_ok() || self.survey.stop.order() == Order::GoOn {
             self.settle(index, Seen { found, at, took });
@@ -282,7 +286,7 @@ impl<'r, 'p> Round<'r, 'p> {
             let node = &mut self.nodes[other];
             node.waits -= 1;
             if node.waits == 0 && node.is_needed {
-                self.ready.insert(other);
+                self.machines.add(node.found.target.as_deref(), other);
             }
         }
     }

@@ -104,9 +104,13 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn read(wanted: &Wanted, sides: &Sides<'_>) -> Result<Self, Trouble> {
+    /// `there` is what is at the destination.
+    pub(super) fn read(
+        wanted: &Wanted,
+        sides: &Sides<'_>,
+        there: Option<Entry>,
+    ) -> Result<Self, Trouble> {
         let (source, entry) = followed(&wanted.source, sides.source())?;
-        let there = sides.here().stat(&wanted.destination)?;
         if entry.kind == EntryKind::Directory {
             if !wanted.recursive {
                 return Err(Trouble::new(
