@@ -1,6 +1,7 @@
 //! Targets of a run: each is dialled once, and again when its connection is lost.
 
 mod holding;
+mod image;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -178,7 +179,7 @@ impl Targets {
             password: password.as_ref(),
             asker: None,
         };
-        let from = match from {
+        let base = match from {
             None => Base::Here,
             Some(Opened::Acting(session)) => session.inside(),
             Some(Opened::Reading(session)) => session.inside(),
@@ -189,9 +190,15 @@ impl Targets {
         };
         let name = &crossing.target.name;
         let gives = options.password.is_some();
-        let dialled = self.pace.dial(gives, stop, || dial(name, from, hop, mode, &options, stop));
+        let dialled = self.pace.dial(gives, stop, || dial(name, base, hop, mode, &options, stop));
         let dialled = dialled.map_err(|error| self.holding.failed(&end, error))?;
-        self.holding.recognize(&end, dialled.identity())?;
+        let mut found = dialled.identity();
+        if self.holding.is_contract()
+            && let Some(image) = image::id(hop, &ready.origin, from, stop)
+        {
+            found.machine = image;
+        }
+        self.holding.recognize(&end, found)?;
         let terms = Terms {
             marker: leg.marker.clone(),
             environment: environment.clone(),

@@ -44,12 +44,25 @@ impl Podman {
         let podman = Self { directory };
         podman.write_program();
         podman.make_image(program);
+        let started = podman.create(NAME);
+        needs::has("containers", started).then_some(podman)
+    }
+
+    fn create(&self, image: &str) -> bool {
         // What a container may open is more than this process may allow, unless it is said.
         let limits = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"];
-        let command = [NAME, "sh", "-c", "while :; do sleep 60; done"];
+        let command = [image, "sh", "-c", "while :; do sleep 60; done"];
         let run = ["run", "-d", "--name", NAME, "--network", "host"];
-        let started = podman.run(&[&run[..], &limits, &command].concat());
-        needs::has("containers", started).then_some(podman)
+        self.run(&[&run[..], &limits, &command].concat())
+    }
+
+    /// Removes the container, and makes it again out of an image.
+    ///
+    /// # Panics
+    /// If it cannot be made.
+    pub fn replace(&self, image: &str) {
+        self.run(&["rm", "--force", "--time", "0", NAME]);
+        assert!(self.create(image));
     }
 
     /// `$PATH` with the `podman` of this store first, and nothing else.

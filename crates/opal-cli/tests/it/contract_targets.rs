@@ -1,8 +1,10 @@
 //! Targets in a contract, with a real SSH server: who answered when it was made, and who answers now.
 
+use std::ffi::OsStr;
 use std::fs;
 
 use opal_testing::needs;
+use opal_testing::podman::{NAME, Podman};
 use opal_testing::sshd::Sshd;
 
 use crate::support::{Opal, Ran, binary};
@@ -311,4 +313,91 @@ fn a_whole_task_runs_on_the_targets_that_the_command_line_names() {
     {
         opal.call(&["task", &format!("--on={targets}")]).code(2).says(said);
     }
+}
+
+#[test]
+fn a_container_is_known_by_its_image() {
+    let helper = binary().with_file_name("opal-target");
+    if !needs::has("the target helper (`cargo build -p opal-target`)", helper.exists()) {
+        return;
+    }
+    let Some(podman) = Podman::start(&helper) else { return };
+    let source = format!(
+        "fun task() {{\n    @container.exec(\"{NAME}\", engine=\"podman\") {{\n        echo ran\n    }}\n}}\n"
+    );
+    let path = podman.environment().remove(OsStr::new("PATH")).unwrap();
+    let opal = Opal::project(&source).env("PATH", path.to_str().unwrap());
+    plan(&opal).code(0);
+    let shown = opal.call(&["--root", "root", "plan", "show", "c.plan"]);
+    shown.code(0).says(&format!("{NAME}: container {NAME} engine=podman, user number 0, linux "));
+    assert_eq!(run(&opal, &[]).code(0).stdout, "ran\n");
+    // Made again out of the same image, it is the same.
+    podman.replace(NAME);
+    run(&opal, &[]).code(0);
+    assert!(podman.run(&["commit", "--change", "LABEL other=1", NAME, "other"]));
+    podman.replace("other");
+    let refused = run(&opal, &[]);
+    refused.code(76).says(&format!("infra_mutated:{NAME}: another machine or image answers now"));
+    assert_eq!(refused.stdout, "");
+    assert!(podman.run(&["rm", "--force", "--time", "0", NAME]));
+    run(&opal, &[]).code(76).says(&format!("infra_missing:{NAME}: "));
+    // A step may make it: a contract can be made without it.
+    plan(&opal).code(0);
+    podman.replace("other");
+    assert_eq!(run(&opal, &[]).code(0).stdout, "ran\n");
+}
+
+#[test]
+fn users_on_a_host_are_targets_of_their_own() {
+    if !needs::has("sudo", std::path::Path::new("/usr/bin/sudo").exists()) {
+        return;
+    }
+    let source = "fun task() {\n    @ssh.host(\"web1\", as=\"root\") {\n        id -un\n    }\n    \
+                  @ssh.host(\"web1\") {\n        @as(\"root\") {\n            id -un\n        }\n    }\n}\n";
+    let Some((mut sshd, opal)) = servers(&["web1"], source) else { return };
+    let (user, uid) = (sshd.account().name.clone(), sshd.account().uid());
+    let _permitted = Permitted::new(&user);
+    plan(&opal).code(0);
+    let shown = opal.call(&["--root", "root", "plan", "show", "c.plan"]);
+    shown.code(0).says("  web1: ssh web1 as=root via=sudo, user number 0, linux ");
+    shown.says(&format!("  web1: ssh web1, user number {uid}, linux "));
+    shown.says("  web1/root: ssh web1 / sudo user=root, user number 0, linux ");
+    assert_eq!(run(&opal, &[]).code(0).stdout, "root\nroot\n");
+    sshd.change_host_key(&[]);
+    sshd.know_host();
+    let refused = run(&opal, &[]);
+    refused.code(76).says("infra_mutated:web1: host key is ");
+    assert_eq!(refused.stdout, "");
+}
+
+/// An account that may use `sudo`, until this is dropped.
+struct Permitted(std::path::PathBuf);
+
+impl Permitted {
+    fn new(user: &str) -> Self {
+        let path = std::path::Path::new("/etc/sudoers.d").join(user);
+        fs::write(&path, format!("{user} ALL=(ALL) NOPASSWD: ALL\n")).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Permitted {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn a_direct_run_and_one_without_targets_have_nothing_of_this() {
+    let Some((mut sshd, opal)) = servers(&["web1"], SOURCE) else { return };
+    // The user's own configuration decides outside of contracts.
+    fs::write(sshd.known_hosts(), "").unwrap();
+    sshd.configure("Host web1\n  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n");
+    opal.call(&["task"]).code(0);
+    plan(&opal).code(69).says("`web1`: ");
+    let opal = Opal::project("fun task() {\n    echo hello\n}\n");
+    plan(&opal).code(0);
+    let shown = opal.call(&["--root", "root", "plan", "show", "c.plan"]);
+    shown.code(0).hides("Targets:");
+    run(&opal, &[]).code(0);
 }

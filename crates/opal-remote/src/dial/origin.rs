@@ -94,7 +94,7 @@ impl Origin {
 
 impl Origin {
     /// What a program prints that succeeds in time.
-    pub(super) fn answer(
+    pub(crate) fn answer(
         &self,
         name: &str,
         words: &[OsString],

@@ -41,6 +41,11 @@ impl Holding {
         self.trust.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether a contract is made or run.
+    pub(super) fn is_contract(&self) -> bool {
+        !matches!(self.trust(), Trust::Users)
+    }
+
     pub(super) fn refused(&self) -> Vec<Refused> {
         let refused = lock(&self.refused);
         let all = refused.iter().map(|((target, transport), why)| Refused {
