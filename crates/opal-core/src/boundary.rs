@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::crossing::{Crossing, Facts, TARGETS, Target};
+use crate::crossing::{Crossing, Facts, Settings, TARGETS, Target};
 use crate::data::Data;
 use crate::resolver::{Inputs, Probe, Trouble, TroubleKind};
 
@@ -14,9 +14,6 @@ pub trait Boundary: Sync + fmt::Debug {
     /// The parameters that say which targets those are: a plan must know them.
     fn steering(&self) -> &'static [&'static str];
 
-    /// What is needed to get to one of them.
-    fn crossing(&self, inputs: &Inputs, target: Target) -> Crossing;
-
     /// Whether finding them takes time: then a quick plan does without.
     fn is_expensive(&self, inputs: &Inputs) -> bool {
         let _ = inputs;
@@ -24,7 +21,8 @@ pub trait Boundary: Sync + fmt::Debug {
     }
 
     /// Whether it may have more targets than one: then values of a target have a key for each.
-    fn is_fleet(&self) -> bool {
+    fn is_fleet(&self, inputs: &Inputs) -> bool {
+        let _ = inputs;
         false
     }
 }
@@ -34,6 +32,13 @@ pub trait Boundary: Sync + fmt::Debug {
 pub struct Member {
     pub target: Target,
     pub facts: Facts,
+}
+
+/// What is needed to get to a target of a block with these arguments. All boundaries have the same
+/// parameters for it.
+#[must_use]
+pub fn crossing(inputs: &Inputs, target: Target) -> Crossing {
+    Crossing { target, settings: Settings::of(inputs).into() }
 }
 
 /// The targets that a step was planned with.

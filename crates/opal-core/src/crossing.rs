@@ -4,15 +4,18 @@
 //! asks it for its targets once, and the plan has them as the argument [`TARGETS`]. Everybody else
 //! reads them from there, so a run and a verification can have no other targets than the plan.
 
+mod settings;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 use std::sync::Arc;
 
-use crate::data::{Data, Secret};
-use crate::duration::Duration;
+use crate::data::Data;
 use crate::resolver::Trouble;
 use crate::target::{Engine, Hop, Pod, Ssh, TargetName, User, Via};
 use crate::value::Value;
+
+pub use settings::Settings;
 
 /// What plans call the targets of a block; no parameter has this name.
 pub const TARGETS: &str = "targets";
@@ -65,40 +68,6 @@ pub struct Facts {
 pub struct Crossing {
     pub target: Target,
     pub settings: Arc<Settings>,
-}
-
-/// What a block says about its crossings.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// For the login, or for the program that changes the user.
-    pub password: Option<Secret>,
-    /// On top of the environment there.
-    pub environment: BTreeMap<String, Secret>,
-    /// Whether steps get the environment of a login shell.
-    pub is_login: bool,
-    /// Whether the agent of the user signs for the target.
-    pub forwards_agent: bool,
-    /// How long the target may be silent before it counts as lost.
-    pub lost: Option<Duration>,
-    /// How long the connection may take.
-    pub connect: Option<Duration>,
-}
-
-impl Settings {
-    /// Whether a session that was opened with others is good for these.
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        let text = |secret: &Option<Secret>| secret.as_ref().map(|it| it.expose().to_owned());
-        let all = |settings: &Self| {
-            let variables = settings.environment.iter();
-            let variables =
-                variables.map(|(name, value)| (name.clone(), value.expose().to_owned()));
-            let Self { password, is_login, forwards_agent, lost, connect, .. } = settings;
-            let flags = (*is_login, *forwards_agent);
-            (text(password), variables.collect::<Vec<_>>(), flags, *lost, *connect)
-        };
-        all(self) == all(other)
-    }
 }
 
 impl Crossing {

@@ -1,13 +1,11 @@
-use opal_core::action::{Action, Halt, Stage};
 use opal_core::boundary::{Boundary, Member};
-use opal_core::crossing::{Crossing, Target};
 use opal_core::decorator::{Block, Capability, Descriptor, Example, Param, Presence};
 use opal_core::resolver::{Inputs, Probe, Trouble};
 use opal_core::target::{Hop, User, Via};
 use opal_core::types::Choices;
-use opal_core::{Data, Type, Value};
+use opal_core::{Type, Value};
 
-use super::crossings::{self, ENV, LOST};
+use super::crossings::{self, ENV, LOST, OnOne};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "as",
@@ -41,7 +39,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
                  curl -fsSo app.deb https://example.com/app.deb\n        @as(\"root\") {\n            \
                  dpkg -i /home/deploy/app.deb\n        }\n    }\n}\n",
     }],
-    action: Some(&As),
+    action: Some(&OnOne),
     ..Descriptor::BASE
 };
 
@@ -60,15 +58,5 @@ impl Boundary for As {
 
     fn steering(&self) -> &'static [&'static str] {
         &["user", "via"]
-    }
-
-    fn crossing(&self, inputs: &Inputs, target: Target) -> Crossing {
-        Crossing { target, settings: crossings::settings(inputs) }
-    }
-}
-
-impl Action for As {
-    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        crossings::on_one(self, inputs, stage)
     }
 }

@@ -1,13 +1,11 @@
-use opal_core::action::{Action, Halt, Stage};
 use opal_core::boundary::{Boundary, Member};
-use opal_core::crossing::{Crossing, Target};
 use opal_core::decorator::{Block, Capability, Descriptor, Example, Param, Presence};
 use opal_core::resolver::{Inputs, Probe, Trouble};
 use opal_core::target::{Engine, Hop, Name};
 use opal_core::types::Choices;
-use opal_core::{Data, Type, Value};
+use opal_core::{Type, Value};
 
-use super::crossings::{self, ENV, LOST};
+use super::crossings::{self, ENV, LOST, OnOne};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "container.exec",
@@ -36,7 +34,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         source: "fun migrate() {\n    @container.exec(\"app\") {\n        \
                  ./manage.py migrate --no-input\n        ./manage.py check --deploy\n    }\n}\n",
     }],
-    action: Some(&ContainerExec),
+    action: Some(&OnOne),
     ..Descriptor::BASE
 };
 
@@ -55,15 +53,5 @@ impl Boundary for ContainerExec {
 
     fn steering(&self) -> &'static [&'static str] {
         &["name", "engine"]
-    }
-
-    fn crossing(&self, inputs: &Inputs, target: Target) -> Crossing {
-        Crossing { target, settings: crossings::settings(inputs) }
-    }
-}
-
-impl Action for ContainerExec {
-    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        crossings::on_one(self, inputs, stage)
     }
 }

@@ -1,18 +1,16 @@
 //! What the decorators whose blocks run elsewhere have in common.
 
 use std::fmt::Display;
-use std::sync::Arc;
 
-use opal_core::action::{Conditions, Halt, Stage};
-use opal_core::boundary::{Boundary, Member, planned};
-use opal_core::crossing::{Facts, Role, Settings, Target};
+use opal_core::action::{Action, BranchOutput, Conditions, Fleet, Halt, OnFailure, Stage};
+use opal_core::boundary::{Member, crossing, planned};
+use opal_core::crossing::{Facts, Role, Target};
 use opal_core::decorator::{Param, Presence};
 use opal_core::fleet::{Batches, FleetError, Tolerance};
-use opal_core::gather::Gather as _;
 use opal_core::message;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::target::{Hop, TargetName, Via};
-use opal_core::{Data, Secret, Type, Value};
+use opal_core::{Data, Type, Value};
 
 use crate::common::STRING_MAP;
 
@@ -57,33 +55,6 @@ pub(super) const CONNECT_TIMEOUT: Param = Param {
     ..Param::BASE
 };
 
-/// What a block says about its crossings.
-pub(super) fn settings(inputs: &Inputs) -> Arc<Settings> {
-    let secret = |data: &Data| match data {
-        Data::Text(text) => Some(Secret::clone(text)),
-        _ => None,
-    };
-    let duration = |name| match inputs.data(name) {
-        Some(Data::Duration(duration)) => Some(*duration),
-        _ => None,
-    };
-    let environment = match inputs.data("env") {
-        Some(Data::Map(variables)) => {
-            let all = variables.iter();
-            all.filter_map(|(name, value)| Some((name.clone(), secret(value)?))).gathered()
-        }
-        _ => std::collections::BTreeMap::new(),
-    };
-    Arc::new(Settings {
-        password: inputs.data("password").and_then(secret),
-        environment,
-        is_login: inputs.is_true("login"),
-        forwards_agent: inputs.is_true("forward_agent"),
-        lost: duration("lost"),
-        connect: duration("connect_timeout"),
-    })
-}
-
 /// The user of `as`.
 pub(super) fn role(inputs: &Inputs) -> Result<Option<Role>, Trouble> {
     let user = inputs.text("as").map(|user| user.parse().map_err(invalid)).transpose()?;
@@ -101,17 +72,51 @@ pub(super) fn invalid(error: impl Display) -> Trouble {
 }
 
 /// Runs the block on the only target.
-pub(super) fn on_one(
-    boundary: &dyn Boundary,
-    inputs: &Inputs,
-    stage: &mut dyn Stage,
-) -> Result<Data, Halt> {
-    let targets = planned(inputs).map_err(|trouble| stage.fail(1, trouble))?;
-    for target in targets {
-        let crossing = Some(boundary.crossing(inputs, target));
-        stage.block(&Conditions { crossing, ..Conditions::default() })?;
+#[derive(Debug)]
+pub(super) struct OnOne;
+
+impl Action for OnOne {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let targets = planned(inputs).map_err(|trouble| stage.fail(1, trouble))?;
+        for target in targets {
+            let crossing = Some(crossing(inputs, target));
+            stage.block(&Conditions { crossing, ..Conditions::default() })?;
+        }
+        Ok(Data::Null)
     }
-    Ok(Data::Null)
+}
+
+/// Runs the block on every target of a fleet.
+#[derive(Debug)]
+pub(super) struct OnMany;
+
+impl Action for OnMany {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let fleet = of_fleet(inputs).map_err(|trouble| stage.fail(1, trouble))?;
+        stage.fleet(&fleet).map(|()| Data::Null)
+    }
+}
+
+fn of_fleet(inputs: &Inputs) -> Result<Fleet, Trouble> {
+    let targets = planned(inputs)?;
+    let (batches, tolerate) = policy(inputs, targets.len())?;
+    let most = match inputs.data("max_concurrency") {
+        Some(Data::Int(most)) => usize::try_from(*most).unwrap_or(1),
+        _ => 20,
+    };
+    let on_failure = match inputs.text("on_failure") {
+        Some("cancel") => OnFailure::Cancel,
+        _ => OnFailure::Wait,
+    };
+    Ok(Fleet {
+        crossings: targets.into_iter().map(|target| crossing(inputs, target)).collect(),
+        most,
+        batches,
+        tolerate,
+        on_failure,
+        is_reached_first: inputs.is_true("preflight"),
+        output: inputs.text("output").and_then(BranchOutput::named),
+    })
 }
 
 /// The members of a fleet: at least one, each once.

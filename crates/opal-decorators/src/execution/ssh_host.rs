@@ -1,12 +1,9 @@
-use opal_core::Data;
-use opal_core::action::{Action, Halt, Stage};
 use opal_core::boundary::{Boundary, Member};
-use opal_core::crossing::{Crossing, Target};
 use opal_core::decorator::{Block, Capability, Descriptor, Example, Param};
 use opal_core::resolver::{Inputs, Probe, Trouble};
 use opal_core::target::{Hop, Ssh};
 
-use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, LOGIN, LOST, PASSWORD};
+use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, LOGIN, LOST, OnOne, PASSWORD};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "ssh.host",
@@ -53,7 +50,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
                      app --check-config\n    }\n}\n",
         },
     ],
-    action: Some(&SshHost),
+    action: Some(&OnOne),
     ..Descriptor::BASE
 };
 
@@ -71,15 +68,5 @@ impl Boundary for SshHost {
 
     fn steering(&self) -> &'static [&'static str] {
         &["host", "as"]
-    }
-
-    fn crossing(&self, inputs: &Inputs, target: Target) -> Crossing {
-        Crossing { target, settings: crossings::settings(inputs) }
-    }
-}
-
-impl Action for SshHost {
-    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        crossings::on_one(self, inputs, stage)
     }
 }

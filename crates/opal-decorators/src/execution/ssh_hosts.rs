@@ -1,6 +1,5 @@
-use opal_core::action::{Action, BranchOutput, Fleet, Halt, OnFailure, Stage};
-use opal_core::boundary::{Boundary, Member, planned};
-use opal_core::crossing::{Crossing, Target};
+use opal_core::action::BranchOutput;
+use opal_core::boundary::{Boundary, Member};
 use opal_core::decorator::{Block, Capability, Descriptor, Example, Param, Presence};
 use opal_core::hosts::{self, Wanted};
 use opal_core::resolver::{Inputs, Probe, Trouble};
@@ -8,7 +7,7 @@ use opal_core::target::{Hop, Ssh};
 use opal_core::types::Choices;
 use opal_core::{Data, Type, Value};
 
-use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, LOGIN, LOST, PASSWORD};
+use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, LOGIN, LOST, OnMany, PASSWORD};
 use crate::common::STRINGS;
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
@@ -127,7 +126,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
                      }\n}\n",
         },
     ],
-    action: Some(&SshHosts),
+    action: Some(&OnMany),
     ..Descriptor::BASE
 };
 
@@ -153,11 +152,7 @@ impl Boundary for SshHosts {
         inventory.is_some_and(|(inventory, reader)| reader.is_expensive(inventory))
     }
 
-    fn crossing(&self, inputs: &Inputs, target: Target) -> Crossing {
-        Crossing { target, settings: crossings::settings(inputs) }
-    }
-
-    fn is_fleet(&self) -> bool {
+    fn is_fleet(&self, _: &Inputs) -> bool {
         true
     }
 }
@@ -187,35 +182,4 @@ fn of_inventory(
     let select = inputs.text("select").unwrap_or("all");
     let wanted = Wanted { inventory, select, connections, role: inputs.text("as") };
     hosts::reader()?.members(&wanted, probe)
-}
-
-impl Action for SshHosts {
-    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        let fail = |stage: &mut dyn Stage, trouble| stage.fail(1, trouble);
-        let targets = planned(inputs).map_err(|trouble| fail(stage, trouble))?;
-        let count = targets.len();
-        let (batches, tolerate) = match crossings::policy(inputs, count) {
-            Ok(policy) => policy,
-            Err(trouble) => return Err(stage.fail(1, trouble)),
-        };
-        let most = match inputs.data("max_concurrency") {
-            Some(Data::Int(most)) => usize::try_from(*most).unwrap_or(1),
-            _ => 20,
-        };
-        let on_failure = match inputs.text("on_failure") {
-            Some("cancel") => OnFailure::Cancel,
-            _ => OnFailure::Wait,
-        };
-        let crossings = targets.into_iter().map(|target| self.crossing(inputs, target));
-        let fleet = Fleet {
-            crossings: crossings.collect(),
-            most,
-            batches,
-            tolerate,
-            on_failure,
-            is_reached_first: inputs.is_true("preflight"),
-            output: inputs.text("output").and_then(BranchOutput::named),
-        };
-        stage.fleet(&fleet).map(|()| Data::Null)
-    }
 }

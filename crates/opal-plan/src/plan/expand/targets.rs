@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use opal_core::boundary::{Boundary, Member};
+use opal_core::boundary::{self, Boundary, Member};
 use opal_core::crossing::{Facts, TARGETS};
 use opal_core::decorator::Presence;
 use opal_core::fleet::MAX_TARGETS;
@@ -46,7 +46,7 @@ impl<'a> Planner<'a> {
         let span = step.span;
         let Known { inputs, steering, is_open } = self.known(boundary, args, step)?;
         steered("by", &steering, step);
-        let is_fleet = boundary.is_fleet();
+        let is_fleet = boundary.is_fleet(&inputs);
         if is_fleet && self.target.as_ref().is_some_and(|around| around.member.is_some()) {
             let message = "a fleet inside a fleet";
             let help = "put the blocks one after the other, or in `@parallel`";
@@ -72,7 +72,7 @@ impl<'a> Planner<'a> {
         let mut variants = Vec::new();
         for (index, member) in members.iter().enumerate() {
             self.nests(&member.target.hop, span)?;
-            let crossing = boundary.crossing(&inputs, member.target.clone());
+            let crossing = boundary::crossing(&inputs, member.target.clone());
             let around = self.target.as_ref().and_then(|around| around.way.clone());
             let way: Vec<_> = around.unwrap_or_default().into_iter().chain([crossing]).collect();
             let facts = Facts { index, ..member.facts.clone() };
