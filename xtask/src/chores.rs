@@ -24,7 +24,8 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
     run(root, &[&["cargo", "clippy", "--workspace", "--all-targets"], &denied[..]].concat())?;
     run(root, &[&["cargo", "clippy"], &timing[..], &denied].concat())?;
     ordinary(root, ansible.as_deref())?;
-    over_ssh(root)?;
+    over(root, "ssh")?;
+    over(root, "podman")?;
     if root.join(FUZZ_MANIFEST).exists() {
         run(root, &["cargo", "check", "--manifest-path", FUZZ_MANIFEST])?;
     }
@@ -57,11 +58,11 @@ fn ordinary(root: &Path, ansible: Option<&Path>) -> Result<(), String> {
     run_beside(root, ansible, &["cargo", "test", "--workspace"])
 }
 
-/// The tests of sessions and resources, on a machine that is reached by ssh.
-fn over_ssh(root: &Path) -> Result<(), String> {
+/// The tests of sessions and resources, on a machine that is reached by ssh, or in a container.
+fn over(root: &Path, way: &str) -> Result<(), String> {
     let tests = ["cargo", "test", "-p", "opal-target", "--test", "it", "--"];
     let line = [&tests[..], &["session::", "resources::"]].concat();
-    run_with(root, &[("OPAL_TEST_OVER", "ssh")], &line)
+    run_with(root, &[("OPAL_TEST_OVER", way)], &line)
 }
 
 /// What names the timing tests to cargo: `-p opal-cli … --test timing`.

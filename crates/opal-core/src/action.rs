@@ -86,6 +86,9 @@ pub trait Stage {
     /// Its files, to change.
     fn files(&self) -> &dyn Files;
 
+    /// The files of opal's own machine, to change.
+    fn origin_files(&self) -> &dyn Files;
+
     /// What is remembered of earlier runs, to add to; none where nothing is.
     fn entries(&self) -> Option<&dyn EntryStore>;
 
@@ -103,8 +106,9 @@ pub trait Stage {
     fn fail(&self, code: i32, trouble: Trouble) -> Halt;
 }
 
-/// A text in a file of the machine that the step acts on, as long as this is held.
-pub trait TextFile: Send {
+/// A text in a file of the machine that the step acts on, or a directory there, as long as this is
+/// held.
+pub trait TextFile: Send + Sync {
     /// Absolute.
     fn path(&self) -> &str;
 }

@@ -1,10 +1,13 @@
 //! Decorators whose blocks run elsewhere.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::crossing::{Crossing, Facts, Settings, TARGETS, Target};
-use crate::data::Data;
+use crate::data::{Data, Secret};
+use crate::gather::Gather as _;
 use crate::resolver::{Inputs, Probe, Trouble, TroubleKind};
+use crate::target::Name;
 
 /// Runs a block elsewhere.
 pub trait Boundary: Sync + fmt::Debug {
@@ -17,6 +20,11 @@ pub trait Boundary: Sync + fmt::Debug {
     /// Whether finding them takes time: then a quick plan does without.
     fn is_expensive(&self, inputs: &Inputs) -> bool {
         let _ = inputs;
+        false
+    }
+
+    /// Whether they are found from the machine that the block is on, and not from opal's.
+    fn asks_there(&self) -> bool {
         false
     }
 
@@ -38,7 +46,54 @@ pub struct Member {
 /// parameters for it.
 #[must_use]
 pub fn crossing(inputs: &Inputs, target: Target) -> Crossing {
-    Crossing { target, settings: Settings::of(inputs).into() }
+    Crossing { target, settings: settings(inputs).into(), visit: 0 }
+}
+
+/// What a block with these arguments says about its crossings.
+fn settings(inputs: &Inputs) -> Settings {
+    let secret = |data: &Data| match data {
+        Data::Text(text) => Some(Secret::clone(text)),
+        _ => None,
+    };
+    let duration = |name| match inputs.data(name) {
+        Some(Data::Duration(duration)) => Some(*duration),
+        _ => None,
+    };
+    let environment = match inputs.data("env") {
+        Some(Data::Map(variables)) => {
+            let all = variables.iter();
+            all.filter_map(|(name, value)| Some((name.clone(), secret(value)?))).gathered()
+        }
+        _ => BTreeMap::new(),
+    };
+    let files = match inputs.data("files") {
+        Some(Data::Map(files)) => {
+            let path = |path: &Data| path.as_text().map(str::to_owned);
+            files.iter().filter_map(|(name, it)| Some((name.clone(), path(it)?))).gathered()
+        }
+        _ => BTreeMap::new(),
+    };
+    Settings {
+        files,
+        password: inputs.data("password").and_then(secret),
+        environment,
+        is_login: inputs.is_true("login"),
+        forwards_agent: inputs.is_true("forward_agent"),
+        lost: duration("lost"),
+        connect: duration("connect_timeout"),
+    }
+}
+
+/// Whether the names of the files that are sent are names: one part of a path each.
+pub fn check_files(inputs: &Inputs) -> Result<(), Trouble> {
+    let Some(Data::Map(files)) = inputs.data("files") else { return Ok(()) };
+    for name in files.keys() {
+        name.parse::<Name>().map_err(|error| {
+            let help = "`files` has names of files, without a directory, and the paths to send";
+            Trouble::new(TroubleKind::Invalid, error.to_string(), help)
+        })?;
+    }
+    Ok(())
 }
 
 /// The targets that a step was planned with.

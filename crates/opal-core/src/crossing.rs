@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::data::Data;
 use crate::resolver::Trouble;
-use crate::target::{Engine, Hop, Pod, Ssh, TargetName, User, Via};
+use crate::target::{Engine, Hop, NewContainer, Pod, Ssh, TargetName, User, Via};
 use crate::value::Value;
 
 pub use settings::Settings;
@@ -68,6 +68,8 @@ pub struct Facts {
 pub struct Crossing {
     pub target: Target,
     pub settings: Arc<Settings>,
+    /// Tells the targets apart that are made for one run of a block; 0 for all others.
+    pub visit: u64,
 }
 
 impl Crossing {
@@ -98,6 +100,16 @@ impl Target {
                 add("connection", text("container"));
                 add("address", text(name.as_str()));
                 add("engine", text(engine.as_str()));
+            }
+            Hop::NewContainer(NewContainer { engine, image, mounts, network }) => {
+                add("connection", text("new container"));
+                add("address", text(image.as_str()));
+                add("engine", text(engine.as_str()));
+                network.iter().for_each(|it| add("network", text(it.as_str())));
+                if !mounts.is_empty() {
+                    let mounts = mounts.iter().map(|mount| text(&mount.to_string()));
+                    add("mounts", Value::Array(mounts.collect()));
+                }
             }
             Hop::Pod(Pod { name, namespace, container, context }) => {
                 add("connection", text("kubectl"));
@@ -167,6 +179,23 @@ impl Target {
                     name: text("address")?.parse().ok()?,
                 }
             }
+            "new container" => {
+                let engine = text("engine")?;
+                let mounts = match fields.get("mounts") {
+                    Some(Data::Array(mounts)) => {
+                        let read = |mount: &Data| mount.as_text()?.parse().ok();
+                        mounts.iter().map(read).collect::<Option<_>>()?
+                    }
+                    Some(_) => return None,
+                    None => Vec::new(),
+                };
+                Hop::NewContainer(NewContainer {
+                    engine: Engine::ALL.into_iter().find(|it| it.as_str() == engine)?,
+                    image: text("address")?.parse().ok()?,
+                    mounts,
+                    network: parsed(text("network"))?,
+                })
+            }
             "kubectl" => Hop::Pod(Pod {
                 name: text("address")?.parse().ok()?,
                 namespace: parsed(text("namespace"))?,
@@ -202,6 +231,12 @@ mod tests {
                 context: Some("admin@cluster:6443/x".parse().unwrap()),
             }),
             Hop::User { user: "root".parse().unwrap(), via: Via::Doas },
+            Hop::NewContainer(NewContainer {
+                engine: Engine::Auto,
+                image: "ghcr.io/a/b:1@sha256:0".parse().unwrap(),
+                mounts: vec!["./src:/src:ro".parse().unwrap(), "cache:/c".parse().unwrap()],
+                network: Some("none".parse().unwrap()),
+            }),
         ];
         let roles = [None, Some(Role { user: "root".parse().unwrap(), via: Via::Sudo })];
         for hop in hops {

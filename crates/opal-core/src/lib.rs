@@ -83,6 +83,7 @@ pub mod suggest;
 pub mod target;
 pub mod template;
 pub mod text;
+pub mod tree;
 pub mod types;
 pub mod unready;
 pub mod value;

@@ -16,8 +16,10 @@ use crate::context::Context;
 use crate::crossing::{Crossing, Facts};
 use crate::data::{Data, Secret};
 use crate::files::Entry;
+use crate::hash::Digest;
 use crate::inventory::{Entries, Inventory, Wanted};
 use crate::message::Message;
+use crate::tree::{self, TreeEntry, TreeLimits};
 
 /// What plans call the text of a block; no parameter has this name.
 pub const BLOCK_TEXT: &str = "block_text";
@@ -62,6 +64,10 @@ pub struct Inputs {
     pub block: Option<Identity>,
     /// The target that the block around it runs on; none on opal's machine.
     pub target: Option<Arc<Facts>>,
+    /// The member of a fleet that the step runs on.
+    pub member: Option<Arc<str>>,
+    /// The directory of the imported project that the step is in, seen from that of the source.
+    pub project: Option<Arc<str>>,
 }
 
 /// What a block does: its steps in their canonical form, without values, and the values by their keys.
@@ -167,6 +173,17 @@ pub trait Probe: Sync {
 
     /// The names in a directory, in order.
     fn list(&self, path: &Path) -> Result<Vec<OsString>, Trouble>;
+
+    /// The SHA-256 of a file at a whole path. Of a target, only this crosses.
+    fn digest(&self, path: &Path, links: Links<'_>) -> Result<Digest, Trouble> {
+        tree::digest(self, path, links)
+    }
+
+    /// A file, or a directory with all that is in it: each directory before what is in it, links not
+    /// followed. More than the limits is trouble.
+    fn tree(&self, path: &Path, limits: &TreeLimits) -> Result<Vec<TreeEntry>, Trouble> {
+        tree::walk(self, path, limits)
+    }
 
     /// Runs a command that only looks, to its end, whatever its exit code. Trouble of the kind
     /// `Missing` says that there is no such program.
@@ -331,6 +348,14 @@ impl Trouble {
     pub fn no_targets() -> Self {
         let message = "targets cannot be reached from here";
         Self::new(TroubleKind::Invalid, message, "use the block in a task that `opal` runs")
+    }
+
+    /// A container that is made when its block runs cannot be read before.
+    #[must_use]
+    pub fn not_yet() -> Self {
+        let message = "the container is created when the block runs";
+        let help = "capture the value in a step of the block: `let.NAME = …`";
+        Self::new(TroubleKind::Invalid, message, help)
     }
 
     /// The same without a trace of these texts, which a decorator may have been given.

@@ -7,6 +7,7 @@
 mod address;
 mod host_key;
 mod identity;
+mod mount;
 pub mod name;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,8 @@ use std::num::NonZeroU16;
 pub use address::AddressError;
 pub use host_key::HostKey;
 pub use identity::Identity;
-pub use name::{Host, KubeContext, Name, NameError, TargetName, User};
+pub use mount::{Mount, MountError};
+pub use name::{Host, Image, KubeContext, LabelSelector, Name, NameError, TargetName, User};
 
 /// Levels of a way at most.
 pub const MAX_LEVELS: usize = 3;
@@ -33,7 +35,7 @@ pub struct Ssh {
 /// Who starts programs in a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Engine {
-    /// The first of `docker` and `podman` that knows the container.
+    /// The first of `docker` and `podman` that knows the container, or has the image.
     Auto,
     Docker,
     Podman,
@@ -55,6 +57,16 @@ pub struct Pod {
     pub context: Option<KubeContext>,
 }
 
+/// A container that is made for one block, and removed after it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NewContainer {
+    pub engine: Engine,
+    pub image: Image,
+    pub mounts: Vec<Mount>,
+    /// What is not given is the engine's to say.
+    pub network: Option<Name>,
+}
+
 /// One level of the way to a target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hop {
@@ -65,6 +77,7 @@ pub enum Hop {
         engine: Engine,
         name: Name,
     },
+    NewContainer(NewContainer),
     Pod(Pod),
     /// Another user of the same machine.
     User {
@@ -153,6 +166,7 @@ impl fmt::Display for Hop {
             Self::Local => f.write_str("local"),
             Self::Ssh(ssh) => ssh.fmt(f),
             Self::Container { name, .. } => write!(f, "container {name}"),
+            Self::NewContainer(new) => write!(f, "container of {}", new.image),
             Self::Pod(pod) => write!(f, "pod {}", pod.name),
             Self::User { user, .. } => write!(f, "user {user}"),
         }

@@ -6,6 +6,7 @@ pub(crate) mod diff;
 pub(super) mod file_absent;
 pub(super) mod file_copy;
 pub(super) mod file_directory;
+pub(super) mod file_fetch;
 pub(super) mod file_line;
 pub(super) mod file_symlink;
 pub(super) mod file_template;

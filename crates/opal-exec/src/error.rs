@@ -75,6 +75,11 @@ pub(crate) enum StepError<'a> {
         all: usize,
         tolerate: usize,
     },
+    /// A file of opal's machine that did not get to the target, or got there broken.
+    FileNotSent {
+        path: &'a str,
+        why: std::io::ErrorKind,
+    },
     /// A command that the shell of the target cannot read: the path of its step, and what it says.
     TargetSyntax {
         path: &'a str,
@@ -249,6 +254,9 @@ impl StepError<'_> {
             Self::TargetsFailed { failed, all, tolerate } => {
                 format!("{failed} of {all} targets failed (tolerate={tolerate})").into()
             }
+            Self::FileNotSent { path, why } => {
+                opal_core::message!("`", *path, "` could not be sent to the target: ", *why)
+            }
             Self::TargetSyntax { path, line, said } => {
                 let message = "the shell of the target cannot read line ";
                 opal_core::message!(message, line.to_string(), " of `", *path, "`: ", said)
@@ -300,6 +308,9 @@ impl StepError<'_> {
             Self::ReadOnly => "run the plan",
             // The table says which, and the run how to resume it.
             Self::TargetsFailed { .. } => "",
+            Self::FileNotSent { .. } => {
+                "check that it is a file, and that there is space on both sides; run again"
+            }
             Self::TargetSyntax { .. } => {
                 "fix the command, or use only what the shell of the target understands; nothing \
                  has run there"

@@ -1,13 +1,17 @@
 //! Where a step is: on this machine or on a target, and where there.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use opal_core::Secret;
+use opal_core::action::TextFile;
 use opal_core::crossing::Crossing;
 use opal_core::plan::{Node, Step};
 use opal_core::resolver::Trouble;
+use opal_core::target::Hop;
 use opal_session::stop::Stop;
 use opal_session::targets::{Access, Reach, Reached};
 use opal_session::{Place, Session};
@@ -20,8 +24,25 @@ pub(crate) struct Site {
     pub(crate) label: Arc<str>,
     /// The member of a fleet.
     pub(crate) member: Option<Arc<str>>,
+    /// The files that were sent for the block: they are gone when the block lets go of them, before the
+    /// session is.
+    #[expect(dead_code, reason = "they are there as long as it is held")]
+    pub(crate) folder: Option<Folder>,
     pub(crate) session: Arc<dyn Session + Send>,
 }
+
+/// A directory of a target that is there as long as this is held.
+#[derive(Clone)]
+pub(crate) struct Folder(pub(crate) Arc<dyn TextFile>);
+
+impl fmt::Debug for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Folder").field(&self.0.path()).finish()
+    }
+}
+
+/// Each container that is made for a block is another one.
+static VISITS: AtomicU64 = AtomicU64::new(1);
 
 impl Site {
     /// Goes one crossing further than `from`; with it comes where steps start there.
@@ -35,13 +56,17 @@ impl Site {
     ) -> Result<(Arc<Self>, Arc<Path>), Trouble> {
         let reach = reach.ok_or_else(Trouble::no_targets)?;
         let mut way = from.map(|site| site.way.clone()).unwrap_or_default();
-        way.push(crossing.clone());
+        let visit = match crossing.target.hop {
+            Hop::NewContainer(_) => VISITS.fetch_add(1, Ordering::Relaxed),
+            _ => 0,
+        };
+        way.push(Crossing { visit, ..crossing.clone() });
         let Reached { session, start } = reach.reach(&way, access, stop)?;
         let names: Vec<&str> = way.iter().map(|it| it.target.name.as_str()).collect();
         let label = names.join("/").into();
         let own = is_member.then(|| crossing.target.name.as_str().into());
         let member = from.and_then(|site| site.member.clone()).or(own);
-        Ok((Arc::new(Self { way, label, member, session }), start.into()))
+        Ok((Arc::new(Self { way, label, member, folder: None, session }), start.into()))
     }
 }
 
@@ -52,6 +77,8 @@ pub(crate) struct Spot {
     pub(crate) site: Option<Arc<Site>>,
     /// Where its relative paths begin.
     pub(crate) base: Arc<Path>,
+    /// The same on opal's own machine.
+    pub(crate) sources: Arc<Path>,
     /// Where its commands run.
     pub(crate) directory: Arc<Path>,
     pub(crate) environment: Arc<BTreeMap<String, Secret>>,
@@ -59,8 +86,8 @@ pub(crate) struct Spot {
 
 impl Spot {
     pub(crate) fn place<'s>(&'s self, stop: &'s Stop) -> Place<'s> {
-        let Self { base, directory, environment, .. } = self;
-        Place { base, directory, environment, stop }
+        let Self { base, sources, directory, environment, .. } = self;
+        Place { base, directory, environment, sources: Some(&**sources), stop }
     }
 
     /// The member of a fleet that it is on.

@@ -24,6 +24,7 @@
 //! a [`Probe`].
 
 mod call;
+mod crowds;
 mod datum;
 mod demand;
 mod dependencies;
@@ -82,6 +83,7 @@ pub fn plan(
     let scoped = program.functions.iter().zip(&request.unit.functions);
     let reached = scoped.filter_map(|(scoped, function)| scoped.as_ref().map(|_| &function.body));
     let blocks: Vec<&Block> = std::iter::once(&request.unit.script).chain(reached).collect();
-    let errors = resources::check(&resolved, &blocks, request.registry, probe);
+    let mut errors = resources::check(&resolved, &blocks, request.registry, probe);
+    errors.extend(crowds::check(&resolved, request.registry));
     if errors.is_empty() { Ok(resolved) } else { Err(errors.into()) }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use opal_core::resolver::Trouble;
 use opal_session::stop::Stop;
+use opal_session::wire::codec::Malformed;
 use opal_session::wire::effect::Effect;
 use opal_session::wire::frame::{Kind, Loss};
 use opal_session::wire::hello::Hello;
@@ -66,8 +67,11 @@ impl Looking {
 
     /// The target has answered something else than it was asked.
     pub(crate) fn nonsense(&self) -> Trouble {
-        let why =
-            opal_session::wire::codec::Malformed("an answer of another kind than the request");
+        self.malformed(Malformed("an answer of another kind than the request"))
+    }
+
+    /// The target has answered what cannot be.
+    pub(crate) fn malformed(&self, why: Malformed) -> Trouble {
         self.inner().lose(Loss::Malformed(why));
         self.inner().trouble()
     }

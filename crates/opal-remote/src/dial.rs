@@ -30,6 +30,7 @@ pub mod pace;
 pub mod said;
 pub mod ssh;
 pub(crate) mod talk;
+mod tar;
 mod terminal;
 
 use std::fmt;
@@ -67,6 +68,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long `sudo` may take to ask or to start.
 const SUDO_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long an engine may take to get an image.
+const PULL_PATIENCE: Duration = Duration::from_secs(600);
 
 /// How long a transport may take to end, and to say why.
 const LAST: Duration = Duration::from_secs(2);
@@ -169,6 +173,10 @@ fn reach(
             keys = Some(started);
             (wires, Carrier::Process(transport))
         }
+        // Who only reads makes nothing.
+        (_, Hop::NewContainer(_)) if mode == Mode::ReadOnly => {
+            return Err(DialCause::Outer(Trouble::not_yet()));
+        }
         (Base::Here, hop) => {
             let (wires, transport) = options.origin.start(hop, &dialling, password.is_some())?;
             (wires, Carrier::Process(transport))
@@ -186,6 +194,7 @@ fn reach(
         .then(|| Asking { prompt: nonce.prompt(), password });
     let patience = match hop {
         Hop::User { .. } => Some(SUDO_PATIENCE),
+        Hop::NewContainer(_) => Some(PULL_PATIENCE),
         Hop::Ssh(_) if options.asker.is_some() && !options.ssh.is_batch => None,
         _ => Some(PATIENCE + options.ssh.connect_timeout),
     };

@@ -47,7 +47,7 @@ impl Programs {
         self.0.is_empty()
     }
 
-    /// The helper for a machine of this kind, as `uname -sm` names it; none where there is none.
+    /// The helper for a machine of this kind, as `uname -sm` or an image names it; none where there is none.
     #[must_use]
     pub fn find(&self, system: &str, machine: &str) -> Option<&Program> {
         let arch = match machine {
@@ -56,7 +56,8 @@ impl Programs {
             "armv7l" => "arm",
             other => other,
         };
-        self.0.iter().find(|it| system == "Linux" && it.arch == arch)
+        let is_linux = system.eq_ignore_ascii_case("linux");
+        self.0.iter().find(|it| is_linux && it.arch == arch)
     }
 
     /// Of all of them.

@@ -168,6 +168,10 @@ impl Session for PlainSession {
         Err(self.refused("writing a file in one move"))
     }
 
+    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble> {
+        Err(self.refused("a directory for files"))
+    }
+
     fn text_file(&self, _: &str, _: &str) -> Result<Box<dyn TextFile>, Trouble> {
         Err(self.refused("a file for a text"))
     }

@@ -10,16 +10,23 @@ use std::time::SystemTime;
 
 use opal_core::Secret;
 use opal_core::files::Entry;
+use opal_core::hash::Digest;
 use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
+use opal_core::tree::{TreeEntry, TreeLimits};
 use opal_session::stop::Stop;
+use opal_session::wire::codec::decoded;
 use opal_session::wire::facts::Follow;
 use opal_session::wire::look::{Asked, Command, Look};
 use opal_session::wire::reply::Reply;
+use opal_session::wire::trees::Tree;
 use opal_session::world::OsWorld;
 
 use crate::connection::Looking;
 use crate::content::Content;
 use crate::link::Shape;
+
+/// Of one answer.
+const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
 /// A target, seen from one place.
 #[derive(Clone, Debug)]
@@ -33,6 +40,8 @@ pub struct RemoteProbe<'a> {
     pub(crate) directory: PathBuf,
     /// On top of the environment there.
     pub(crate) environment: Cow<'a, BTreeMap<String, Secret>>,
+    /// Where relative paths of opal's machine begin, unless it is where the source is.
+    pub(crate) sources: Option<PathBuf>,
     pub(crate) stop: Cow<'a, Stop>,
 }
 
@@ -74,6 +83,13 @@ impl RemoteProbe<'_> {
             Reply::Path { path } => Ok(path),
             _ => Err(self.looking.nonsense()),
         }
+    }
+}
+
+fn follow(links: Links<'_>) -> Follow {
+    match links {
+        Links::Followed => Follow::All,
+        Links::FollowedTo(top) => Follow::To { top: top.to_owned() },
     }
 }
 
@@ -138,11 +154,7 @@ impl Probe for RemoteProbe<'_> {
     }
 
     fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {
-        let links = match links {
-            Links::Followed => Follow::All,
-            Links::FollowedTo(top) => Follow::To { top: top.to_owned() },
-        };
-        let path = path.to_owned();
+        let (path, links) = (path.to_owned(), follow(links));
         self.content(|window| Look::Read { path, links, window })
     }
 
@@ -176,7 +188,35 @@ impl Probe for RemoteProbe<'_> {
         Box::new(Self { directory: base.clone(), base, ..self.clone() })
     }
 
+    fn digest(&self, path: &Path, links: Links<'_>) -> Result<Digest, Trouble> {
+        let look = Look::Digest { path: path.to_owned(), links: follow(links) };
+        match self.look(&look)? {
+            Reply::Digest { digest } => Ok(digest),
+            _ => Err(self.looking.nonsense()),
+        }
+    }
+
+    fn tree(&self, path: &Path, limits: &TreeLimits) -> Result<Vec<TreeEntry>, Trouble> {
+        let entries = u32::try_from(limits.entries).unwrap_or(u32::MAX);
+        let (bytes, path) = (limits.bytes, path.to_owned());
+        let tree = self.content(|window| Look::Tree { path, entries, bytes, window })?;
+        let mut read = Vec::new();
+        let count = tree.take(MAX_ANSWER_BYTES + 1).read_to_end(&mut read);
+        if !count.is_ok_and(|count| count as u64 <= MAX_ANSWER_BYTES) {
+            return Err(self.looking.nonsense());
+        }
+        let tree: Tree = decoded(&read).map_err(|why| self.looking.malformed(why))?;
+        // Who was asked for so many may not answer with more.
+        match tree.0.len() <= limits.entries {
+            true => Ok(tree.0),
+            false => Err(self.looking.nonsense()),
+        }
+    }
+
     fn origin(&self) -> Option<Box<dyn Probe + '_>> {
-        Some(Box::new(&*self.origin))
+        Some(match &self.sources {
+            Some(sources) => Box::new(self.origin.seen_from(sources)),
+            None => Box::new(&*self.origin),
+        })
     }
 }

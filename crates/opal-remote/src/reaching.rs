@@ -6,7 +6,7 @@ mod image;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use opal_core::crossing::{Crossing, Settings};
@@ -50,12 +50,15 @@ type Prepare = Box<dyn Fn() -> Ready + Send + Sync>;
 pub struct Targets {
     prepare: Prepare,
     ready: OnceLock<Ready>,
-    slots: Mutex<BTreeMap<(Vec<Hop>, Access), Slot>>,
+    slots: Mutex<BTreeMap<(Vec<Level>, Access), Slot>>,
     /// How many connections are made at the same time.
     pace: Pace,
     /// Whom connections may lead to.
     holding: Holding,
 }
+
+/// A hop, and the visit that its target was made for.
+type Level = (Hop, u64);
 
 /// A target. Whoever holds its lock dials.
 #[derive(Clone)]
@@ -76,7 +79,15 @@ struct State {
 #[derive(Clone)]
 struct Open {
     settings: Arc<Settings>,
-    session: Opened,
+    session: Kept,
+}
+
+/// What is made for one block ends when the block lets go of it; everything else is there for the next.
+#[derive(Clone)]
+enum Kept {
+    Held(Opened),
+    Acting(Weak<RemoteSession>),
+    Reading(Weak<ReadOnlySession>),
 }
 
 #[derive(Clone)]
@@ -91,7 +102,7 @@ struct Leg<'a> {
     /// All crossings up to and with this one.
     way: &'a [Crossing],
     /// All hops up to and with this one.
-    hops: &'a [Hop],
+    levels: &'a [Level],
     access: Access,
     marker: String,
     /// Whether an earlier one was lost.
@@ -111,11 +122,11 @@ impl Targets {
         self.ready.get_or_init(|| (self.prepare)())
     }
 
-    fn slot(&self, hops: &[Hop], access: Access) -> Slot {
+    fn slot(&self, levels: &[Level], access: Access) -> Slot {
         let mut slots = lock(&self.slots);
         let number = slots.len();
         let new = || Slot { number, state: Arc::default() };
-        slots.entry((hops.to_vec(), access)).or_insert_with(new).clone()
+        slots.entry((levels.to_vec(), access)).or_insert_with(new).clone()
     }
 
     /// The session at the end of a way, which is dialled where there is none.
@@ -123,11 +134,15 @@ impl Targets {
         let Some((last, before)) = way.split_last() else {
             return Err(RemoteError::NoWay.into());
         };
-        let hops: Vec<Hop> = way.iter().flat_map(Crossing::hops).collect();
-        let slot = self.slot(&hops, access);
+        let levels: Vec<Level> = way.iter().flat_map(levels).collect();
+        let slot = self.slot(&levels, access);
         let mut state = lock(&slot.state);
-        if let Some(open) = state.open.as_ref().filter(|open| open.is_good(&last.settings)) {
-            return Ok(open.session.clone());
+        if let Some(session) = state.open.as_ref().and_then(|open| open.session(&last.settings)) {
+            return Ok(session);
+        }
+        // What was made for this block, and is gone, does not come back.
+        if last.visit != 0 && state.was_open {
+            return Err(RemoteError::OtherMachine { target: last.target.name.as_str() }.into());
         }
         // What it held is gone before another comes in its place.
         state.open = None;
@@ -136,12 +151,12 @@ impl Targets {
             [] => None,
             before => Some(self.open(before, access, stop)?),
         };
-        let first = hops.len() - last.hops().count();
-        for at in first..hops.len() {
+        let first = levels.len() - last.hops().count();
+        for at in first..levels.len() {
             let leg = Leg {
                 crossing: last,
                 way,
-                hops: &hops[..=at],
+                levels: &levels[..=at],
                 access,
                 // The same for every connection to this target, and for no other one.
                 marker: format!("{}-{}-{at}", self.ready().marker, slot.number),
@@ -152,17 +167,20 @@ impl Targets {
         }
         let session = session.ok_or(RemoteError::NoWay)?;
         let settings = Arc::clone(&last.settings);
-        state.open = Some(Open { settings, session: session.clone() });
+        let is_made = levels.iter().any(|(_, visit)| *visit != 0);
+        let kept = if is_made { session.let_go() } else { Kept::Held(session.clone()) };
+        state.open = Some(Open { settings, session: kept });
         Ok(session)
     }
 
     fn dial(&self, leg: &Leg<'_>, from: Option<&Opened>) -> Result<Opened, Trouble> {
         let ready = self.ready();
-        let Leg { crossing, hops, access, stop, .. } = leg;
-        let Some(hop) = hops.last() else { return Err(RemoteError::NoWay.into()) };
-        let Settings { password, environment, forwards_agent, lost, connect, is_login } =
+        let Leg { crossing, levels, access, stop, .. } = leg;
+        let Some((hop, visit)) = levels.last() else { return Err(RemoteError::NoWay.into()) };
+        let Settings { password, environment, forwards_agent, lost, connect, is_login, .. } =
             &*crossing.settings;
-        let end = End { way: leg.way, hops };
+        let hops: Vec<Hop> = levels.iter().map(|(hop, _)| hop.clone()).collect();
+        let end = End { way: leg.way, hops: &hops };
         let usual = Timing::default();
         let lost = lost.map_or(usual.lost, length);
         let options = Options {
@@ -198,7 +216,10 @@ impl Targets {
         {
             found.machine = image;
         }
-        self.holding.recognize(&end, found)?;
+        // What is made for a block is a new one each time.
+        if *visit == 0 {
+            self.holding.recognize(&end, found)?;
+        }
         let terms = Terms {
             marker: leg.marker.clone(),
             environment: environment.clone(),
@@ -248,17 +269,35 @@ impl Reach for Targets {
 }
 
 impl Open {
-    /// Whether it has a connection, under these settings.
-    fn is_good(&self, settings: &Settings) -> bool {
-        let looking = match &self.session {
+    /// Its session, where it has a connection under these settings.
+    fn session(&self, settings: &Settings) -> Option<Opened> {
+        let session = match &self.session {
+            Kept::Held(session) => session.clone(),
+            Kept::Acting(session) => Opened::Acting(session.upgrade()?),
+            Kept::Reading(session) => Opened::Reading(session.upgrade()?),
+        };
+        let looking = match &session {
             Opened::Acting(session) => session.looking(),
             Opened::Reading(session) => session.looking(),
         };
-        looking.lost().is_none() && self.settings.is_same(settings)
+        let is_good = looking.lost().is_none() && self.settings.is_same(settings);
+        is_good.then_some(session)
     }
 }
 
+fn levels(crossing: &Crossing) -> impl Iterator<Item = Level> + use<> {
+    let visit = crossing.visit;
+    crossing.hops().map(move |hop| (hop, visit))
+}
+
 impl Opened {
+    fn let_go(&self) -> Kept {
+        match self {
+            Self::Acting(session) => Kept::Acting(Arc::downgrade(session)),
+            Self::Reading(session) => Kept::Reading(Arc::downgrade(session)),
+        }
+    }
+
     fn start(&self) -> PathBuf {
         match self {
             Self::Acting(session) => session.looking().hello().start.clone(),

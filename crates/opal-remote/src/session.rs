@@ -115,6 +115,7 @@ impl ReadOnlySession {
             base: start.clone(),
             directory: start,
             environment: Cow::Owned(std::collections::BTreeMap::new()),
+            sources: None,
             stop: Cow::Owned(Stop::new()),
         }
     }
@@ -153,6 +154,7 @@ fn probe<'s>(looking: &Looking, origin: &Arc<OsWorld>, place: &Place<'s>) -> Box
         base: place.base.to_owned(),
         directory: place.directory.to_owned(),
         environment: Cow::Borrowed(place.environment),
+        sources: place.sources.map(Path::to_owned),
         stop: Cow::Borrowed(place.stop),
     })
 }
@@ -181,6 +183,10 @@ impl Session for RemoteSession {
         let &Replace { path, mode, append } = replace;
         let (from, path) = (from.to_owned(), path.to_owned());
         files::pending(&self.acting, &Effect::Replace { from, path, mode, append })
+    }
+
+    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble> {
+        HeldText::make(&self.acting, &Effect::Folder)
     }
 
     fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble> {
@@ -230,6 +236,10 @@ impl Session for ReadOnlySession {
     }
 
     fn replace(&self, _: &Path, _: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
+        Err(self.refused())
+    }
+
+    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble> {
         Err(self.refused())
     }
 

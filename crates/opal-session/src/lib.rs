@@ -65,6 +65,10 @@ pub trait Session: Sync + fmt::Debug {
     /// is dropped.
     fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble>;
 
+    /// A new directory that only this user can enter, outside of every project. It is gone with all
+    /// that is in it when it is dropped.
+    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble>;
+
     /// Whether there is a program of this name or path.
     fn finds(&self, program: &str) -> bool;
 
@@ -92,6 +96,9 @@ pub struct Place<'a> {
     pub directory: &'a Path,
     /// On top of the environment of the session.
     pub environment: &'a BTreeMap<String, Secret>,
+    /// Where relative paths of opal's machine begin, where this is a target: the directory of the
+    /// file that names them.
+    pub sources: Option<&'a Path>,
     pub stop: &'a Stop,
 }
 

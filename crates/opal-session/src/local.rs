@@ -332,6 +332,10 @@ impl Session for LocalSession {
         files::replace(&self.setup, from, replace)
     }
 
+    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble> {
+        text_file::folder(self.variable("TMPDIR"))
+    }
+
     fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble> {
         text_file::make(self.variable("TMPDIR"), text, extension)
     }

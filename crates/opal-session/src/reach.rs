@@ -11,10 +11,12 @@
 //! | what | where |
 //! |---|---|
 //! | what the shell on the target does | [`script`] |
+//! | a container that is made for one block | [`created`] |
 //! | commands without a helper | [`plain`] |
 //! | which program leads there | [`words`] |
 //! | what `ssh` says about the key of a host | [`report`] |
 
+pub mod created;
 pub mod plain;
 #[cfg(feature = "origin")]
 pub mod report;

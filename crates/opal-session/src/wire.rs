@@ -44,6 +44,7 @@ pub mod look;
 pub mod reaching;
 pub mod reply;
 pub mod server;
+pub mod trees;
 pub mod values;
 
 use std::time::Duration;

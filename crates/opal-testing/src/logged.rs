@@ -295,6 +295,11 @@ impl Session for LoggedSession {
         Ok(Box::new(LoggedFile { path, bytes: Some(Vec::new()), state, tree: None }))
     }
 
+    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble> {
+        self.note("folder".to_owned());
+        Ok(Box::new(LoggedText))
+    }
+
     fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble> {
         self.note(format!("text `{}` .{extension}", text.trim_end()));
         Ok(Box::new(LoggedText))

@@ -34,26 +34,66 @@ impl Podman {
     /// If the image cannot be made.
     #[must_use]
     pub fn start(program: &Path) -> Option<Self> {
+        Self::prepared(program)?.started(&[])
+    }
+
+    /// A container with all files and processes of this machine, for tests that need more than a shell;
+    /// none where containers do not run.
+    ///
+    /// # Panics
+    /// If the image cannot be made.
+    #[must_use]
+    pub fn whole(program: &Path) -> Option<Self> {
+        let podman = Self::prepared(program)?;
+        let mut words = vec!["--privileged".to_owned(), "--pid=host".to_owned()];
+        for entry in fs::read_dir("/").unwrap().map_while(Result::ok) {
+            let (path, is_folder) = (entry.path(), entry.file_type().unwrap().is_dir());
+            let path = path.to_str().unwrap();
+            // The engine makes these itself.
+            if is_folder && !["/proc", "/sys", "/dev"].contains(&path) {
+                words.extend(["--volume".to_owned(), format!("{path}:{path}:rslave")]);
+            }
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        podman.clean_up_after_this_process();
+        podman.started(&words)
+    }
+
+    /// Statics are not dropped: somebody else removes what is left when this process has ended.
+    fn clean_up_after_this_process(&self) {
+        let text = "while kill -0 \"$1\" 2>/dev/null; do sleep 1; done; \"$2/bin/podman\" rm --all --force \
+                    --time 0; rm -rf \"$2\"";
+        let mut janitor = command(Path::new("sh"));
+        janitor.args(["-c", text, "janitor", &std::process::id().to_string()]);
+        std::os::unix::process::CommandExt::process_group(&mut janitor, 0);
+        // Without it something is left, and nothing else is wrong.
+        let _ = janitor.arg(self.directory.path()).spawn();
+    }
+
+    fn prepared(program: &Path) -> Option<Self> {
         let has_programs = ["/usr/bin/podman", "/usr/sbin/runc", "/bin/busybox"]
             .iter()
             .all(|path| Path::new(path).exists());
         if !needs::root() || !needs::has("containers", has_programs) {
             return None;
         }
-        let directory = tempfile::tempdir().unwrap();
-        let podman = Self { directory };
+        let podman = Self { directory: tempfile::tempdir().unwrap() };
         podman.write_program();
         podman.make_image(program);
-        let started = podman.create(NAME);
-        needs::has("containers", started).then_some(podman)
+        Some(podman)
     }
 
-    fn create(&self, image: &str) -> bool {
+    fn started(self, more: &[&str]) -> Option<Self> {
+        let started = self.create(NAME, more);
+        needs::has("containers", started).then_some(self)
+    }
+
+    fn create(&self, image: &str, more: &[&str]) -> bool {
         // What a container may open is more than this process may allow, unless it is said.
         let limits = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"];
         let command = [image, "sh", "-c", "while :; do sleep 60; done"];
         let run = ["run", "-d", "--name", NAME, "--network", "host"];
-        self.run(&[&run[..], &limits, &command].concat())
+        self.run(&[&run[..], &limits, more, &command].concat())
     }
 
     /// Removes the container, and makes it again out of an image.
@@ -62,7 +102,7 @@ impl Podman {
     /// If it cannot be made.
     pub fn replace(&self, image: &str) {
         self.run(&["rm", "--force", "--time", "0", NAME]);
-        assert!(self.create(image));
+        assert!(self.create(image, &[]));
     }
 
     /// `$PATH` with the `podman` of this store first, and nothing else.
@@ -73,6 +113,18 @@ impl Podman {
         let own = std::iter::once(self.bin());
         let path = std::env::join_paths(own.chain(std::env::split_paths(&others))).unwrap();
         BTreeMap::from([("PATH".into(), path)])
+    }
+
+    /// The containers that there are, in any state.
+    ///
+    /// # Panics
+    /// If `podman` cannot be started.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut list = command(&self.bin().join("podman"));
+        let listed = list.args(["ps", "--all", "--format", "{{.Names}}"]).stdout(Stdio::piped());
+        let listed = String::from_utf8_lossy(&listed.output().unwrap().stdout).into_owned();
+        listed.lines().map(str::to_owned).collect()
     }
 
     /// Runs `podman` with these words.
@@ -90,7 +142,8 @@ impl Podman {
         fs::create_dir_all(self.bin()).unwrap();
         let program = self.bin().join("podman");
         let text = format!(
-            "#!/bin/sh\nexec /usr/bin/podman --storage-driver=vfs --root {folder}/store --runroot \
+            "#!/bin/sh\n[ \"$1\" != create ] || {{ shift; set -- create --ulimit nofile=1024:1024 \
+             --ulimit nproc=1024:1024 \"$@\"; }}\nexec /usr/bin/podman --storage-driver=vfs --root {folder}/store --runroot \
              {folder}/run --cgroup-manager=cgroupfs --events-backend=file --runtime runc \"$@\"\n"
         );
         fs::write(&program, text).unwrap();

@@ -23,6 +23,8 @@ struct State {
     is_stalled: AtomicBool,
     /// So many bytes of what the server sends pass, of all connections together.
     allowed: AtomicU64,
+    /// Bytes of what servers have sent.
+    passed: AtomicU64,
     delay_millis: AtomicU64,
     streams: Mutex<Vec<(TcpStream, Arc<AtomicBool>)>>,
     is_over: AtomicBool,
@@ -88,6 +90,12 @@ impl Proxy {
         self.state.allowed.store(bytes, Ordering::SeqCst);
     }
 
+    /// How many bytes servers have sent so far.
+    #[must_use]
+    pub fn passed(&self) -> u64 {
+        self.state.passed.load(Ordering::SeqCst)
+    }
+
     /// Every piece waits so long.
     pub fn delay(&self, time: Duration) {
         let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -129,6 +137,9 @@ impl State {
                     thread::sleep(TICK);
                 }
                 return;
+            }
+            if counts {
+                self.passed.fetch_add(count as u64, Ordering::SeqCst);
             }
             if counts && self.spend(count as u64) {
                 let _ = from.shutdown(Shutdown::Both);

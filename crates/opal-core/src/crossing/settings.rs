@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::data::{Data, Secret};
+use crate::data::Secret;
 use crate::duration::Duration;
-use crate::gather::Gather as _;
-use crate::resolver::Inputs;
 
 /// What a block says about its crossings.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +16,8 @@ pub struct Settings {
     pub is_login: bool,
     /// Whether the agent of the user signs for the target.
     pub forwards_agent: bool,
+    /// Files of opal's machine that are sent before the block runs, by their names there.
+    pub files: BTreeMap<String, String>,
     /// How long the target may be silent before it counts as lost.
     pub lost: Option<Duration>,
     /// How long the connection may take.
@@ -25,34 +25,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Those of a block with these arguments.
-    #[must_use]
-    pub fn of(inputs: &Inputs) -> Self {
-        let secret = |data: &Data| match data {
-            Data::Text(text) => Some(Secret::clone(text)),
-            _ => None,
-        };
-        let duration = |name| match inputs.data(name) {
-            Some(Data::Duration(duration)) => Some(*duration),
-            _ => None,
-        };
-        let environment = match inputs.data("env") {
-            Some(Data::Map(variables)) => {
-                let all = variables.iter();
-                all.filter_map(|(name, value)| Some((name.clone(), secret(value)?))).gathered()
-            }
-            _ => BTreeMap::new(),
-        };
-        Self {
-            password: inputs.data("password").and_then(secret),
-            environment,
-            is_login: inputs.is_true("login"),
-            forwards_agent: inputs.is_true("forward_agent"),
-            lost: duration("lost"),
-            connect: duration("connect_timeout"),
-        }
-    }
-
     /// Whether a session that was opened with others is good for these.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {

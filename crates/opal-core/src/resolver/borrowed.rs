@@ -9,7 +9,9 @@ use super::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
 use crate::crossing::Crossing;
 use crate::data::Secret;
 use crate::files::Entry;
+use crate::hash::Digest;
 use crate::inventory::{Entries, Inventory, Wanted};
+use crate::tree::{TreeEntry, TreeLimits};
 
 impl<P: Probe + ?Sized> Probe for &P {
     fn declared(&self) -> Vec<String> {
@@ -66,6 +68,14 @@ impl<P: Probe + ?Sized> Probe for &P {
 
     fn list(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
         (**self).list(path)
+    }
+
+    fn digest(&self, path: &Path, links: Links<'_>) -> Result<Digest, Trouble> {
+        (**self).digest(path, links)
+    }
+
+    fn tree(&self, path: &Path, limits: &TreeLimits) -> Result<Vec<TreeEntry>, Trouble> {
+        (**self).tree(path, limits)
     }
 
     fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {

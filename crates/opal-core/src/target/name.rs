@@ -8,6 +8,8 @@
 //! | [`TargetName`] | `[A-Za-z0-9_][A-Za-z0-9._-]{0,252}`, or an IP address |
 //! | [`Name`] of a container, pod or namespace | `[A-Za-z0-9_][A-Za-z0-9._-]{0,252}` |
 //! | [`KubeContext`] | `[A-Za-z0-9_][A-Za-z0-9._:/@-]{0,252}` |
+//! | [`Image`] of a container | `[A-Za-z0-9_][A-Za-z0-9._/:@-]{0,511}` |
+//! | [`LabelSelector`] | the same with `=!,() ` instead of `:@`, 1,000 bytes at most |
 //!
 //! None begins with `-`, so none can be an option of the program that gets it.
 
@@ -29,6 +31,8 @@ pub enum Kind {
     /// Of a container, a pod or a namespace.
     Object,
     KubeContext,
+    LabelSelector,
+    Image,
 }
 
 /// Why a text is not a name.
@@ -158,6 +162,20 @@ names! {
         inside: &['.', '_', ':', '/', '@', '-'],
         not_last: &[],
     };
+    /// An image of a container, with its registry and its tag or digest.
+    Image, false => Grammar {
+        kind: Kind::Image,
+        most: 512,
+        inside: &['.', '_', '/', ':', '@', '-'],
+        not_last: &['/', ':', '@'],
+    };
+    /// Which pods: `app=web,tier in (a, b),!old` begins with a letter, a digit or `_`.
+    LabelSelector, false => Grammar {
+        kind: Kind::LabelSelector,
+        most: 1000,
+        inside: &['.', '_', '/', '-', '=', '!', ',', '(', ')', ' '],
+        not_last: &[',', '=', '!', '('],
+    };
 }
 
 impl Host {
@@ -184,6 +202,8 @@ impl fmt::Display for Kind {
             Self::Target => "target name",
             Self::Object => "name",
             Self::KubeContext => "Kubernetes context",
+            Self::Image => "image",
+            Self::LabelSelector => "selector of labels",
         })
     }
 }

@@ -5,7 +5,7 @@ use opal_core::target::{Hop, User, Via};
 use opal_core::types::Choices;
 use opal_core::{Type, Value};
 
-use super::crossings::{self, ENV, LOST, OnOne};
+use super::crossings::{self, ENV, FILES, LOST, OnOne};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "as",
@@ -28,6 +28,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             ..Param::BASE
         },
         ENV,
+        FILES,
         LOST,
     ],
     block: Block::Required,

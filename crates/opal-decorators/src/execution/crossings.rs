@@ -29,6 +29,16 @@ pub(super) const ENV: Param = Param {
     ..Param::BASE
 };
 
+pub(super) const FILES: Param = Param {
+    name: "files",
+    ty: STRING_MAP,
+    presence: Presence::Optional,
+    docs: "files of opal's machine that the block needs, by their names there: `{\"app.deb\": \
+           \"build/app.deb\"}`. They are sent before the first step into a new directory that only the \
+           user can enter, `$OPAL_FILES`, and removed after the block",
+    ..Param::BASE
+};
+
 pub(super) const LOGIN: Param = Param::flag(
     "login",
     "give the steps the environment of a login shell, as after a login at a terminal",

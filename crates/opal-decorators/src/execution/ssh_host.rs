@@ -3,7 +3,7 @@ use opal_core::decorator::{Block, Capability, Descriptor, Example, Param};
 use opal_core::resolver::{Inputs, Probe, Trouble};
 use opal_core::target::{Hop, Ssh};
 
-use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, LOGIN, LOST, OnOne, PASSWORD};
+use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, FILES, LOGIN, LOST, OnOne, PASSWORD};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "ssh.host",
@@ -26,6 +26,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         AS,
         PASSWORD,
         ENV,
+        FILES,
         LOGIN,
         Param::flag(
             "forward_agent",

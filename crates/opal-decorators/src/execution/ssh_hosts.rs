@@ -7,7 +7,7 @@ use opal_core::target::{Hop, Ssh};
 use opal_core::types::Choices;
 use opal_core::{Data, Type, Value};
 
-use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, LOGIN, LOST, OnMany, PASSWORD};
+use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, FILES, LOGIN, LOST, OnMany, PASSWORD};
 use crate::common::STRINGS;
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
@@ -95,6 +95,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         AS,
         PASSWORD,
         ENV,
+        FILES,
         LOGIN,
         Param::flag(
             "forward_agent",

@@ -97,9 +97,13 @@ impl<'h, 'p> Actor<'h, 'p> {
         if let Some(crossing) = &under.crossing {
             here = self.cross(crossing, false, here)?;
         }
-        // Projects are on opal's machine: on a target, a function of one starts where it is called.
+        // Projects are on opal's machine: on a target, a function of one starts where it is called, and
+        // finds its own sources here.
+        let job = self.walk.job;
+        if let Some(project) = &under.project {
+            here.sources = job.base.join(project).into();
+        }
         if let Some(project) = under.project.as_ref().filter(|_| here.site.is_none()) {
-            let job = self.walk.job;
             let found = here.session(job).directory(job.base, project, false);
             here.directory = found.map_err(|trouble| self.fail(1, trouble))?.into();
             here.base = Arc::clone(&here.directory);

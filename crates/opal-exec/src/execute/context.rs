@@ -35,6 +35,8 @@ pub(super) struct Context<'p> {
     /// Where relative paths of resources begin: the directory of the source, or of an imported
     /// project.
     pub(super) base: Arc<Path>,
+    /// The same on opal's own machine: where the sources of what is sent to a target are.
+    pub(super) sources: Arc<Path>,
     /// What `cd -` goes back to.
     pub(super) previous: Option<Arc<Path>>,
     pub(super) environment: Arc<BTreeMap<String, Secret>>,
@@ -61,8 +63,8 @@ pub(super) struct Context<'p> {
 impl Context<'_> {
     /// Where a resource is verified from.
     pub(super) fn spot(&self) -> Spot {
-        let Self { site, base, directory, environment, .. } = self.clone();
-        Spot { site, base, directory, environment }
+        let Self { site, base, sources, directory, environment, .. } = self.clone();
+        Spot { site, base, sources, directory, environment }
     }
 
     /// The values that its steps get.

@@ -1,18 +1,24 @@
 //! A block that runs on a target.
 
 use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 
-use opal_core::action::{Halt, Limits, Stage as _};
+use opal_core::Secret;
+use opal_core::action::{Halt, Limits, Pending, Stage as _, TextFile};
 use opal_core::crossing::Crossing;
-use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::files::{Attributes, EntryKind, Existing};
+use opal_core::hash::{Algorithm, Digest};
+use opal_core::resolver::{Links, ScriptPart, Trouble, TroubleKind};
 use opal_core::shell;
+use opal_session::Place;
 use opal_session::targets::Access;
 
 use super::actor::Actor;
 use super::context::Context;
 use crate::error::StepError;
-use crate::spot::Site;
+use crate::spot::{Folder, Site};
 
 /// A host that cannot be reached, or was lost.
 const UNAVAILABLE: i32 = 69;
@@ -22,6 +28,13 @@ const NO_PERMISSION: i32 = 77;
 
 /// Another machine answers than the one that is meant.
 const MUTATED: i32 = 76;
+
+/// Where steps find the files that were sent for their block.
+const FILES: &str = "OPAL_FILES";
+
+/// Of a file that was sent.
+const PRIVATE: u32 = 0o600;
+const EXECUTABLE: u32 = 0o100;
 
 impl<'p> Actor<'_, 'p> {
     /// What holds for the block on its target. Nothing that holds around it crosses.
@@ -40,17 +53,61 @@ impl<'p> Actor<'_, 'p> {
             Access::Acting,
             &here.stop,
         );
-        let (site, start) = crossed.map_err(|trouble| self.fail(code(&trouble), trouble))?;
+        let failed = |trouble: Trouble| self.fail(code(&trouble), trouble);
+        let (mut site, start) = crossed.map_err(failed)?;
         self.read_texts(&site)?;
+        let mut environment = BTreeMap::new();
+        if !crossing.settings.files.is_empty() {
+            let sent = self.send(&crossing.settings.files, &site, &here).map_err(failed)?;
+            environment.insert(FILES.to_owned(), Secret::new(sent.path()));
+            site = Arc::new(Site { folder: Some(Folder(Arc::from(sent))), ..Site::clone(&site) });
+        }
         Ok(Context {
             site: Some(site),
             directory: Arc::clone(&start),
             base: start,
             previous: None,
-            environment: Arc::new(BTreeMap::new()),
+            environment: Arc::new(environment),
             limits: Limits::default(),
             ..here
         })
+    }
+
+    /// Sends files of opal's machine into a new directory of the target, and compares their digests.
+    fn send(
+        &self,
+        files: &BTreeMap<String, String>,
+        site: &Site,
+        here: &Context<'p>,
+    ) -> Result<Box<dyn TextFile>, Trouble> {
+        let job = self.walk.job;
+        let (base, none) = (&*here.sources, BTreeMap::new());
+        let place = |base| Place {
+            base,
+            directory: base,
+            environment: &none,
+            sources: None,
+            stop: &here.stop,
+        };
+        let (origin, there) = (job.session.probe(&place(base)), site.session.probe(&place(base)));
+        let folder = site.session.folder()?;
+        for (name, source) in files {
+            let (from, to) = (origin.place(source)?, Path::new(folder.path()).join(name));
+            let entry = origin.stat(&from)?.filter(|entry| entry.kind != EntryKind::Link);
+            // What only its owner executes here is executed by the owner there.
+            let mode = entry.map_or(PRIVATE, |entry| PRIVATE | entry.mode & EXECUTABLE);
+            let attributes = Attributes { mode: Some(mode), ..Attributes::default() };
+            let mut file = origin.open(source)?;
+            let mut pending = site.session.files().write(&to, &attributes, Existing::Refused)?;
+            let unsent = |why: io::Error| StepError::FileNotSent { path: source, why: why.kind() };
+            let digest = copied(&mut *file, &mut *pending).map_err(unsent)?;
+            pending.keep()?;
+            if there.digest(&to, Links::followed_above(&to))? != digest {
+                let why = io::ErrorKind::InvalidData;
+                return Err(StepError::FileNotSent { path: source, why }.into());
+            }
+        }
+        Ok(folder)
     }
 
     /// Lets the shell of the target read all commands of the block before the first of them runs.
@@ -67,6 +124,23 @@ impl<'p> Actor<'_, 'p> {
             Some(StepError::TargetSyntax { path, line: fault.line, said: fault.message }.into())
         });
         fault.map_or(Ok(()), |trouble| Err(self.fail(1, trouble)))
+    }
+}
+
+/// Copies all of it: the digest of what was read.
+fn copied(from: &mut dyn Read, to: &mut dyn Pending) -> io::Result<Digest> {
+    let mut hasher = Algorithm::Sha256.hasher();
+    let mut bytes = vec![0; 64 * 1024];
+    loop {
+        match from.read(&mut bytes) {
+            Ok(0) => return Ok(hasher.finish()),
+            Ok(count) => {
+                hasher.update(&bytes[..count]);
+                to.write_all(&bytes[..count])?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 

@@ -13,7 +13,8 @@ pub(crate) fn inputs(
     descriptor: &'static Descriptor,
     values: Values<'_>,
 ) -> Result<Inputs, Trouble> {
-    let mut inputs = Inputs::default();
+    let member = values.member.map(Into::into);
+    let mut inputs = Inputs { member, ..Inputs::default() };
     for (name, arg) in &step.args {
         if let (true, Arg::Const(Value::String(subject))) = (is_subject(descriptor, name), arg) {
             inputs.subject = Some(subject.to_string());

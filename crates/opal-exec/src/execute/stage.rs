@@ -209,8 +209,12 @@ impl Stage for Actor<'_, '_> {
 
     fn probe(&self) -> Box<dyn Probe + '_> {
         let session = self.here.session(self.walk.job);
-        let Context { base, directory, environment, stop, .. } = &*self.here;
-        session.probe(&Place { base, directory, environment, stop })
+        let Context { base, sources, directory, environment, stop, .. } = &*self.here;
+        session.probe(&Place { base, directory, environment, sources: Some(&**sources), stop })
+    }
+
+    fn origin_files(&self) -> &dyn Files {
+        self.walk.job.session.files()
     }
 
     fn files(&self) -> &dyn Files {

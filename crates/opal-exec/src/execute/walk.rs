@@ -27,6 +27,7 @@ impl<'p> Walk<'p> {
             site: None,
             directory: job.start.into(),
             base: job.base.into(),
+            sources: job.base.into(),
             previous: None,
             environment: Arc::new(BTreeMap::new()),
             lets: Lets::default(),

@@ -7,15 +7,19 @@ use opal_core::action::{
     BranchOutput, Command, Completed, Conditions, Failure, Fleet, Halt, Level, OnFailure, Pause,
     Pending, Replace, Stage, TextFile,
 };
+use opal_core::crossing::Crossing;
 use opal_core::files::{Attributes, Existing, Files};
 use opal_core::inventory::EntryStore;
 use opal_core::plan::Step;
 use opal_core::resolver::{Probe, Trouble};
+use opal_core::target::Hop;
 use std::path::Path;
 
 use super::rehearse::{Here, Rehearsal};
 use crate::error::StepError;
 use crate::spot::member_block;
+
+const NOT_YET: &str = "the container is created when the block runs";
 
 pub(super) struct Pretend<'r, 'p> {
     pub(super) rehearsal: &'r mut Rehearsal<'p>,
@@ -31,6 +35,14 @@ impl Pretend<'_, '_> {
             return;
         }
         let mut here = self.here.clone();
+        if let Some(project) = &under.project {
+            here.spot.sources = self.rehearsal.survey.base.join(project).into();
+        }
+        let is_made = |it: &Crossing| matches!(it.target.hop, Hop::NewContainer(_));
+        if under.crossing.as_ref().is_some_and(is_made) {
+            // It is not there before, and gone after: nothing in it can be verified.
+            return self.rehearsal.lost(&self.step.block, &here, NOT_YET.into());
+        }
         if let Some(crossing) = &under.crossing {
             let name = crossing.target.name.as_str();
             let crossed = self.rehearsal.cross(&here, crossing, false);
@@ -125,6 +137,10 @@ impl Stage for Pretend<'_, '_> {
     }
 
     fn files(&self) -> &dyn Files {
+        &Untouched
+    }
+
+    fn origin_files(&self) -> &dyn Files {
         &Untouched
     }
 

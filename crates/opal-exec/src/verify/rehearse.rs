@@ -64,8 +64,9 @@ const TICK: Duration = Duration::from_millis(20);
 pub(super) fn rehearse<'p>(survey: &Survey<'p>) -> (Vec<Found<'p>>, Vec<Sighting>) {
     let (found, targets) = (Vec::new(), Vec::new());
     let mut rehearsal = Rehearsal { survey: *survey, found, targets, silent: None };
-    let (base, directory) = (survey.base.into(), survey.start.into());
-    let spot = Spot { site: None, base, directory, environment: Arc::default() };
+    let (base, directory): (Arc<Path>, _) = (survey.base.into(), survey.start.into());
+    let sources = Arc::clone(&base);
+    let spot = Spot { site: None, base, sources, directory, environment: Arc::default() };
     rehearsal.block(
         &survey.plan.steps,
         Here { spot, adrift: None, lost: None, blocked: None, target: None },
@@ -130,7 +131,7 @@ impl<'p> Rehearsal<'p> {
         }
     }
 
-    fn lost(&mut self, steps: &'p [Step], here: &Here, why: Arc<str>) {
+    pub(super) fn lost(&mut self, steps: &'p [Step], here: &Here, why: Arc<str>) {
         let lost = here.lost.clone().or(Some(why));
         self.block(steps, Here { lost, ..here.clone() });
     }
@@ -325,7 +326,8 @@ impl Here {
             Ok((site, start)) => {
                 let (base, directory) = (Arc::clone(&start), start);
                 let environment = Arc::default();
-                self.spot = Spot { site: Some(site), base, directory, environment };
+                let sources = Arc::clone(&self.spot.sources);
+                self.spot = Spot { site: Some(site), base, sources, directory, environment };
                 self.adrift = None;
             }
             Err(trouble) => self.blocked = Some(Arc::new(trouble)),

@@ -9,8 +9,10 @@ use std::time::SystemTime;
 use opal_core::class::Flags;
 use opal_core::decorator::Exposure;
 use opal_core::files::Entry;
+use opal_core::hash::Digest;
 use opal_core::inventory::{Entries, Inventory, Wanted};
 use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
+use opal_core::tree::{TreeEntry, TreeLimits};
 use opal_core::{Class, Data, Secret};
 
 use crate::error::StepError;
@@ -140,6 +142,16 @@ impl Probe for Watched<'_> {
     fn list(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
         self.go_on()?;
         self.inner.list(path)
+    }
+
+    fn digest(&self, path: &Path, links: Links<'_>) -> Result<Digest, Trouble> {
+        self.go_on()?;
+        self.inner.digest(path, links)
+    }
+
+    fn tree(&self, path: &Path, limits: &TreeLimits) -> Result<Vec<TreeEntry>, Trouble> {
+        self.go_on()?;
+        self.inner.tree(path, limits)
     }
 
     fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {

@@ -250,6 +250,8 @@ pub(crate) struct Call {
     pub(crate) block: Option<Block>,
     /// The text of a block that is not steps.
     pub(crate) text: Option<Rc<str>>,
+    /// The directory of the imported project that it is in, seen from that of the source.
+    pub(crate) directory: Option<Rc<str>>,
     pub(crate) span: Span,
 }
 

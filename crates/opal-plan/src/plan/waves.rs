@@ -181,7 +181,7 @@ impl Graph {
                 if shape.is_expensive() {
                     self.nodes[id as usize].state = State::Queued;
                     self.answers.insert(job.question.clone(), State::Queued);
-                    return Some(job);
+                    return Some(*job);
                 }
                 let answer = resolve(job.asked(), probe);
                 self.answer(&job, answer);
@@ -258,7 +258,8 @@ impl Graph {
                 .help("it is documented, but this version does not implement it"));
         };
         let shape = Rc::clone(shape);
-        Ok(Prepared::Ask(Job { node: id, resolver, inputs, taint, question, shape }))
+        let job = Job { node: id, resolver, inputs, taint, question, shape };
+        Ok(Prepared::Ask(Box::new(job)))
     }
 
     /// Texts from the world that a decorator was given: it may name them, and people may not see.
@@ -315,7 +316,7 @@ impl Graph {
 
 enum Prepared {
     Known(State),
-    Ask(Job),
+    Ask(Box<Job>),
 }
 
 impl Prepared {

@@ -119,6 +119,12 @@ impl DialError {
             (DialCause::Ended { .. }, Hop::Container { name, .. }) => {
                 format!("check that the container `{name}` is running and has `sh`")
             }
+            (DialCause::Ended { .. }, Hop::NewContainer(new)) => {
+                let image = &new.image;
+                format!(
+                    "check the image `{image}`, its mounts and its network: `docker pull {image}`"
+                )
+            }
             (DialCause::Ended { .. }, Hop::Pod(pod)) => {
                 let name = &pod.name;
                 format!(

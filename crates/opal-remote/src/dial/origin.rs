@@ -123,6 +123,10 @@ impl Origin {
 }
 
 impl Programs for Origin {
+    fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     fn find(&self, name: &str) -> Option<PathBuf> {
         let path = self.environment.get(OsStr::new("PATH"));
         opal_files::program::find(path.map(OsString::as_os_str), &self.directory, name)

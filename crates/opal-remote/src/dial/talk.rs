@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use opal_core::Secret;
 use opal_core::hash::Digest;
 use opal_session::Ends;
+use opal_session::reach::created;
 use opal_session::stop::{Order, Stop};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
@@ -14,6 +15,7 @@ use zeroize::Zeroizing;
 
 use super::error::DialCause;
 use super::said::Said;
+use super::tar;
 use super::terminal::Questions;
 use crate::helper::{Program, Programs};
 
@@ -60,9 +62,18 @@ pub(super) struct Talk<'a> {
     pub(super) questions: Option<Questions<'a>>,
 }
 
+/// How the helper is to be sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Packing {
+    Raw,
+    Gzip,
+    /// For a container that nothing runs in yet.
+    Tar,
+}
+
 enum Word {
     Helper,
-    Need { system: String, machine: String, is_gzip: bool },
+    Need { system: String, machine: String, packing: Packing },
     None,
 }
 
@@ -96,12 +107,12 @@ impl<'a> Talk<'a> {
             match self.word()? {
                 Word::Helper => return Ok(sent),
                 Word::None => return Err(DialCause::NoPlace),
-                Word::Need { system, machine, is_gzip } => {
+                Word::Need { system, machine, packing } => {
                     let Some(program) = programs.find(&system, &machine) else {
                         let _ = self.send(b"none\n");
                         return Err(DialCause::NoProgram { system, machine });
                     };
-                    self.upload(program, is_gzip)?;
+                    self.upload(program, packing)?;
                     sent = Some(*program.digest());
                 }
             }
@@ -118,14 +129,20 @@ impl<'a> Talk<'a> {
         self.wires
     }
 
-    fn upload(&mut self, program: &Program, is_gzip: bool) -> Result<(), DialCause> {
-        let packed = program.gzip().filter(|_| is_gzip);
-        let raw;
+    fn upload(&mut self, program: &Program, packing: Packing) -> Result<(), DialCause> {
+        let packed = program.gzip().filter(|_| packing == Packing::Gzip);
+        let (raw, archive);
         let (bytes, kind) = match packed {
             Some(packed) => (packed, "gzip"),
             None => {
                 raw = program.raw().ok_or(DialCause::Broken)?;
-                (&*raw, "raw")
+                match packing {
+                    Packing::Tar => {
+                        archive = tar::archive(created::HELPER, &raw);
+                        (&*archive, "tar")
+                    }
+                    Packing::Raw | Packing::Gzip => (&*raw, "raw"),
+                }
             }
         };
         let header = format!("{} {kind} {}\n", bytes.len(), program.digest().hex());
@@ -143,7 +160,12 @@ impl<'a> Talk<'a> {
                     Some("none") => Some(Word::None),
                     Some("need") => (|| {
                         let (system, machine) = (next()?, next()?);
-                        Some(Word::Need { system, machine, is_gzip: next()? == "gzip" })
+                        let packing = match next()?.as_str() {
+                            "gzip" => Packing::Gzip,
+                            "tar" => Packing::Tar,
+                            _ => Packing::Raw,
+                        };
+                        Some(Word::Need { system, machine, packing })
                     })(),
                     _ => None,
                 };

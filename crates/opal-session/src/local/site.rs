@@ -52,7 +52,7 @@ fn world(setup: &Setup) -> OsWorld {
 }
 
 pub(super) fn probe<'s>(world: &'s OsWorld, place: &Place<'s>) -> View<'s> {
-    let Place { base, directory, environment, stop } = *place;
+    let Place { base, directory, environment, stop, .. } = *place;
     View { world, base, directory, environment, stop }
 }
 

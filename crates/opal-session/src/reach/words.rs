@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use opal_core::target::{Engine, Hop, Name, Pod, User, Via};
 
-use super::Dialling;
 use super::script::script;
+use super::{Dialling, created};
 
 /// Where `sudo` and `doas` may be. They are never looked up in `$PATH`.
 const TRUSTED: [&str; 4] = ["/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin"];
@@ -44,6 +44,9 @@ pub trait Programs {
 
     /// Whether a program succeeds with these arguments.
     fn succeeds(&self, program: &Path, arguments: &[&str]) -> bool;
+
+    /// Where relative paths begin.
+    fn directory(&self) -> &Path;
 }
 
 /// The program that leads to `hop` from a machine where a session is.
@@ -57,6 +60,7 @@ pub fn words(
     match hop {
         Hop::Local | Hop::Ssh(_) => Err(ReachError::NotInside),
         Hop::Container { engine, name } => container(*engine, name, &script, programs),
+        Hop::NewContainer(new) => created::words(new, dialling, programs),
         Hop::Pod(pod) => {
             let program = programs.find("kubectl");
             let program = program.ok_or(ReachError::Missing { program: "kubectl" })?;
@@ -178,6 +182,10 @@ mod tests {
 
         fn succeeds(&self, program: &Path, arguments: &[&str]) -> bool {
             program.ends_with("podman") && arguments == ["container", "inspect", "app"]
+        }
+
+        fn directory(&self) -> &Path {
+            Path::new("/")
         }
     }
 

@@ -39,6 +39,11 @@ impl Encoder {
         self.raw(bytes);
     }
 
+    #[cfg(test)]
+    pub(crate) fn into_bytes(self) -> Zeroizing<Vec<u8>> {
+        self.0
+    }
+
     /// More than [`u32::MAX`] of anything is refused by who sends the message as a whole.
     pub fn count(&mut self, count: usize) {
         self.raw(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());

@@ -45,6 +45,8 @@ pub enum Effect {
         text: Secret,
         extension: String,
     },
+    /// A new directory that only this user can enter. It goes with all that is in it.
+    Folder,
     /// A file of a resource. What is written is a stream.
     Write {
         within: Handle,
@@ -123,6 +125,7 @@ choice!(Effect, "effect" {
     14 => EndAll { grace },
     15 => Reach { reaching },
     16 => TakeOver { patience },
+    17 => Folder {},
 });
 
 /// A command of a step, see [`crate::Work`].

@@ -70,6 +70,18 @@ pub enum Look {
     Reach {
         reaching: Reaching,
     },
+    /// The SHA-256 of a file at a whole path.
+    Digest {
+        path: PathBuf,
+        links: Follow,
+    },
+    /// A file, or a directory with all that is in it: the entries are a stream.
+    Tree {
+        path: PathBuf,
+        entries: u32,
+        bytes: u64,
+        window: u32,
+    },
 }
 
 choice!(Look, "reading request" {
@@ -87,6 +99,8 @@ choice!(Look, "reading request" {
     11 => Finds { program },
     12 => Shell {},
     13 => Reach { reaching },
+    14 => Digest { path, links },
+    15 => Tree { path, entries, bytes, window },
 });
 
 /// A command that only looks, and what holds for it.

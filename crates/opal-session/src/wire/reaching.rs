@@ -5,7 +5,9 @@
 
 use std::str::FromStr;
 
-use opal_core::target::{Engine, Hop, KubeContext, Name, Pod, User, Via};
+use opal_core::target::{
+    Engine, Hop, Image, KubeContext, Mount, Name, NewContainer, Pod, User, Via,
+};
 
 use super::Timing;
 use super::codec::{Decoder, Encoder, Malformed, Wire, choice, record};
@@ -24,6 +26,7 @@ pub struct Reaching {
 record!(Reaching { hop, dialling, has_password, windows });
 record!(Dialling { nonce, digests, is_read_only, timing });
 record!(Timing { ping, lost });
+record!(NewContainer { engine, image, mounts, network });
 record!(Pod { name, namespace, container, context });
 choice!(Engine, "engine" { 0 => Auto {}, 1 => Docker {}, 2 => Podman {} });
 choice!(Via, "program" { 0 => Sudo {}, 1 => Doas {} });
@@ -53,7 +56,18 @@ macro_rules! names {
     };
 }
 
-names!(KubeContext, Name, User);
+names!(Image, KubeContext, Name, User);
+
+impl Wire for Mount {
+    fn encode(&self, to: &mut Encoder) {
+        to.bytes(self.to_string().as_bytes());
+    }
+
+    fn decode(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
+        let text = String::decode(from)?;
+        text.parse().map_err(|_| Malformed("an invalid mount"))
+    }
+}
 
 impl Wire for Hop {
     fn encode(&self, to: &mut Encoder) {
@@ -72,6 +86,10 @@ impl Wire for Hop {
                 user.encode(to);
                 via.encode(to);
             }
+            Self::NewContainer(new) => {
+                to.raw(&[3]);
+                new.encode(to);
+            }
             // No helper decodes it: a machine is never inside a target.
             Self::Local | Self::Ssh(_) => to.raw(&[255]),
         }
@@ -82,6 +100,7 @@ impl Wire for Hop {
             0 => Ok(Self::Container { engine: Wire::decode(from)?, name: Wire::decode(from)? }),
             1 => Ok(Self::Pod(Wire::decode(from)?)),
             2 => Ok(Self::User { user: Wire::decode(from)?, via: Wire::decode(from)? }),
+            3 => Ok(Self::NewContainer(Wire::decode(from)?)),
             _ => Err(Malformed("unknown kind of hop")),
         }
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use opal_core::Secret;
 use opal_core::action::Why;
 use opal_core::files::Entry;
+use opal_core::hash::Digest;
 use opal_core::resolver::{Answer, Trouble};
 use opal_core::shell::Shell;
 use opal_core::shell::syntax::Fault;
@@ -49,6 +50,9 @@ pub enum Reply {
     Shell {
         shell: Option<Shell>,
     },
+    Digest {
+        digest: Digest,
+    },
 }
 
 choice!(Reply, "reply" {
@@ -63,6 +67,7 @@ choice!(Reply, "reply" {
     8 => Flag { flag },
     9 => Ended { ended },
     10 => Shell { shell },
+    11 => Digest { digest },
 });
 
 /// What a request that runs has to do now.

@@ -107,6 +107,12 @@ impl OsWorld {
         self
     }
 
+    /// The same world, seen from a directory.
+    #[must_use]
+    pub fn seen_from(&self, directory: &Path) -> Self {
+        self.view().world_within(directory)
+    }
+
     /// What the parser of the shell says against a text; none where it accepts it, or where there
     /// is no shell. Nothing is executed.
     pub fn syntax(&self, text: &str) -> Result<Option<String>, Trouble> {

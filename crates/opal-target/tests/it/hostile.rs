@@ -94,7 +94,8 @@ fn probe(
     look: impl FnOnce(&dyn opal_core::resolver::Probe) -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
     let (root, none, stop) = (Path::new("/"), BTreeMap::new(), Stop::new());
-    let place = Place { base: root, directory: root, environment: &none, stop: &stop };
+    let place =
+        Place { base: root, directory: root, environment: &none, sources: None, stop: &stop };
     look(&*session.probe(&place))
 }
 

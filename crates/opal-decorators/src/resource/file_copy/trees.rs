@@ -279,6 +279,12 @@ impl Walk<'_> {
     }
 
     fn is_same(&self, from: &Path, to: &Path) -> Result<bool, Trouble> {
+        // Of what is the same on both machines, only a digest crosses.
+        if !self.sides.is_one() {
+            let ours = self.sides.source().digest(from, links(&self.source, from))?;
+            let theirs = links(&self.wanted.destination, to);
+            return Ok(ours == self.sides.here().digest(to, theirs)?);
+        }
         let mut ours = Chunks::open(from, &self.source, self.sides.source())?;
         let mut theirs = Chunks::open(to, &self.wanted.destination, self.sides.here())?;
         loop {

@@ -30,7 +30,13 @@ fn with_destination(content: &str, mode: u32) -> MemoryWorld {
 fn applied(given: &[(&'static str, Data)], world: MemoryWorld) -> (bool, LoggedSession) {
     let session = LoggedSession::new().world(world);
     let (root, environment, stop) = (Path::new("/"), BTreeMap::new(), Stop::new());
-    let place = Place { base: root, directory: root, environment: &environment, stop: &stop };
+    let place = Place {
+        base: root,
+        directory: root,
+        environment: &environment,
+        sources: None,
+        stop: &stop,
+    };
     let is_done = apply(&inputs(given), &*session.probe(&place), session.files()).is_ok();
     (is_done, session)
 }

@@ -180,6 +180,10 @@ impl Session for Silent {
         self.0.replace(from, replace)
     }
 
+    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble> {
+        self.0.folder()
+    }
+
     fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble> {
         self.0.text_file(text, extension)
     }

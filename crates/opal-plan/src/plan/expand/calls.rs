@@ -66,7 +66,10 @@ impl<'a> Planner<'a> {
         self.fill(descriptor, &mut step);
         if let Some(block) = &call.block {
             match descriptor.boundary {
-                Some(boundary) => self.on_targets(boundary, args, block, &mut step)?,
+                Some(boundary) => {
+                    let directory = call.directory.as_deref();
+                    self.on_targets(boundary, (args, directory), block, &mut step)?;
+                }
                 None => {
                     let mut inner = Place::new(&*step.path);
                     self.inside(|this| this.block(block, &mut inner, &mut step.block))?;

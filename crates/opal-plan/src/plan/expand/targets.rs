@@ -22,6 +22,9 @@ use crate::plan::planner::Planner;
 use crate::plan::scoped::{ArgName, ArgValue, Block, BoundArg};
 use crate::plan::targeted::Targeted;
 
+/// The parameter whose names are checked at once.
+const FILES: &str = "files";
+
 /// The parameter that only a secret may be given.
 const PASSWORD: &str = "password";
 
@@ -39,12 +42,14 @@ impl<'a> Planner<'a> {
     pub(super) fn on_targets(
         &mut self,
         boundary: &'static dyn Boundary,
-        args: &[BoundArg],
+        (args, directory): (&[BoundArg], Option<&str>),
         block: &'a Block,
         step: &mut Step,
     ) -> Result<(), Stop> {
         let span = step.span;
-        let Known { inputs, steering, is_open } = self.known(boundary, args, step)?;
+        let Known { mut inputs, steering, is_open } = self.known(boundary, args, step)?;
+        inputs.project = directory.map(Into::into);
+        inputs.target = self.target.as_ref().map(|around| Arc::clone(&around.facts));
         steered("by", &steering, step);
         let is_fleet = boundary.is_fleet(&inputs);
         if is_fleet && self.target.as_ref().is_some_and(|around| around.member.is_some()) {
@@ -52,13 +57,28 @@ impl<'a> Planner<'a> {
             let help = "put the blocks one after the other, or in `@parallel`";
             return Err(self.misplaced(span, message, help));
         }
-        let is_left = self.graph.quick && boundary.is_expensive(&inputs);
-        if is_open || is_left {
+        let is_asked = boundary.is_expensive(&inputs);
+        let is_left = self.graph.quick && is_asked;
+        // Pods inside a host are those that the host sees.
+        let around = self.target.as_deref().filter(|_| is_asked && boundary.asks_there());
+        let way = around.map(|around| around.way.clone());
+        if is_open || is_left || matches!(way, Some(None)) {
             let facts = Facts { name: "?".to_owned(), ..Facts::default() };
             let target = self.targeted(&facts, is_fleet, None);
             return self.on_target(target, block, step);
         }
-        let members = boundary.targets(&inputs, self.probe);
+        let members = match way.flatten() {
+            Some(way) => {
+                let there = self.probe.reach(&way);
+                there.and_then(|there| boundary.targets(&inputs, &*there))
+            }
+            // What a project names is beside it.
+            None => match directory {
+                Some(directory) => boundary.targets(&inputs, &*self.probe.within(directory)),
+                None => boundary.targets(&inputs, self.probe),
+            },
+        };
+        let members = boundary::check_files(&inputs).and(members);
         let members = members.map_err(|found| {
             let is_invalid = found.kind == TroubleKind::Invalid;
             let error = trouble(found, span);
@@ -127,7 +147,7 @@ impl<'a> Planner<'a> {
                 continue;
             };
             let steers = boundary.steering().contains(&param.name);
-            if self.graph.quick && !steers {
+            if self.graph.quick && !steers && param.name != FILES {
                 continue;
             }
             let cell = self.eval(expr);

@@ -31,10 +31,12 @@ impl Checker<'_> {
         let mut errors = Vec::new();
         let mut known: BTreeMap<(&str, Thing), usize> = BTreeMap::new();
         let mut paths: BTreeMap<String, usize> = BTreeMap::new();
+        let mut fetched: BTreeMap<String, usize> = BTreeMap::new();
         let mut packages: BTreeMap<(String, String), (usize, String)> = BTreeMap::new();
         for (index, node) in self.nodes.iter().enumerate() {
             let thing = if node.place.is_open { None } else { self.thing(node) };
             let Some(thing) = thing else { continue };
+            errors.extend(self.fetched_twice(index, &mut fetched));
             errors.extend(self.opposite(index, &thing, &mut paths));
             errors.extend(self.versions(index, &mut packages));
             let first = *known.entry((node.described.resource.yaml, thing)).or_insert(index);
@@ -60,6 +62,10 @@ impl Checker<'_> {
             node.step.arg("check")?;
             thing.push(("", node.place.around.to_string()));
         }
+        // Elsewhere it is another one.
+        if let Some(targets) = &node.place.targets {
+            thing.push(("", targets.to_string()));
+        }
         Some(thing)
     }
 
@@ -69,6 +75,28 @@ impl Checker<'_> {
             Some(directory) => self.probe.within(directory),
             None => Box::new(self.probe),
         }
+    }
+
+    /// One file here that is copied from two targets. In a fleet each has a directory of its own.
+    fn fetched_twice(
+        &self,
+        index: usize,
+        fetched: &mut BTreeMap<String, usize>,
+    ) -> Option<Diagnostic> {
+        let node = &self.nodes[index];
+        if node.described.resource.yaml != "fetch" || node.place.is_member {
+            return None;
+        }
+        let text = |name| known(node.step.arg(name)?, self.values());
+        let (to, path) = (text("to")?, text("path")?);
+        let name = path.as_text()?.trim_end_matches('/').rsplit('/').next()?.to_owned();
+        let copy = resource::placed(&format!("{}/{name}", to.as_text()?), &*self.seen(node));
+        let other = &self.nodes[*fetched.entry(copy).or_insert(index)];
+        if other.place.targets == node.place.targets {
+            return None;
+        }
+        let key = resource::key(&self.resolved.plan, node.step, node.described);
+        Some(self.conflict(other, node, &format!("one copy from two targets: `{key}`")))
     }
 
     /// One path at which something and nothing should be.
@@ -89,7 +117,8 @@ impl Checker<'_> {
             _ => return None,
         };
         let (_, path) = thing.first()?;
-        let other = &self.nodes[*paths.entry(path.clone()).or_insert(index)];
+        let place = format!("{} {path}", node.place.targets.as_deref().unwrap_or_default());
+        let other = &self.nodes[*paths.entry(place).or_insert(index)];
         let other_is_there = other.described.resource.yaml != NOTHING_THERE;
         if is_there == other_is_there || other.place.beside(&node.place).is_none() {
             return None;
@@ -121,7 +150,8 @@ impl Checker<'_> {
         for arg in items {
             for text in texts(known(arg, self.values())) {
                 let Some((name, version)) = text.split_once('=') else { continue };
-                let entry = (manager.clone(), name.to_owned());
+                let targets = node.place.targets.as_deref().unwrap_or_default();
+                let entry = (format!("{manager} {targets}"), name.to_owned());
                 let (first, wanted) =
                     packages.entry(entry).or_insert_with(|| (index, version.to_owned()));
                 // Within one list it is the resource itself that says so.

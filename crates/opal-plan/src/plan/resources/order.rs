@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use opal_core::cycles::cycles;
 use opal_core::plan::{self, Arg, Step};
+use opal_core::resolver::{Input, Inputs};
 use opal_core::resource::described;
 use opal_core::{Registry, Value};
 
@@ -22,6 +23,10 @@ pub(super) struct Place {
     pub(super) around: Rc<str>,
     /// The directory of the imported project that it is in.
     pub(super) directory: Option<Rc<str>>,
+    /// The names of the targets that it is on; none on opal's machine.
+    pub(super) targets: Option<Rc<str>>,
+    /// Whether each of them is one of a fleet.
+    pub(super) is_member: bool,
 }
 
 impl Place {
@@ -42,7 +47,10 @@ impl Place {
 pub(super) fn nodes<'p>(steps: &'p [Step], registry: &Registry) -> Vec<Node<'p>> {
     let mut walk = Walk { registry, nodes: Vec::new(), parallels: 0 };
     let (branches, around): (Rc<[_]>, Rc<str>) = (Rc::new([]), "".into());
-    walk.block(steps, &Surroundings { branches, is_open: false, around, directory: None });
+    let (directory, targets) = (None, None);
+    let (is_open, is_member) = (false, false);
+    let here = Surroundings { branches, is_open, around, directory, targets, is_member };
+    walk.block(steps, &here);
     walk.nodes
 }
 
@@ -58,15 +66,19 @@ struct Surroundings {
     is_open: bool,
     around: Rc<str>,
     directory: Option<Rc<str>>,
+    targets: Option<Rc<str>>,
+    is_member: bool,
 }
 
 impl<'p> Walk<'_, 'p> {
     fn block(&mut self, steps: &'p [Step], here: &Surroundings) {
         for step in steps {
             if let Some(described) = described(step, self.registry) {
-                let Surroundings { branches, is_open, around, directory } = here.clone();
                 let number = self.nodes.len();
-                let place = Place { number, branches, is_open, around, directory };
+                let Surroundings { branches, is_open, around, directory, targets, is_member } =
+                    here.clone();
+                let place =
+                    Place { number, branches, is_open, around, directory, targets, is_member };
                 self.nodes.push(Node { step, described, place });
             }
             if step.block.is_empty() {
@@ -78,13 +90,32 @@ impl<'p> Walk<'_, 'p> {
             let is_open = here.is_open || is_undecided;
             let branches = Rc::clone(&here.branches);
             let directory = project(step).map(Rc::from).or_else(|| here.directory.clone());
-            let inner = Surroundings { branches, is_open, around, directory };
+            let targets = targets(step, here.targets.as_deref());
+            let targets = targets.or_else(|| here.targets.clone());
+            let is_member = here.is_member || self.is_fleet(step);
+            let inner = Surroundings { branches, is_open, around, directory, targets, is_member };
             if step.node.is_decorator("parallel") {
                 self.parallel(&step.block, &inner);
             } else {
                 self.block(&step.block, &inner);
             }
         }
+    }
+
+    /// Whether the targets of a block are a fleet, as far as that is known.
+    fn is_fleet(&self, step: &Step) -> bool {
+        let descriptor = step.node.path().and_then(|path| self.registry.get(path));
+        let Some((descriptor, boundary)) = descriptor.and_then(|it| Some((it, it.boundary?)))
+        else {
+            return false;
+        };
+        let mut inputs = Inputs::default();
+        for (name, arg) in &step.args {
+            if let (Some(param), Arg::Const(value)) = (descriptor.param(name), arg) {
+                inputs.args.insert(param.name, Input::Data(value.into()));
+            }
+        }
+        boundary.is_fleet(&inputs)
     }
 
     fn parallel(&mut self, block: &'p [Step], here: &Surroundings) {
@@ -96,6 +127,13 @@ impl<'p> Walk<'_, 'p> {
             self.block(steps, &Surroundings { branches, ..here.clone() });
         }
     }
+}
+
+/// The targets that the block of a step is on, after those around it.
+fn targets(step: &Step, around: Option<&str>) -> Option<Rc<str>> {
+    let names: Vec<&str> = step.targets().collect();
+    let names = names.join(" ");
+    (!names.is_empty()).then(|| format!("{}/{names}", around.unwrap_or_default()).into())
 }
 
 /// The directory of the imported project that a call enters.

@@ -127,7 +127,7 @@ impl Scoper<'_> {
     }
 
     /// Where relative paths of the file that is being scoped begin, where not beside the source.
-    fn directory(&self) -> Option<Rc<str>> {
+    pub(super) fn directory(&self) -> Option<Rc<str>> {
         self.source.unit.directory_of(self.file).map(Rc::from)
     }
 

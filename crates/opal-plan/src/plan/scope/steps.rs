@@ -49,12 +49,12 @@ impl<'s> Scoper<'s> {
         };
         let block = call.block.as_ref().map(|block| self.block(block));
         let text = call.text.as_ref().map(|block| block.text.as_str().into());
-        Some(Call { callee, block, text, span: call.span })
+        Some(Call { callee, block, text, directory: self.directory(), span: call.span })
     }
 
     pub(super) fn dependency(&mut self, call: &'s unit::Call) -> Option<Call> {
         let callee = self.function_call(call)?;
-        Some(Call { callee, block: None, text: None, span: call.span })
+        Some(Call { callee, block: None, text: None, directory: None, span: call.span })
     }
 
     fn function_call(&mut self, call: &'s unit::Call) -> Option<Callee> {

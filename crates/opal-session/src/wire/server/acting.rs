@@ -110,6 +110,12 @@ fn act(
             held.lock().insert(number, Thing::Text(file));
             return Ok(Some(Reply::Path { path }));
         }
+        Effect::Folder => {
+            let folder = session.folder()?;
+            let path = folder.path().into();
+            held.lock().insert(number, Thing::Text(folder));
+            return Ok(Some(Reply::Path { path }));
+        }
         Effect::Within { within, path } => {
             let directory = files(within)?.files().held(&path)?;
             held.lock().insert(number, Thing::Directory(Arc::new(directory)));

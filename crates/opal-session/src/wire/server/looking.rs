@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{Cursor, ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,15 +10,19 @@ use std::time::Duration;
 
 use opal_core::Secret;
 use opal_core::resolver::{Ask, Links, Probe, Run, ScriptPart, Trouble};
+use opal_core::target::Hop;
+use opal_core::tree::TreeLimits;
 use rustix::event::PollFlags;
 
 use super::requests::{Helper, Open};
 use crate::stop::Order;
-use crate::wire::codec::{Malformed, Name};
+use crate::wire::MAX_NAMES;
+use crate::wire::codec::{Malformed, Name, encoded};
 use crate::wire::facts::{Follow, Names};
 use crate::wire::frame::{Channel, Kind, StreamId};
 use crate::wire::look::{Asked, Command, Look};
 use crate::wire::reply::Reply;
+use crate::wire::trees::Tree;
 use crate::{Place, Session};
 
 /// Sent at once.
@@ -71,9 +75,21 @@ fn answer(
         }
         Look::Shell => Reply::Shell { shell: helper.session.shell() },
         // Whatever is asked for: what is reached from here can only be read.
+        Look::Reach { reaching } if matches!(reaching.hop, Hop::NewContainer(_)) => {
+            return Err(Trouble::not_yet());
+        }
         Look::Reach { mut reaching } => {
             reaching.dialling.is_read_only = true;
             super::reaching::reach(helper, number, open, &reaching)
+        }
+        Look::Digest { path, links } => {
+            Reply::Digest { digest: world.digest(&path, links.as_links())? }
+        }
+        Look::Tree { path, entries, bytes, window } => {
+            let limits = TreeLimits { entries: (entries as usize).min(MAX_NAMES), bytes };
+            let tree = encoded(&Tree(world.tree(&path, &limits)?));
+            let tree = Cursor::new(tree.to_vec());
+            return content(helper, number, open, window, Source::File(Box::new(tree)));
         }
         Look::Finds { program } => Reply::Flag { flag: helper.session.finds(&program) },
     };
@@ -89,7 +105,7 @@ fn probe<'h>(
     directory: &'h Path,
     environment: &'h BTreeMap<String, Secret>,
 ) -> Box<dyn Probe + 'h> {
-    helper.session.probe(&Place { base, directory, environment, stop: &open.stop })
+    helper.session.probe(&Place { base, directory, environment, sources: None, stop: &open.stop })
 }
 
 fn ask(helper: &Helper, open: &Open, asked: &Asked, is_value: bool) -> Result<Reply, Trouble> {

@@ -112,6 +112,10 @@ impl Machine<'_> {
 }
 
 impl Programs for Machine<'_> {
+    fn directory(&self) -> &Path {
+        self.helper.session.surroundings().1
+    }
+
     fn find(&self, name: &str) -> Option<PathBuf> {
         let (environment, directory) = self.helper.session.surroundings();
         let path = environment.get(std::ffi::OsStr::new("PATH"));

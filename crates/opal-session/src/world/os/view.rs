@@ -46,7 +46,7 @@ impl<'a> View<'a> {
     }
 
     /// A world of its own that is seen from a directory.
-    pub(super) fn world_within(&self, directory: &str) -> OsWorld {
+    pub(super) fn world_within(&self, directory: impl AsRef<Path>) -> OsWorld {
         let mut surroundings = self.world.surroundings.clone();
         let more = self.environment.iter();
         let more = more.map(|(name, value)| (name.into(), value.expose().into()));

@@ -140,8 +140,13 @@ fn a_machine_is_seen_from_where_a_step_is() {
     let environment = BTreeMap::from([("BOTH".to_owned(), Secret::new("step"))]);
     let (base, directory) = (at.path().join("base"), at.path().join("place"));
     let stop = Stop::new();
-    let place =
-        Place { base: &base, directory: &directory, environment: &environment, stop: &stop };
+    let place = Place {
+        base: &base,
+        directory: &directory,
+        environment: &environment,
+        sources: None,
+        stop: &stop,
+    };
     let probe = session.probe(&place);
     assert_eq!(probe.place("file").unwrap(), base.join("file"));
     assert_eq!(probe.place("~/file").unwrap(), at.path().join("home/file"));
@@ -159,7 +164,13 @@ fn what_only_looks_ends_with_the_step_that_asks() {
     let none = BTreeMap::new();
     let run = Stop::new();
     let look = |stop: &Stop| {
-        let place = Place { base: at.path(), directory: at.path(), environment: &none, stop };
+        let place = Place {
+            base: at.path(),
+            directory: at.path(),
+            environment: &none,
+            sources: None,
+            stop,
+        };
         ask(&*session.probe(&place), "echo $$ > pid; sleep 600")
     };
     // A busy machine may not start it in so little time: then it gets more.

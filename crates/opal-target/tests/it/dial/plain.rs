@@ -46,7 +46,8 @@ fn commands_run_and_nothing_else_does() {
         assert_eq!(session.directory(home, "a/b", true).unwrap(), home.join("a/b"));
         assert_eq!(session.directory(home, "x", false).unwrap_err().kind, TroubleKind::Missing);
         let (none, stop) = (BTreeMap::new(), Stop::new());
-        let place = Place { base: home, directory: home, environment: &none, stop: &stop };
+        let place =
+            Place { base: home, directory: home, environment: &none, sources: None, stop: &stop };
         let trouble = session.probe(&place).stat(Path::new("/")).unwrap_err();
         assert!(trouble.message.contains("has no target helper"), "{trouble:?}");
         let cache = home.join(".cache/opal");
