@@ -10,12 +10,14 @@ use opal_session::wire::frame::{Assembly, Kind};
 use opal_session::wire::hello::{Begin, Hello};
 use opal_session::wire::look::Look;
 use opal_session::wire::reply::{Halting, Reply};
+use opal_session::wire::trees::Tree;
 
 fuzz_target!(|bytes: &[u8]| {
     // Without a header, so that mutations reach the decoders at once.
     check::<Look>(bytes);
     check::<Effect>(bytes);
     check::<Reply>(bytes);
+    check::<Tree>(bytes);
     let mut assembly = Assembly::default();
     let (first, rest) = bytes.split_at(bytes.len() / 2);
     for part in [first, rest] {

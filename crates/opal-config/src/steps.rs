@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use opal_core::decorator::{Block, Descriptor, Presence, Resource};
+use opal_core::decorator::{Descriptor, Presence, Resource};
 use opal_core::parameter::{ExactlyOneError, exactly_one, listed};
 use opal_core::{Code, Diagnostic, Registry, Span, Value};
 
@@ -211,7 +211,6 @@ fn of_any_type(registry: &Registry) -> Vec<&'static str> {
 pub(super) fn types(
     registry: &Registry,
 ) -> impl Iterator<Item = (&'static Descriptor, &'static Resource)> {
-    // A block cannot be written in YAML.
-    let without_block = registry.iter().filter(|descriptor| descriptor.block == Block::Forbidden);
-    without_block.filter_map(|descriptor| Some((descriptor, descriptor.resource.as_ref()?)))
+    let types = registry.iter().filter(|descriptor| descriptor.is_step_type());
+    types.filter_map(|descriptor| Some((descriptor, descriptor.resource.as_ref()?)))
 }

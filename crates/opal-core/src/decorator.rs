@@ -178,7 +178,7 @@ pub enum Site {
     Origin,
     /// The target. There it is expensive, whatever it is on opal's machine.
     Target,
-    /// None: it says what is known about the target itself.
+    /// Only a target: outside a block that runs on one it makes no sense.
     Facts,
 }
 
@@ -292,6 +292,13 @@ impl Descriptor {
     #[must_use]
     pub fn is_action(&self) -> bool {
         self.effect == Effect::Act
+    }
+
+    /// Whether it is a step type of configurations, which have neither blocks nor targets.
+    #[must_use]
+    pub fn is_step_type(&self) -> bool {
+        let is_alone = self.block == Block::Forbidden && self.site != Site::Facts;
+        self.resource.is_some() && is_alone
     }
 
     /// The parts it plays, in the order of [`Role`].

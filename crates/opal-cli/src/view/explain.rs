@@ -185,10 +185,10 @@ fn facts(descriptor: &Descriptor) -> Vec<String> {
     facts
 }
 
-/// Of a resource in YAML, which has no blocks.
+/// Of a resource in YAML.
 fn step_type(descriptor: &Descriptor) -> Option<&'static str> {
     let resource = descriptor.resource.as_ref()?;
-    (descriptor.block == Block::Forbidden).then_some(resource.yaml)
+    descriptor.is_step_type().then_some(resource.yaml)
 }
 
 fn document(descriptor: &Descriptor) -> serde_json::Value {

@@ -126,7 +126,7 @@ fn what_is_larger_than_the_limits_is_not_fetched() {
 #[test]
 fn fetching_without_a_target_says_what_to_use() {
     let opal = Opal::project("fun task() {\n    @file.fetch(\"a\", to=\"b\")\n}\n");
-    opal.call(&["task"]).code(1).says("outside a block that runs on a target").says("@file.copy");
+    opal.call(&["task"]).code(65).says("E1504").says("outside a block that runs on a target");
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod place;
 use std::path::{Path, PathBuf};
 
 use opal_core::action::{Action, Halt, Stage};
-use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
+use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource, Site};
 use opal_core::files::EntryKind;
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Inputs, Links, Probe, Trouble, TroubleKind};
@@ -44,8 +44,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            - `missing`: nothing exists at the place of the copy.\n\
            - `drifted`: files are missing, or differ.\n\
            - `blocked`: the path does not exist on the target, or is larger than `max_bytes` or \
-           `max_entries`; one is a file and the other a directory; a symlink is in the way; `to` is outside the project; or \
-           the block does not run on a target.",
+           `max_entries`; one is a file and the other a directory; a symlink is in the way; or `to` is outside \
+           the project.",
     params: &[
         Param::required("path", "the file or directory on the target"),
         Param::required("to", "the directory on opal's machine that gets the copy"),
@@ -72,6 +72,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     resource: Some(Resource { yaml: "fetch", key: &["to", "path"], verify: &FileFetch }),
     action: Some(&FileFetch),
+    site: Site::Facts,
     capabilities: &[Capability::FilesRead, Capability::FilesWrite],
     examples: &[
         Example {

@@ -262,7 +262,7 @@ fn a_resource_key_is_made_of_what_is_always_given_unless_it_is_a_command() {
 #[test]
 fn every_resource_is_a_yaml_step_of_its_own_and_can_limit_its_verification() {
     // A block cannot be written in YAML.
-    let is_step = |it: &&&Descriptor| it.resource.is_some() && it.block == Block::Forbidden;
+    let is_step = |it: &&&Descriptor| it.is_step_type();
     let resources: Vec<_> = BUILT_IN.iter().filter(is_step).collect();
     let types: BTreeSet<_> =
         resources.iter().flat_map(|it| &it.resource).map(|it| it.yaml).collect();

@@ -31,7 +31,7 @@ fn holds(path: &str, cases: &[Case]) {
 #[test]
 fn no_resource_is_forgotten() {
     // One with a block needs steps: `@cached` is tried with the binary.
-    // What is copied from a target needs one: `opal-target/tests/it/fetching.rs` has the laws for it.
+    // What is copied from a target needs one: `opal-cli/tests/it/fetching.rs` has it.
     let is_alone = |it: &&&Descriptor| {
         it.resource.is_some() && it.block == Block::Forbidden && it.path != "file.fetch"
     };

@@ -39,8 +39,9 @@ impl Encoder {
         self.raw(bytes);
     }
 
-    #[cfg(test)]
-    pub(crate) fn into_bytes(self) -> Zeroizing<Vec<u8>> {
+    /// What was encoded so far.
+    #[must_use]
+    pub fn into_bytes(self) -> Zeroizing<Vec<u8>> {
         self.0
     }
 

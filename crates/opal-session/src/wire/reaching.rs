@@ -65,7 +65,9 @@ impl Wire for Mount {
 
     fn decode(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
         let text = String::decode(from)?;
-        text.parse().map_err(|_| Malformed("an invalid mount"))
+        // There is one way to write it.
+        let mount = text.parse::<Self>().ok().filter(|mount| mount.to_string() == text);
+        mount.ok_or(Malformed("an invalid mount"))
     }
 }
 

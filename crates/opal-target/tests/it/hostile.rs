@@ -9,7 +9,10 @@ use std::sync::Arc;
 use std::thread;
 
 use opal_core::Secret;
+use opal_core::files::{Entry, EntryKind};
+use opal_core::hash::Digest;
 use opal_core::resolver::{Links, Trouble, TroubleKind};
+use opal_core::tree::TreeLimits;
 use opal_remote::{Greeting, RemoteSession, Terms};
 use opal_session::stop::Stop;
 use opal_session::wire::codec::{Encoder, Name, Wire, encoded};
@@ -163,6 +166,47 @@ impl Wire for Bytes {
         _: &mut opal_session::wire::codec::Decoder<'_>,
     ) -> Result<Self, opal_session::wire::codec::Malformed> {
         unreachable!("it is only sent")
+    }
+}
+
+/// A tree of a liar: a root, and entries of any depth with any name.
+fn tree(entries: &[(u32, &str, EntryKind)]) -> Vec<u8> {
+    let entry = |kind| Entry { kind, mode: 0o644, owner: 0, group: 0, bytes: 1 };
+    let mut bytes = Encoder::default();
+    bytes.count(entries.len() + 1);
+    bytes.count(0);
+    entry(EntryKind::Directory).encode(&mut bytes);
+    None::<Digest>.encode(&mut bytes);
+    for (depth, name, kind) in entries {
+        depth.encode(&mut bytes);
+        bytes.bytes(name.as_bytes());
+        entry(*kind).encode(&mut bytes);
+        (*kind == EntryKind::File).then_some(Digest([0; 32])).encode(&mut bytes);
+    }
+    bytes.into_bytes().to_vec()
+}
+
+#[test]
+fn a_tree_that_leads_out_of_itself_is_the_end_of_the_connection() {
+    let fetch = |session: &RemoteSession| {
+        let limits = TreeLimits { entries: 3, bytes: 100 };
+        probe(session, |probe| probe.tree(Path::new("/x"), &limits).map(drop))
+    };
+    use EntryKind::{File, Link};
+    for (entries, why) in [
+        (&[(1, "..", File)][..], "a name is `.` or `..`"),
+        (&[(1, "a/../../x", File)], "a name contains `/`"),
+        (&[(1, "a", File), (1, "a", File)], "not in order"),
+        (&[(1, "a", Link), (2, "x", File)], "inside of what is not a directory"),
+        (&[(1, "a", File), (1, "b", File), (1, "c", File)], "an answer of another kind"),
+    ] {
+        let bytes = tree(entries);
+        let trouble = lied(fetch, move |sender, number| {
+            sender.message(Kind::Reply, talk(number), &Reply::Done).unwrap();
+            sender.data(content(number), &bytes).unwrap();
+            sender.end(content(number), bytes.len() as u64).unwrap();
+        });
+        is_lost(&trouble, why);
     }
 }
 

@@ -185,8 +185,13 @@ fn every_example_of_a_resource_can_be_planned() {
     for resource in resources() {
         for example in list(&resource, "examples") {
             let found = steps(text(example, "source"));
-            let uses = |step: &Value| text(step, "decorator")[1..] == *text(&resource, "path");
-            assert!(found.iter().any(uses), "{example}: {found:?}");
+            // Where it is in a block on a target, the step is in there.
+            fn uses(step: &Value, path: &str) -> bool {
+                text(step, "decorator")[1..] == *path
+                    || step["block"].as_array().into_iter().flatten().any(|it| uses(it, path))
+            }
+            let path = text(&resource, "path");
+            assert!(found.iter().any(|step| uses(step, path)), "{example}: {found:?}");
         }
     }
 }

@@ -85,3 +85,36 @@ fn failed(path: &Path, done: &str, error: &io::Error) -> Trouble {
     let message = format!("`{}` cannot be {done}: {}", path.display(), Reason(error.kind()));
     Trouble::new(TroubleKind::Failed, message, "check the disk and the connection, and run again")
 }
+
+#[cfg(test)]
+mod tests {
+    use opal_core::files::Entry;
+    use opal_core::tree::TreeLimits;
+    use opal_session::Session;
+    use opal_testing::{LoggedSession, MemoryWorld};
+
+    use super::super::place::Place;
+    use super::*;
+
+    #[test]
+    fn a_target_that_sends_more_than_it_says_is_cut_off() {
+        let facts = |bytes| Facts {
+            source: "/far".into(),
+            place: Place { anchor: "/p".into(), makes_anchor: false, copy: "/p/far".into() },
+            tree: vec![TreeEntry {
+                path: "".into(),
+                entry: Entry { kind: EntryKind::File, mode: 0o6644, owner: 0, group: 0, bytes: 1 },
+                digest: None,
+            }],
+            differing: vec![Differing { index: 0, is_there: false }],
+            left_out: 0,
+            limits: TreeLimits { entries: 1, bytes },
+        };
+        let target = MemoryWorld::default().file("/far", vec![b'x'; 100_000]);
+        let session = LoggedSession::new().world(MemoryWorld::default().directory("/p"));
+        let trouble = make(&facts(99_999), &target, session.files()).unwrap_err();
+        assert_eq!(trouble.kind, TroubleKind::TooLarge);
+        assert!(!session.log().iter().any(|line| line.contains("keep")), "{:?}", session.log());
+        make(&facts(100_000), &target, session.files()).unwrap();
+    }
+}

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use opal_core::contract::schema_hash;
-use opal_core::decorator::{BLOCK_TEXT, Descriptor};
+use opal_core::decorator::{BLOCK_TEXT, Descriptor, Site};
 use opal_core::inventory::CACHED;
 use opal_core::plan::{Arg, Binding, Handle, Node, Note, Part, Step};
 use opal_core::{Code, Diagnostic, Span, Type, Value};
@@ -44,6 +44,13 @@ impl<'a> Planner<'a> {
             return Err(self.stop(
                 Diagnostic::new(Code::OnlyHere, call.span, message)
                     .help("put the block on the target into `@cached`, or do without it there"),
+            ));
+        }
+        if descriptor.site == Site::Facts && self.target.is_none() {
+            let message = format!("`@{}` outside a block that runs on a target", descriptor.path);
+            return Err(self.stop(
+                Diagnostic::new(Code::NoTarget, call.span, message)
+                    .help("use it inside `@ssh.host`, `@ssh.hosts` or `@container.exec`"),
             ));
         }
         let path = place.next(descriptor.path);
