@@ -169,7 +169,8 @@ fn the_content_of_a_file_that_is_the_same_on_both_sides_does_not_cross() {
                   @file.template(\"big.j2\", \"text\")\n        @file.fetch(\"fetched\", to=\"out\")\n    }\n}\n";
     let Some((mut sshd, opal)) = servers(&["web1"], source) else { return };
     let proxy = Proxy::start(sshd.port());
-    sshd.configure(&format!("Host web1\n  Port {}\n", proxy.port()));
+    let port = proxy.port();
+    sshd.configure(&format!("Host web1\n  Port {port}\n  StrictHostKeyChecking no\n"));
     // Nothing that a compression could make small.
     let mut state = 1_u64;
     let mut next = || {

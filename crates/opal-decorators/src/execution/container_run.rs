@@ -46,7 +46,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         LOST,
     ],
     block: Block::Required,
-    capabilities: &[Capability::Processes, Capability::Network],
+    capabilities: &[Capability::Network, Capability::Processes],
     boundary: Some(&ContainerRun),
     examples: &[Example {
         title: "a build in a clean environment",

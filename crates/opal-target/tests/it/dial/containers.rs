@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use opal_core::target::{Engine, Hop, Pod};
+use opal_core::target::{Engine, Hop, NewContainer, Pod};
 use opal_remote::{Mode, Terms};
 use opal_session::Session as _;
 use opal_testing::podman::{NAME, Podman};
@@ -56,6 +56,42 @@ fn the_end_of_a_session_in_a_container_leaves_no_process() {
     opal_testing::processes::eventually("nothing is left", || {
         !opal_testing::processes::is_running("98765")
     });
+}
+
+#[test]
+fn a_new_container_inside_a_target_is_made_there_and_gone_with_its_session() {
+    let Some(podman) = Podman::start(Path::new(PROGRAM)) else { return };
+    let caller = Caller::new(podman.environment());
+    let hop = Hop::NewContainer(NewContainer {
+        engine: Engine::Podman,
+        image: NAME.parse().unwrap(),
+        mounts: Vec::new(),
+        network: Some("host".parse().unwrap()),
+    });
+    let before = podman.names();
+    let outer = act(caller.dial(&Hop::Local, Mode::Effect).unwrap());
+    let inner = act(caller.dial_from(outer.inside(), &hop, Mode::Effect).unwrap());
+    let (printed, code) = run(&inner, Path::new("/"), "ls /.opal-target; exit 4");
+    assert_eq!((printed.as_str(), code), ("/.opal-target\n", 4));
+    assert_eq!(podman.names().len(), before.len() + 1);
+    drop(inner);
+    opal_testing::processes::eventually("it is removed", || podman.names() == before);
+    // Who only reads makes nothing.
+    let reading = caller.dial(&Hop::Local, Mode::ReadOnly).unwrap();
+    let reading = reading.look(Terms::default(), world()).unwrap();
+    for refused in [
+        caller.dial_from(reading.inside(), &hop, Mode::Effect).unwrap_err(),
+        caller.dial(&hop, Mode::ReadOnly).unwrap_err(),
+    ] {
+        assert_eq!(refused.to_string(), "the container is created when the block runs");
+    }
+    // So does one whose image is not there.
+    let mut other = hop;
+    if let Hop::NewContainer(new) = &mut other {
+        new.image = "localhost/nothing".parse().unwrap();
+    }
+    assert!(caller.dial(&other, Mode::Effect).is_err());
+    opal_testing::processes::eventually("nothing is left", || podman.names() == before);
 }
 
 #[test]
