@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use opal_core::decorator::{Block, Cost, Descriptor, Exposure, Param, Presence, Role, Subject};
+use opal_core::decorator::{Cost, Descriptor, Exposure, Param, Presence, Role, Subject};
 use opal_core::resource::Status;
 use opal_core::{Type, Value};
 use opal_decorators::{BUILT_IN, registry};
