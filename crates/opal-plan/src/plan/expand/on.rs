@@ -47,7 +47,7 @@ impl<'a> Planner<'a> {
             step.args.push((name.into(), value));
         }
         self.fill(descriptor, &mut step);
-        self.on_targets(boundary, &args, block, &mut step)?;
+        self.on_targets(boundary, (&args, None), block, &mut step)?;
         out.push(step);
         Ok(())
     }
