@@ -73,7 +73,13 @@ fn there(opened: &Opened, words: &[&str], stop: &Stop) -> Option<String> {
     };
     let (start, environment) = (opened.start(), BTreeMap::new());
     let stop = stop.limited(LIMIT, Duration::ZERO);
-    let place = Place { base: &start, directory: &start, environment: &environment, stop: &stop };
+    let place = Place {
+        base: &start,
+        directory: &start,
+        environment: &environment,
+        sources: None,
+        stop: &stop,
+    };
     let answer = session.probe(&place).ask(&Ask::program(words)).ok()?;
     (answer.code == 0).then(|| answer.stdout.expose().to_owned())
 }
