@@ -63,6 +63,8 @@ fn a_changed_host_key_is_77_and_76_once_ssh_knows_it_and_nothing_runs() {
         ]
     );
     assert_eq!(marks(&sshd), 1);
+    let record = opal.call(&["--root", "root", "runs", "show"]);
+    record.code(0).says("infra_mutated: web1: host key is ");
     run(&opal, &["--force"]).code(0).says("infra_mutated:web1");
     assert_eq!(marks(&sshd), 2);
     plan(&opal).code(0);

@@ -164,7 +164,10 @@ impl From<&Difference> for Drifted {
             code: difference.code,
             path: difference.path.as_deref().map(str::to_owned),
             key: difference.key.as_deref().map(str::to_owned),
-            words: difference.words.clone(),
+            words: match &difference.machine {
+                Some(machine) => format!("{machine}: {}", difference.words),
+                None => difference.words.clone(),
+            },
         }
     }
 }
