@@ -35,6 +35,7 @@ mod git;
 mod held_still;
 mod helpers;
 mod inner;
+mod limit;
 mod mistake;
 mod module_roots;
 mod options;

@@ -38,7 +38,7 @@ use table::{Of, ROWS, Row, SELECTS, VERIFY_ROWS};
 pub(crate) use words::{Taken, known, names, names_behind, taken};
 
 /// What was asked of opal: of the plan, and of the run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) plan: PlanOptions,
     pub(crate) run: RunOptions,
@@ -65,7 +65,7 @@ impl Behind {
 }
 
 /// What was asked of a plan, and what holds for plans and runs.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PlanOptions {
     pub(crate) dry_run: bool,
     pub(crate) resolve: bool,
@@ -92,6 +92,7 @@ pub(crate) struct PlanOptions {
     pub(crate) root: Option<PathBuf>,
     /// Later ones win over earlier ones.
     pub(crate) env_files: Vec<PathBuf>,
+    pub(crate) limit: Option<String>,
     pub(crate) debug: Option<Debugged>,
     pub(crate) telemetry: Option<Telemetry>,
 }
@@ -304,6 +305,7 @@ impl PlanOptions {
             cache: given.flag("cache"),
             root: given.path("root"),
             env_files: given.many("env-file"),
+            limit: given.text("limit"),
             debug: given.text("debug").map(|level| match level.as_str() {
                 "paths" => Debugged::Paths,
                 _ => Debugged::Detailed,
@@ -334,8 +336,8 @@ impl PlanOptions {
             on: self.on.or(other.on),
             cache: self.cache || other.cache,
             root: self.root.or(other.root),
-            // Those of `other` stood before.
             env_files: [other.env_files, self.env_files].concat(),
+            limit: self.limit.or(other.limit),
             debug: self.debug.or(other.debug),
             telemetry: self.telemetry.or(other.telemetry),
         }

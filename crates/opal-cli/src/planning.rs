@@ -31,7 +31,7 @@ use crate::env_file::Environment;
 use crate::failure::{Exit, Failure, Stopped};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
-use crate::{helpers, targets, view};
+use crate::{helpers, limit, targets, view};
 
 use project::project_name;
 pub(crate) use project::{checked_out, commit, is_as_committed, is_modified, project_file};
@@ -97,6 +97,7 @@ pub(crate) fn plan(
     context.stages.end("plan");
     match planned {
         Ok(resolved) => {
+            limit::leaves_some(aim.selection.limit, &resolved.limited)?;
             // A run asks the shell that it starts anyway.
             if aim.purpose != Purpose::Run {
                 demand_syntax(subject, context, options, &resolved, &world)?;

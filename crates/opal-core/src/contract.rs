@@ -26,7 +26,9 @@ mod wire_v1;
 
 use std::fmt;
 
-pub use compare::{Cause, Change, Difference, Drift, Earlier, Side, Verdict, compare, diff};
+pub use compare::{
+    Cause, Change, Difference, Drift, Earlier, Side, Verdict, compare, compare_limited, diff,
+};
 pub use error::{FormatError, FormatErrorKind, Section};
 pub use file::{Encoding, Sign, encode};
 pub use frame::{Frame, Header};

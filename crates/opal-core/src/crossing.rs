@@ -20,6 +20,30 @@ pub use settings::Settings;
 /// What plans call the targets of a block; no parameter has this name.
 pub const TARGETS: &str = "targets";
 
+/// What plans call the places of the targets that `--limit` has left, of all that the block has:
+/// batches and shares are those of the whole fleet.
+pub const PLACES: &str = "places";
+
+/// The places of the targets that are left, of so many.
+#[must_use]
+pub fn places_of(places: impl Iterator<Item = usize>, total: usize) -> Value {
+    let int = |number: usize| Value::Int(i64::try_from(number).unwrap_or(i64::MAX));
+    let at = Value::Array(places.map(int).collect());
+    Value::Map(BTreeMap::from([("at".to_owned(), at), ("of".to_owned(), int(total))]))
+}
+
+/// Reads what [`places_of`] wrote.
+#[must_use]
+pub fn places(data: &Data) -> Option<(Vec<usize>, usize)> {
+    let Data::Map(fields) = data else { return None };
+    let int = |data: &Data| match data {
+        Data::Int(number) => usize::try_from(*number).ok(),
+        _ => None,
+    };
+    let Some(Data::Array(at)) = fields.get("at") else { return None };
+    Some((at.iter().map(int).collect::<Option<_>>()?, int(fields.get("of")?)?))
+}
+
 /// The key of a value of one member of a fleet. In the steps, which are the same for all members, its
 /// key has `*` where this has the name of the member.
 #[must_use]

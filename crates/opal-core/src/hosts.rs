@@ -1,5 +1,6 @@
 //! Inventories of hosts, and whoever reads them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -23,6 +24,14 @@ pub struct Wanted<'a> {
 pub trait Inventories: Send + Sync + fmt::Debug {
     /// The selected hosts, in order. Nothing is changed.
     fn members(&self, wanted: &Wanted<'_>, probe: &dyn Probe) -> Result<Vec<Member>, Trouble>;
+
+    /// Which of these members, each with its groups, a pattern means. One that is unknown to it means
+    /// none.
+    fn limited(
+        &self,
+        pattern: &str,
+        members: &[(&str, &[String])],
+    ) -> Result<BTreeSet<String>, Trouble>;
 
     /// Whether reading it starts a program.
     fn is_expensive(&self, inventory: &str) -> bool;

@@ -18,6 +18,8 @@ pub struct Selection<'a> {
     /// Empty for all.
     pub only: &'a [String],
     pub skip: &'a [String],
+    /// The targets of fleets that are left, by `--limit`; all without it.
+    pub limit: Option<&'a str>,
 }
 
 impl Selection<'_> {

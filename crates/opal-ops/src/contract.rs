@@ -15,6 +15,7 @@
 mod refusal;
 
 use opal_core::contract::{self, Change, Contract, Drift, Earlier, Frame, Verdict};
+use opal_core::hosts::{self, Inventories};
 use opal_core::keys::{KeyError, Keys};
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::resolver::{Probe, Trouble};
@@ -59,6 +60,8 @@ pub struct Now<'n> {
     /// Has the records of earlier runs of the contract; none where nothing can be kept.
     pub root: Option<&'n Root>,
     pub stop: &'n Stop,
+    /// The targets of fleets that are left: all others are neither compared nor asked.
+    pub limit: Option<&'n str>,
 }
 
 impl std::fmt::Debug for Now<'_> {
@@ -244,7 +247,13 @@ pub fn compare(
         }
         (planned, _) => planned?,
     };
-    let mut verdict = contract::compare(&opened.contract, &fresh.plan);
+    let mut verdict = match now.limit {
+        Some(limit) => {
+            let misses = |name: &str| is_missed(limit, name, &fresh);
+            contract::compare_limited(&opened.contract, &fresh.plan, &misses)
+        }
+        None => contract::compare(&opened.contract, &fresh.plan),
+    };
     // Where it is another plan, its steps say nothing about those of the contract.
     if verdict.may_be_forced() {
         let report = resources::of_contract(&fresh, now.registry, &key, now.place, now.stop)
@@ -267,6 +276,13 @@ pub fn compare(
     Ok(Compared { fresh, verdict, key })
 }
 
+/// Whether a target of the contract that is no longer there would be left by its name.
+fn is_missed(limit: &str, name: &str, fresh: &Resolved) -> bool {
+    let named = |reader: &dyn Inventories| reader.limited(limit, &[(name, &[])]);
+    !fresh.limited.all.contains(name)
+        && hosts::reader().and_then(named).is_ok_and(|left| !left.is_empty())
+}
+
 /// Plans what the contract has planned, with the contract's keys.
 fn plan_again(
     opened: &mut Opened,
@@ -279,7 +295,8 @@ fn plan_again(
     let is_older = opened.contract.is_older();
     let purpose = if is_older { Purpose::OldContract } else { Purpose::Contract };
     let may_skip = permits_skips(planned);
-    let (algorithm, selection) = (planned.algorithm, Selection::default());
+    let selection = Selection { limit: now.limit, ..Selection::default() };
+    let algorithm = planned.algorithm;
     let aim = Aim { algorithm, purpose, selection, may_skip };
     let fresh = subject.examine(now.registry).map_err(Unplanned::Errors).and_then(|examined| {
         if examined.elsewhere > 0 {

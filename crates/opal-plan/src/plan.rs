@@ -57,7 +57,7 @@ use demand::Stop;
 use planner::Planner;
 use scope::{Entry, Source};
 
-pub use request::{Purpose, Request, Resolved, Unplanned, source_hash};
+pub use request::{Limited, Purpose, Request, Resolved, Unplanned, source_hash};
 
 /// Makes a plan. What is wrong with it is reported all at once, as far as it can be seen.
 pub fn plan(

@@ -38,6 +38,7 @@ pub fn header(target: &str, second: u64) -> Header<'_> {
         plan_hash: Some(Algorithm::Sha256.digest(&[b"plan"])),
         refusal: None,
         contract: None,
+        limit: None,
         drift: Vec::new(),
         directory: Some("/srv/shop".into()),
         place: Some(Algorithm::Sha256.digest(&[b"place"])),

@@ -91,6 +91,9 @@ fn options(context: &Context<'_>, asked: &Asked) -> Vec<String> {
     if let Some(targets) = &plan.on {
         option(ON, targets.clone());
     }
+    if let Some(limit) = &plan.limit {
+        option("--limit", limit.clone());
+    }
     for file in &plan.env_files {
         option("--env-file", file.display().to_string());
     }

@@ -100,7 +100,7 @@ pub(crate) fn execute(
     if let Some(exit) = questions::ask(&questions, vault, asked.run.yes, errand.watched)? {
         return Ok(exit);
     }
-    let header = recording::header(context, errand, &start);
+    let header = recording::header(context, asked, errand, &start);
     let reporting = Reporting::begin(context, asked, &header)?;
     let kept_by = errand.keeper.map(|keeper| keeper.begin(plan)).transpose()?;
     let collector = reporting.as_ref().map(Reporting::collector);

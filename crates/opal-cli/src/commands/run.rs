@@ -31,7 +31,7 @@ use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::signals::Watched;
 use crate::verb::Verb;
-use crate::{planning, reports, view};
+use crate::{limit, planning, reports, view};
 use compare::{Here, undecided};
 use current::Current;
 use new_contract::{new_contract, of_module};
@@ -86,11 +86,14 @@ fn attempt(
     path: &Path,
     matches: &ArgMatches,
 ) -> Result<Exit, Failure> {
-    let options = &asked.plan;
     let bytes = read_file(path)?;
     let attempt = Attempt { context, asked, path, bytes: &bytes };
-    let opened =
-        open(context, options, path, &bytes).map_err(|failure| attempt.refused(failure, None))?;
+    let opened = open(context, &asked.plan, path, &bytes)
+        .map_err(|failure| attempt.refused(failure, None))?;
+    let task = &opened.contract.plan().target.name;
+    let narrowed = limit::with_failed(context, asked, task)?;
+    let asked = narrowed.as_ref().unwrap_or(asked);
+    let (attempt, options) = (Attempt { asked, ..attempt }, &asked.plan);
     let file = context.file(matches);
     let contract = Some(&opened.contract);
     let read = Current::read(context, &opened.contract, file, options)
@@ -158,6 +161,7 @@ fn hold(
         Err(Stopped::Undecided(why)) => return undecided(why, watched),
     };
     let (how, compared) = (allowed.how, &allowed.compared);
+    limit::leaves_some(options.limit.as_deref(), &compared.fresh.limited)?;
     let new_contract = new_contract(context, options, &opened.contract, source, path);
     match how {
         How::Same => {}

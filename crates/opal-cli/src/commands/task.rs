@@ -29,7 +29,7 @@ use crate::source::NotLoaded;
 use crate::task_words::{Missing, Others, Typed, Words};
 use crate::tasks::{self, Task};
 use crate::verb::Verb;
-use crate::{project, projects, reports, source, task_words, view};
+use crate::{limit, project, projects, reports, source, task_words, view};
 
 /// A task with the words behind its name.
 pub(crate) fn run(
@@ -219,6 +219,8 @@ pub(super) fn carry_out(
         }
         None => subject,
     };
+    let narrowed = limit::with_failed(context, asked, &record_target(subject))?;
+    let asked = narrowed.as_ref().unwrap_or(asked);
     if verb == Verb::Watch {
         return watch::watch(context, subject, asked);
     }
@@ -237,6 +239,12 @@ pub(super) fn carry_out(
     reports::around(context, &asked.run.reports, subject.target(), || {
         run_now(context, subject, asked)
     })
+}
+
+/// As records name what is run.
+fn record_target(subject: &Subject<'_>) -> String {
+    let file = || subject.loaded.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    subject.function.clone().or_else(file).unwrap_or_default()
 }
 
 /// Plans, and runs the plan.

@@ -11,7 +11,7 @@ use super::Given;
 use super::report::ReportTo;
 use crate::failure::Failure;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RunOptions {
     pub(crate) timeout: Option<Duration>,
     /// The path of a step, or `step:N`.

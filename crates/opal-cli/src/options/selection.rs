@@ -9,9 +9,10 @@ use crate::tasks::option;
 
 impl PlanOptions {
     /// For everything that a target has.
-    pub(crate) fn aim(&self, purpose: Purpose) -> Aim<'static> {
+    pub(crate) fn aim(&self, purpose: Purpose) -> Aim<'_> {
         let algorithm = self.algorithm.unwrap_or_default();
-        Aim { algorithm, purpose, selection: Selection::default(), may_skip: self.cache }
+        let selection = Selection { limit: self.limit.as_deref(), ..Selection::default() };
+        Aim { algorithm, purpose, selection, may_skip: self.cache }
     }
 }
 
@@ -23,7 +24,7 @@ impl Asked {
 
     /// The resources that are meant.
     pub(crate) fn selection(&self) -> Selection<'_> {
-        Selection { only: &self.only, skip: &self.skip }
+        Selection { only: &self.only, skip: &self.skip, limit: self.plan.limit.as_deref() }
     }
 
     /// The same as it is typed, after something else.

@@ -51,7 +51,7 @@ const fn short(short: char, row: Row) -> Row {
 }
 
 #[rustfmt::skip]
-pub(super) static ROWS: [Row; 36] = [
+pub(super) static ROWS: [Row; 37] = [
     short('n', row("dry-run", Nothing, Plan, "Show the plan and run nothing; expensive values are deferred")),
     row("resolve", Nothing, Plan, "Resolve every value; write a contract if the output is a file or a pipe"),
     row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, json-compact, or cmd:PROGRAM for your own"),
@@ -69,6 +69,7 @@ pub(super) static ROWS: [Row; 36] = [
     row("root", Folder("DIR"), Both, "The directory for keys and records"),
     row("changed-since", Text("REF"), Both, "Of DIR/...:TASK, select only projects that have changed since this commit"),
     row("on", Text("TARGETS"), Both, "Run the task on other hosts: HOST, HOST,HOST or INVENTORY#PATTERN"),
+    row("limit", Text("PATTERN"), Both, "Narrow every fleet to the targets that match, as in web:!web3, or @failed[:RUN]"),
     row("env-file", Files("FILE"), Both, "Read variables that the environment does not set; may be repeated"),
     row("debug", OneOf("LEVEL", &["paths", "detailed"]), Both, "Trace each stage on standard error: paths or detailed"),
     row("telemetry", OneOf("LEVEL", &["basic", "timing"]), Both, "Print counts of each stage on standard error: basic, or timing with times"),

@@ -185,6 +185,7 @@ fn facts(run: &Run, paint: Paint) -> Vec<(&'static str, String)> {
         });
         facts.push(("arguments", words.collect::<Vec<_>>().join(" ")));
     }
+    facts.extend(run.text("limit").map(|limit| ("limit", visible(limit))));
     facts.extend(commit(run).map(|commit| ("commit", visible(&commit))));
     let texts = [("plan", "plan_hash"), ("opal", "opal")];
     let texts = texts.into_iter().filter_map(|(name, key)| Some((name, visible(run.text(key)?))));

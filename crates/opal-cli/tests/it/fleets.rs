@@ -1,5 +1,7 @@
 //! Fleets: their tables, their records, and runs that continue them.
 
+mod limits;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ use crate::servers::servers;
 use crate::support::{Opal, binary};
 
 /// A project whose hosts are this machine: `h1` to `hN` of `hosts.ini`.
-fn local(count: usize, block: &str, options: &str) -> Option<Opal> {
+pub(super) fn local(count: usize, block: &str, options: &str) -> Option<Opal> {
     let helper = binary().with_file_name("opal-target");
     if !needs::has("the target helper (`cargo build -p opal-target`)", helper.exists()) {
         return None;
@@ -26,13 +28,13 @@ fn local(count: usize, block: &str, options: &str) -> Option<Opal> {
 }
 
 /// The table on standard error, without times.
-fn table(text: &str) -> Vec<Vec<&str>> {
+pub(super) fn table(text: &str) -> Vec<Vec<&str>> {
     let lines = text.lines().skip_while(|line| !line.starts_with("TARGET")).skip(1);
     let rows = lines.take_while(|line| !line.is_empty() && !line.contains(": "));
     rows.map(|line| line.split_whitespace().collect()).collect()
 }
 
-fn records(opal: &Opal) -> Vec<PathBuf> {
+pub(super) fn records(opal: &Opal) -> Vec<PathBuf> {
     let folder = opal.path().join("root/logs/run/task");
     let mut all: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();

@@ -7,6 +7,7 @@
 
 mod align;
 mod cause;
+mod limited;
 mod machines;
 mod resources;
 mod selection;
@@ -16,6 +17,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 pub use cause::Cause;
+pub use limited::compare_limited;
 pub use resources::Earlier;
 
 use self::align::Walk;

@@ -163,11 +163,11 @@ impl Drawing<'_> {
     }
 
     fn reads(&mut self, plan: &Plan) {
-        if plan.reads.is_empty() {
-            return;
-        }
-        self.title("Reads:");
-        for read in &plan.reads {
+        let reads = plan.reads.iter().filter(|read| !is_of_block(&read.key));
+        for (index, read) in reads.enumerate() {
+            if index == 0 {
+                self.title("Reads:");
+            }
             match (&read.public, &read.placeholder) {
                 (Some(public), _) => {
                     self.entry(&read.key, &public.to_string(), &["public".to_owned()]);
@@ -212,6 +212,15 @@ impl Drawing<'_> {
         self.ink.inline(Style::Open, "note:");
         self.line(&format!(" {text}"));
     }
+}
+
+/// Whether the block itself says it: which target it runs on is not read anywhere.
+fn is_of_block(key: &str) -> bool {
+    let own = ["target.name", "target.host", "target.index", "target.groups"];
+    let is_own = |name: &&str| {
+        key.strip_suffix(*name).is_some_and(|site| site.is_empty() || site.ends_with('/'))
+    };
+    own.iter().any(is_own)
 }
 
 fn shown(value: &PlanValue) -> String {

@@ -1,10 +1,11 @@
 //! What the decorators whose blocks run elsewhere have in common.
 
 use std::fmt::Display;
+use std::ops::Range;
 
 use opal_core::action::{Action, BranchOutput, Conditions, Fleet, Halt, OnFailure, Stage};
 use opal_core::boundary::{Member, crossing, planned};
-use opal_core::crossing::{Facts, Role, Target};
+use opal_core::crossing::{Facts, PLACES, Role, Target, places};
 use opal_core::decorator::{Param, Presence};
 use opal_core::fleet::{Batches, FleetError, Tolerance};
 use opal_core::message;
@@ -144,14 +145,18 @@ pub(super) fn fleet(members: Vec<Member>) -> Result<Vec<Member>, Trouble> {
     Ok(members)
 }
 
-/// The sizes of the batches, and how many targets may fail.
+/// The sizes of the batches, and how many targets may fail. Targets that `--limit` leaves out keep their
+/// places: those that are left stay in their batches.
 pub(super) fn policy(inputs: &Inputs, count: usize) -> Result<(Vec<usize>, usize), Trouble> {
     let value = |name| inputs.data(name).and_then(constant);
     let batches = value("batch").map_or(Ok(Batches::whole()), |batch| Batches::read(&batch));
     let batches = batches.map_err(|error| no_share("batch", &error))?;
     let tolerance = value("tolerate").map_or(Ok(Tolerance::default()), |it| Tolerance::read(&it));
     let tolerance = tolerance.map_err(|error| no_share("tolerate", &error))?;
-    Ok((batches.of(count).map(|batch| batch.len()).collect(), tolerance.of(count)))
+    let (places, total) =
+        inputs.open.get(PLACES).and_then(places).unwrap_or_else(|| ((0..count).collect(), count));
+    let size = |batch: Range<usize>| places.iter().filter(|place| batch.contains(place)).count();
+    Ok((batches.of(total).map(size).collect(), tolerance.of(total)))
 }
 
 /// None for what is not given.

@@ -62,6 +62,10 @@ impl<'p> Actor<'_, 'p> {
     pub(super) fn run_fleet(&mut self, fleet: &Fleet) -> Result<(), Halt> {
         let (walk, step, here) = (self.walk, self.begun.step, &*self.here);
         let count = fleet.crossings.len();
+        // `--limit` has left none of them.
+        if count == 0 {
+            return Ok(());
+        }
         let output = walk.job.output.of_block(fleet.output);
         let most = fleet.most.clamp(1, count.max(1));
         walk.tell(Kind::Branches { path: &step.path, count, most }, here)?;

@@ -146,6 +146,7 @@ impl Machine {
                 place: &place,
                 root: Some(&self.root),
                 stop,
+                limit: None,
             },
             tolerance: self.tolerance,
         };

@@ -10,7 +10,7 @@ use super::demand::Demand;
 use super::dependencies::Dependencies;
 use super::expand::{Ahead, Change};
 use super::graph::{Cell, Graph};
-use super::request::{Purpose, Request};
+use super::request::{Limited, Purpose, Request};
 use super::scoped::Program;
 use super::targeted::Targeted;
 use super::warn::Unmatched;
@@ -24,6 +24,8 @@ pub(crate) struct Planner<'a> {
     pub(super) target: Option<Rc<Targeted>>,
     /// How often something was read that depends on the target.
     pub(super) target_reads: usize,
+    /// What `--limit` has left of fleets.
+    pub(super) limited: Limited,
     /// `@args`.
     pub(super) args: Datum,
     pub(super) globals: Vec<Option<Cell>>,
@@ -74,6 +76,7 @@ impl<'a> Planner<'a> {
             graph: Graph::new(request.purpose == Purpose::Quick),
             target: None,
             target_reads: 0,
+            limited: Limited::default(),
             args,
             globals: vec![None; program.globals.len()],
             declared: vec![None; program.globals.len()],

@@ -1,6 +1,6 @@
 //! What is planned, and what comes of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::keys::KeyError;
@@ -71,8 +71,19 @@ pub struct Resolved {
     pub secrets: BTreeMap<Key, Data>,
     /// Who may see which of them.
     pub showing: Showing,
+    /// What `--limit` has left of its fleets.
+    pub limited: Limited,
     /// What is probably not meant, in the order of the places.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// What `--limit` has left.
+#[derive(Clone, Debug, Default)]
+pub struct Limited {
+    /// The names of all targets of all fleets.
+    pub all: BTreeSet<String>,
+    /// Those that are left.
+    pub left: BTreeSet<String>,
 }
 
 /// Why there is no plan.

@@ -58,7 +58,8 @@ pub(super) fn settle(
     settler.keep_reads(&planner, key.as_ref());
     let Settler { secrets, showing, mut warnings, sites, .. } = settler;
     warnings.extend(super::warn::unmatched(&planner.unmatched, key.as_ref(), plan.algorithm));
-    let mut resolved = Resolved { plan, secrets, showing, warnings };
+    let limited = std::mem::take(&mut planner.limited);
+    let mut resolved = Resolved { plan, secrets, showing, limited, warnings };
     if let (false, Some(key)) = (sites.is_empty(), &key) {
         draw::draw(&mut planner, &mut resolved, sites, keys, key)?;
     }

@@ -9,6 +9,7 @@ mod outputs;
 mod places;
 mod plugins;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use opal_core::Data;
@@ -67,6 +68,10 @@ impl Inventories for Planting {
         let vars = [("HOLDER".to_owned(), Ok(Data::text(CANARY)))].into();
         let facts = Facts { name: "web1".to_owned(), vars, ..Facts::default() };
         Ok(vec![Member { target: Target { name, hop, role: None, key_file: None }, facts }])
+    }
+
+    fn limited(&self, _: &str, _: &[(&str, &[String])]) -> Result<BTreeSet<String>, Trouble> {
+        Ok(BTreeSet::new())
     }
 
     fn is_expensive(&self, _: &str) -> bool {

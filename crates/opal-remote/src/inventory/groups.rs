@@ -124,6 +124,20 @@ impl Inventory {
         Ok(())
     }
 
+    /// A host by its name, in these groups.
+    pub(super) fn add_member(
+        &mut self,
+        name: &str,
+        groups: &[String],
+    ) -> Result<(), InventoryError> {
+        let place = Place { file: "--limit".into(), line: 0 };
+        for group in groups.iter().map(String::as_str).chain(["all"]) {
+            let group = self.group(group);
+            self.add_hosts(name, group, &Variables::new(), &place)?;
+        }
+        Ok(())
+    }
+
     fn new_host(&mut self, name: String, place: &Place) -> usize {
         let index = self.hosts.len();
         self.host_names.insert(name.clone(), index);

@@ -1,6 +1,6 @@
 //! Inventories, as blocks of the language ask for them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::Data;
 use opal_core::boundary::Member;
@@ -10,6 +10,7 @@ use opal_core::resolver::{Probe, Trouble, TroubleKind};
 use opal_core::target::{Engine, Hop, Ssh, Via};
 
 use super::error::{Fault, InventoryError};
+use super::groups::Inventory;
 use super::target::{Address, Become, Connection, Permissions, Privilege, Target};
 use super::{Source, read};
 
@@ -30,6 +31,19 @@ impl Inventories for Reader {
             return Err(InventoryError::new(fault).into());
         }
         selected.targets.into_iter().map(|target| member(target, &permissions)).collect()
+    }
+
+    fn limited(
+        &self,
+        pattern: &str,
+        members: &[(&str, &[String])],
+    ) -> Result<BTreeSet<String>, Trouble> {
+        let mut inventory = Inventory::default();
+        for (name, groups) in members {
+            inventory.add_member(name, groups)?;
+        }
+        let names = inventory.names(pattern)?;
+        Ok(names.into_iter().map(str::to_owned).collect())
     }
 
     fn is_expensive(&self, inventory: &str) -> bool {

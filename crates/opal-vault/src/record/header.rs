@@ -27,6 +27,8 @@ pub struct Header<'a> {
     pub algorithm: Algorithm,
     /// None where the file of a contract does not say it.
     pub plan_hash: Option<Digest>,
+    /// `--limit`, where the run was narrowed.
+    pub limit: Option<String>,
     /// The contract that is run, or was refused.
     pub contract: Option<Contract>,
     /// In what the contract is no longer true: of a forced or refused one.
@@ -181,6 +183,7 @@ impl Header<'_> {
         self.origin(&mut line);
         line.text("id", self.id.as_str());
         line.text("kind", "run_started");
+        line.maybe("limit", self.limit.as_deref());
         line.text("opal", self.version);
         line.number("pid", self.pid);
         self.place(&mut line, vault);
@@ -209,6 +212,7 @@ impl Header<'_> {
         ending.hidden(&mut line);
         line.maybe("host", self.host.as_deref());
         line.text("id", self.id.as_str());
+        line.maybe("limit", self.limit.as_deref());
         if ending.modified == Some(true) {
             line.flag("modified", true);
         }

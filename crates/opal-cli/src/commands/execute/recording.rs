@@ -56,7 +56,12 @@ pub(crate) fn place(start: &Path) -> Option<Digest> {
 }
 
 /// What a record says about the run before it begins.
-pub(super) fn header<'a>(context: &Context<'_>, errand: &Errand<'a>, start: &Path) -> Header<'a> {
+pub(super) fn header<'a>(
+    context: &Context<'_>,
+    asked: &Asked,
+    errand: &Errand<'a>,
+    start: &Path,
+) -> Header<'a> {
     let (source, plan) = (&errand.subject.loaded.path, &errand.resolved.plan);
     let contract = errand.contract.as_ref().map(|held| held.named.clone());
     let drift = errand.contract.as_ref().map(|held| held.drift.clone()).unwrap_or_default();
@@ -81,6 +86,7 @@ pub(super) fn header<'a>(context: &Context<'_>, errand: &Errand<'a>, start: &Pat
         algorithm: plan.algorithm,
         plan_hash: Some(plan_hash(plan)),
         refusal: None,
+        limit: asked.plan.limit.clone(),
         contract,
         drift,
         directory: Some(directory(start)),

@@ -45,6 +45,12 @@ pub(crate) fn plan(
 ) -> Result<Exit, Failure> {
     let options = &asked.plan;
     let output = output(options, context.ambient.stdout_is_terminal)?;
+    if options.limit.is_some() && options.is_for_contract() {
+        return Err(Failure::usage(
+            "`--limit` does not apply to making a contract, which is for all targets",
+            "narrow a run of the contract: `opal run --plan FILE --limit PATTERN`",
+        ));
+    }
     if let Some(path) = output.file() {
         contract::check_paths(&subject.loaded.path, path)?;
     }

@@ -63,6 +63,7 @@ impl<'h> Here<'h> {
             place: &self.place,
             root: self.root.as_ref(),
             stop: self.watched.stop(),
+            limit: self.options.limit.as_deref(),
         }
     }
 

@@ -123,6 +123,7 @@ impl Attempt<'_> {
                 file_digest: Algorithm::Sha256.digest(&[self.bytes]),
                 path: self.path.display().to_string(),
             }),
+            limit: self.asked.plan.limit.clone(),
             drift,
             refusal: Some(why),
             directory: start.as_deref().map(recording::directory),

@@ -2,7 +2,7 @@
 
 use super::Words;
 use super::constructs::steered_by;
-use crate::crossing::TARGETS;
+use crate::crossing::{PLACES, TARGETS};
 use crate::plan::{Arg, Step};
 use crate::value::Value;
 use crate::view::ink::{Ink, Style};
@@ -11,7 +11,7 @@ use crate::view::ink::{Ink, Style};
 const MAX_NAMES: usize = 12;
 
 /// Arguments of a block on targets that its line says in another way.
-const SAID: [&str; 3] = ["by", "roots", TARGETS];
+const SAID: [&str; 4] = ["by", "roots", TARGETS, PLACES];
 
 impl Words<'_> {
     /// Whether an argument is said after the call.

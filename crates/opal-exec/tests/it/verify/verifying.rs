@@ -67,7 +67,7 @@ impl Verifying {
         let survey = Survey {
             jobs: self.jobs,
             timeout: self.timeout,
-            selection: Selection { only: &self.only, skip: &self.skip },
+            selection: Selection { only: &self.only, skip: &self.skip, limit: None },
             key: self.key.as_ref(),
             reach: Some(&self.reach),
             ..bare::survey(plan, values, registry, session, at, &vault, stop)

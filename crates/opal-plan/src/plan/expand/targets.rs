@@ -1,12 +1,14 @@
 //! Blocks that run on targets.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use opal_core::boundary::{self, Boundary, Member};
-use opal_core::crossing::{Facts, TARGETS};
+use opal_core::crossing::{Facts, PLACES, TARGETS, places_of};
 use opal_core::decorator::Presence;
 use opal_core::fleet::MAX_TARGETS;
+use opal_core::hosts;
 use opal_core::plan::{Arg, Node, Step};
 use opal_core::resolver::{Input, Inputs, TroubleKind};
 use opal_core::target::{Hop, MAX_LEVELS};
@@ -19,6 +21,7 @@ use crate::plan::demand::Stop;
 use crate::plan::parameters;
 use crate::plan::place::Place;
 use crate::plan::planner::Planner;
+use crate::plan::request::Limited;
 use crate::plan::scoped::{ArgName, ArgValue, Block, BoundArg};
 use crate::plan::targeted::Targeted;
 
@@ -86,11 +89,23 @@ impl<'a> Planner<'a> {
             self.stop(Diagnostic { code, ..error })
         })?;
         self.count(&members, span)?;
-        let targets = members.iter().map(|member| member.target.to_value()).collect();
+        let left = if is_fleet { self.limit(&members, step)? } else { None };
+        let total = members.len();
+        let members = members.into_iter().enumerate();
+        let is_left = |(_, it): &(usize, Member)| {
+            left.as_ref().is_none_or(|left| left.contains(it.target.name.as_str()))
+        };
+        let members: Vec<(usize, Member)> = members.filter(is_left).collect();
+        let targets = members.iter().map(|(_, member)| member.target.to_value()).collect();
         step.args.push((TARGETS.into(), Arg::Const(Value::Array(targets))));
+        if left.is_some() {
+            let places = members.iter().map(|(place, _)| *place);
+            step.args.push((PLACES.into(), Arg::Const(places_of(places, total))));
+        }
         step.sort_args();
         let mut variants = Vec::new();
-        for (index, member) in members.iter().enumerate() {
+        for (at, (index, member)) in members.iter().enumerate() {
+            let index = *index;
             self.nests(&member.target.hop, span)?;
             let crossing = boundary::crossing(&inputs, member.target.clone());
             let around = self.target.as_ref().and_then(|around| around.way.clone());
@@ -109,7 +124,7 @@ impl<'a> Planner<'a> {
             variant.args.push((TARGETS.into(), Arg::Const(Value::Array(vec![name]))));
             variants.push(variant);
             // The same block for all, where it does not depend on the target.
-            if self.target_reads == reads && index == 0 {
+            if self.target_reads == reads && at == 0 {
                 break;
             }
         }
@@ -118,6 +133,19 @@ impl<'a> Planner<'a> {
             false => variants.into_iter().flat_map(|variant| variant.block).collect(),
         };
         Ok(())
+    }
+
+    /// The targets of a fleet that `--limit` leaves; none where it says nothing.
+    fn limit(&mut self, members: &[Member], step: &Step) -> Result<Option<BTreeSet<String>>, Stop> {
+        let Some(pattern) = self.request.selection.limit else { return Ok(None) };
+        let known = members.iter().map(|it| (it.target.name.as_str(), &*it.facts.groups));
+        let known: Vec<(&str, &[String])> = known.collect();
+        let left = hosts::reader().and_then(|reader| reader.limited(pattern, &known));
+        let left = left.map_err(|found| self.stop(trouble(found, step.span)))?;
+        let Limited { all, left: in_all } = &mut self.limited;
+        all.extend(known.iter().map(|(name, _)| (*name).to_owned()));
+        in_all.extend(left.iter().cloned());
+        Ok(Some(left))
     }
 
     fn on_target(
