@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use opal_core::contract::{Change, Contract, Difference, Drift, TargetRecord};
-use opal_core::crossing::{TARGETS, Target};
+use opal_core::crossing::{PLACES, TARGETS, Target, places, places_of};
 use opal_core::hash::Algorithm;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Arg, Node, Plan, Step};
@@ -165,12 +165,27 @@ pub(crate) fn omitted(differences: &[Difference]) -> BTreeSet<String> {
     names.map(|name| name.split('/').next().unwrap_or(name).to_owned()).collect()
 }
 
-/// Takes targets out of the blocks of a plan.
+/// Takes targets out of the blocks of a plan. The others keep their places, and with these their batches.
 pub(crate) fn omit(steps: &mut [Step], names: &BTreeSet<String>) {
     for step in steps {
+        let known = step.arg(PLACES).and_then(|arg| match arg {
+            Arg::Const(value) => places(&Data::from(value)),
+            _ => None,
+        });
         let targets = step.args.iter_mut().find(|(name, _)| name == TARGETS);
         if let Some((_, Arg::Const(Value::Array(targets)))) = targets {
-            targets.retain(|target| !name_of(target).is_some_and(|name| names.contains(name)));
+            let count = targets.len();
+            let (mut at, of) = known.unwrap_or_else(|| ((0..count).collect(), count));
+            let is_left =
+                |target: &Value| !name_of(target).is_some_and(|name| names.contains(name));
+            let mut left = targets.iter().map(is_left).collect::<Vec<_>>().into_iter();
+            at.retain(|_| left.next().unwrap_or_default());
+            targets.retain(is_left);
+            if at.len() < count && step.node != Node::Variant {
+                step.args.retain(|(name, _)| name != PLACES);
+                step.args.push((PLACES.into(), Arg::Const(places_of(at.into_iter(), of))));
+                step.sort_args();
+            }
             let variants = step.block.iter_mut();
             for variant in variants.filter(|it| it.node == Node::Variant) {
                 omit(std::slice::from_mut(variant), names);
