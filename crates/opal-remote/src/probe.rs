@@ -141,7 +141,8 @@ impl Probe for RemoteProbe<'_> {
     fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
         // Only for a home directory has the target to be asked.
         if !path.starts_with('~') {
-            return Ok(self.base.join(path));
+            // With a slash at its end a link would be what it leads to.
+            return Ok(self.base.join(path).components().collect());
         }
         self.path(&Look::Place { base: self.base.clone(), path: path.to_owned() })
     }
