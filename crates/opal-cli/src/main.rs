@@ -21,6 +21,7 @@
 
 mod ambient;
 mod arguments;
+mod asker;
 mod builtins;
 mod checked_file;
 mod clock;
@@ -77,8 +78,8 @@ fn main() -> ExitCode {
     }
     opal_files::memory::keep_private();
     if first == TARGET[0] && std::env::args_os().nth(2).is_some_and(|it| it == TARGET[1]) {
-        let served = program::run(words.skip(1), std::env::vars_os().collect());
-        return served.map_or_else(|ended| view::unserved(&ended), |()| ExitCode::SUCCESS);
+        let served = program::run(&TARGET, words.skip(1), std::env::vars_os().collect());
+        return served.map_or_else(|ended| view::unserved(&ended), ExitCode::from);
     }
     helpers::render_templates();
     targets::read_inventories();

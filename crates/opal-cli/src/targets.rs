@@ -1,31 +1,35 @@
 //! The targets of this process.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use opal_remote::dial::Origin;
-use opal_remote::helper::{Program, Programs};
+use opal_helper::Unusable;
+use opal_remote::dial::{Asker, Origin};
+use opal_remote::helper::{Flaw, Program, Programs};
 use opal_remote::inventory::Reader;
 use opal_remote::reaching::{Ready, Targets};
 use opal_session::targets::Reach;
 use opal_session::world::{OsWorld, Surroundings};
 
+use crate::asker::Person;
 use crate::inner::TARGET;
 
 /// Who reaches targets from a machine as steps see it. Nothing happens before one is asked for.
 pub(crate) fn from(surroundings: Surroundings, is_interactive: bool) -> Arc<dyn Reach> {
+    let asker = is_interactive.then(|| Arc::new(Person::default()) as Arc<dyn Asker>);
     Arc::new(Targets::new(move || {
         let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("opal"));
+        let origin = Arc::new(Origin {
+            environment: (*surroundings.environment).clone(),
+            directory: surroundings.caller.clone(),
+            helper: (own, TARGET.iter().map(Into::into).collect()),
+        });
         Ready {
-            origin: Origin {
-                environment: (*surroundings.environment).clone(),
-                directory: surroundings.caller.clone(),
-                helper: (own.clone(), TARGET.iter().map(Into::into).collect()),
-            },
-            programs: programs(&own),
+            programs: programs(&origin),
+            origin,
             world: Arc::new(OsWorld::new(surroundings.clone())),
             marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
-            is_interactive,
+            asker: asker.clone(),
         }
     }))
 }
@@ -36,16 +40,29 @@ pub(crate) fn read_inventories() {
 }
 
 /// The helpers that can be sent: those in this program, or else the one beside it, which nobody else may
-/// have written.
-fn programs(own: &Path) -> Programs {
+/// have written and which is of this build.
+fn programs(origin: &Origin) -> Programs {
     let embedded = Programs::embedded();
     if !embedded.is_empty() {
         return embedded;
     }
-    let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
-    let beside = own.with_file_name("opal-target");
-    match opal_files::trusted::check(&beside).map(|()| Program::read(&beside)) {
-        Ok(Ok(program)) => Programs::of(program),
-        Ok(Err(_)) | Err(_) => embedded,
+    beside(origin).map_or_else(
+        |unusable| {
+            let (message, help) = (unusable.to_string(), unusable.help());
+            Programs::none(Flaw { message, help, is_unsafe: unusable.is_unsafe() })
+        },
+        Programs::of,
+    )
+}
+
+fn beside(origin: &Origin) -> Result<Program, Unusable> {
+    let name = "opal-target";
+    let path = opal_helper::find(name)?;
+    let program =
+        Program::read(&path).map_err(|error| Unusable::NotStarted { name, kind: error.kind() })?;
+    // One that is packed cannot be asked. Whoever packs one knows what it is.
+    match program.gzip().is_some() || origin.accepts(&path) {
+        true => Ok(program),
+        false => Err(Unusable::NotThisBuild { name, path }),
     }
 }

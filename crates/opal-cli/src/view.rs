@@ -64,6 +64,12 @@ pub(crate) fn ask(question: &opal_vault::Shown<'_>) {
     say(&format!("{} [y/N] ", diagnostics::visible(&question.text())));
 }
 
+/// A question that another program asks, as it asks it; the answer is on its last line.
+pub(crate) fn pass_on_question(question: &str) {
+    let lines: Vec<_> = question.split('\n').map(diagnostics::visible).collect();
+    say(&lines.join("\n"));
+}
+
 /// Whether a JSON document was printed: what fails after that is not another one.
 static HAS_PRINTED_JSON: AtomicBool = AtomicBool::new(false);
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::crossing::{Crossing, Facts, Settings, TARGETS, Target};
+use crate::crossing::{Crossing, Facts, HelperUse, Settings, TARGETS, Target};
 use crate::data::{Data, Secret};
 use crate::gather::Gather as _;
 use crate::resolver::{Inputs, Probe, Trouble, TroubleKind};
@@ -49,6 +49,12 @@ pub fn crossing(inputs: &Inputs, target: Target) -> Crossing {
     Crossing { target, settings: settings(inputs).into(), visit: 0 }
 }
 
+/// Whether a block with these arguments wants a helper on its targets.
+#[must_use]
+pub fn helper(inputs: &Inputs) -> HelperUse {
+    if inputs.text("helper") == Some("none") { HelperUse::None } else { HelperUse::Auto }
+}
+
 /// What a block with these arguments says about its crossings.
 fn settings(inputs: &Inputs) -> Settings {
     let secret = |data: &Data| match data {
@@ -81,6 +87,9 @@ fn settings(inputs: &Inputs) -> Settings {
         forwards_agent: inputs.is_true("forward_agent"),
         lost: duration("lost"),
         connect: duration("connect_timeout"),
+        helper: helper(inputs),
+        // Only a block on one host names it so.
+        asks: inputs.text("host").is_some(),
     }
 }
 

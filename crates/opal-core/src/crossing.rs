@@ -15,7 +15,7 @@ use crate::resolver::Trouble;
 use crate::target::{Engine, Hop, NewContainer, Pod, Ssh, TargetName, User, Via};
 use crate::value::Value;
 
-pub use settings::Settings;
+pub use settings::{HelperUse, Settings};
 
 /// What plans call the targets of a block; no parameter has this name.
 pub const TARGETS: &str = "targets";

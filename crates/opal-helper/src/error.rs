@@ -35,6 +35,11 @@ pub enum Unusable {
         name: &'static str,
         build: String,
     },
+    /// The same, where it does not say which.
+    NotThisBuild {
+        name: &'static str,
+        path: PathBuf,
+    },
     NotStarted {
         name: &'static str,
         kind: ErrorKind,
@@ -64,6 +69,7 @@ impl Unusable {
             Self::Unknown { .. }
             | Self::Missing { .. }
             | Self::OtherBuild { .. }
+            | Self::NotThisBuild { .. }
             | Self::NotStarted { .. } => {
                 "install it with opal, in one directory: `cargo install --path crates/opal-cli`, or \
                  unpack the whole release"
@@ -94,6 +100,13 @@ impl fmt::Display for Unusable {
             }
             Self::OtherBuild { name, build } => {
                 write!(f, "`{name}` is of another build: it is {build}, and opal is {BUILD}")
+            }
+            Self::NotThisBuild { name, path } => {
+                write!(
+                    f,
+                    "`{name}` is of another build than opal, or not a helper: `{}`",
+                    path.display()
+                )
             }
             Self::NotStarted { name, kind } => {
                 write!(f, "`{name}` cannot be started: {}", Reason(*kind))

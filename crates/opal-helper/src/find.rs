@@ -10,7 +10,7 @@ use opal_files::trusted::{self, Untrusted};
 use crate::Unusable;
 
 /// The path of a helper that may be started.
-pub(crate) fn find(name: &'static str) -> Result<PathBuf, Unusable> {
+pub fn find(name: &'static str) -> Result<PathBuf, Unusable> {
     let own = std::env::current_exe().and_then(|path| path.canonicalize());
     let own = own.map_err(|error| Unusable::Unknown { name, kind: error.kind() })?;
     beside(&own, name)

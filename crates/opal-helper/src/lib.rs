@@ -27,6 +27,7 @@ mod trouble;
 pub use client::{Answer, Helper};
 pub use error::Unusable;
 pub use extra::{EXTRA, Extra};
+pub use find::find;
 pub use parcel::Parcel;
 pub use server::{Asking, serve};
 pub use trouble::{read as read_trouble, write as write_trouble};

@@ -72,7 +72,7 @@ impl Content {
                 Some(Event::Data(_, bytes)) => (self.chunk, self.at) = (bytes, 0),
                 Some(Event::End) => self.has_ended = true,
                 Some(Event::Fail(why)) => return Err(why.into()),
-                Some(Event::Reply(_)) | None => {}
+                Some(Event::Reply(_) | Event::Signal(_)) | None => {}
             }
             if self.chunk.is_empty() && !self.has_ended && stop.order() != Order::GoOn {
                 return Err(io::ErrorKind::TimedOut.into());

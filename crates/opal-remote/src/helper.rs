@@ -22,7 +22,19 @@ pub struct Program {
 
 /// The helpers that can be sent, one for each kind of machine.
 #[derive(Clone, Debug, Default)]
-pub struct Programs(Vec<Program>);
+pub struct Programs {
+    all: Vec<Program>,
+    flaw: Option<Flaw>,
+}
+
+/// Why opal has no helper to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flaw {
+    pub message: String,
+    pub help: String,
+    /// Whether somebody else could have put it there.
+    pub is_unsafe: bool,
+}
 
 static EMBEDDED: &[Program] = include!(concat!(env!("OUT_DIR"), "/helpers.rs"));
 
@@ -33,18 +45,30 @@ impl Programs {
     /// Those that opal has with it: what it was built with, which `build.rs` tells.
     #[must_use]
     pub fn embedded() -> Self {
-        Self(EMBEDDED.to_vec())
+        Self { all: EMBEDDED.to_vec(), flaw: None }
     }
 
     /// Only this one.
     #[must_use]
     pub fn of(program: Program) -> Self {
-        Self(vec![program])
+        Self { all: vec![program], flaw: None }
+    }
+
+    /// None at all.
+    #[must_use]
+    pub fn none(flaw: Flaw) -> Self {
+        Self { all: Vec::new(), flaw: Some(flaw) }
+    }
+
+    /// Why there is none at all.
+    #[must_use]
+    pub fn flaw(&self) -> Option<&Flaw> {
+        self.flaw.as_ref()
     }
 
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// The helper for a machine of this kind, as `uname -sm` or an image names it; none where there is none.
@@ -57,13 +81,13 @@ impl Programs {
             other => other,
         };
         let is_linux = system.eq_ignore_ascii_case("linux");
-        self.0.iter().find(|it| is_linux && it.arch == arch)
+        self.all.iter().find(|it| is_linux && it.arch == arch)
     }
 
     /// Of all of them.
     #[must_use]
     pub fn digests(&self) -> Vec<Digest> {
-        self.0.iter().map(|program| program.digest).collect()
+        self.all.iter().map(|program| program.digest).collect()
     }
 }
 
@@ -160,7 +184,10 @@ mod tests {
             digest: Algorithm::Sha256.digest(&[b""]),
             arch,
         };
-        let programs = Programs(["x86_64", "aarch64", "arm", "riscv64"].map(program).to_vec());
+        let programs = Programs {
+            all: ["x86_64", "aarch64", "arm", "riscv64"].map(program).to_vec(),
+            flaw: None,
+        };
         for (machine, arch) in [
             ("x86_64", Some("x86_64")),
             ("amd64", Some("x86_64")),

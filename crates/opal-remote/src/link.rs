@@ -11,7 +11,7 @@ use std::io::ErrorKind;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use opal_core::resolver::Trouble;
 use opal_session::stop::Stop;
@@ -51,6 +51,8 @@ pub(crate) struct Inner {
     looks: Gate,
     requests: Gate,
     bells: Mutex<Vec<Arc<Bell>>>,
+    /// When something was heard last.
+    heard: Mutex<Instant>,
 }
 
 /// A request that has been sent.
@@ -86,6 +88,7 @@ impl Link {
             // The helper frees a number a moment after its reply: a few are left for that.
             requests: Gate::new(MAX_REQUESTS - MAX_LOOKS),
             bells: Mutex::default(),
+            heard: Mutex::new(Instant::now()),
         });
         let reader = Arc::clone(&inner);
         thread::Builder::new()
@@ -163,6 +166,15 @@ impl Inner {
 
     pub(crate) fn lost(&self) -> Option<Loss> {
         self.lost.get().copied()
+    }
+
+    fn hear(&self) {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// For how long nothing was heard.
+    pub(crate) fn silence(&self) -> Duration {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
     /// What there is to say about a connection that is gone.

@@ -5,14 +5,17 @@ mod probe;
 mod running;
 mod trailer;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use opal_core::Secret;
 use opal_core::action::{Pending, Replace, TextFile};
 use opal_core::files::Files;
 use opal_core::message;
+use opal_core::message::{Message, Words};
 use opal_core::resolver::{Host, Probe, ScriptPart, Trouble, TroubleKind};
 use opal_core::shell::Shell;
 use opal_core::shell::syntax::Fault;
@@ -26,7 +29,8 @@ use crate::dial::origin::{Origin, drain};
 use crate::dial::said::Said;
 use crate::dial::ssh::{self, SshOptions};
 use crate::dial::talk::Wires;
-use crate::dial::{Identity, nonce};
+use crate::dial::{Identity, Mode, nonce};
+use crate::error::RemoteError;
 use crate::files::NoFiles;
 use probe::NoProbe;
 use running::Connection;
@@ -42,6 +46,30 @@ pub struct PlainSession {
     identity: Identity,
     host: Host,
     files: NoFiles,
+    /// On top of the environment there.
+    environment: BTreeMap<String, Secret>,
+    mode: Mode,
+    why: Why,
+}
+
+/// Why a target has no helper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The block wants none.
+    Chosen,
+    /// It cannot be stored or run there.
+    NoPlace,
+    /// There is none for such a machine.
+    NoProgram,
+}
+
+/// What a block wants of a target without a helper.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    pub options: SshOptions,
+    pub environment: BTreeMap<String, Secret>,
+    pub mode: Mode,
+    pub why: Why,
 }
 
 /// Reaches a host by `ssh` without a helper.
@@ -49,23 +77,42 @@ pub fn dial_plain(
     target: &TargetName,
     ssh: &Ssh,
     origin: &Arc<Origin>,
-    options: &SshOptions,
+    wanted: Wanted,
     stop: &Stop,
 ) -> Result<PlainSession, DialError> {
+    let Wanted { options, environment, mode, why } = wanted;
     let mut said = Said::default();
-    let facts = facts(ssh, origin, options, stop, &mut said);
-    let (shell, start, identity, arch) = facts.map_err(|cause| {
+    let facts = facts(ssh, origin, &options, stop, &mut said);
+    let Facts { shell, start, identity, host } = facts.map_err(|cause| {
         let (target, hop) = (target.clone(), Hop::Ssh(ssh.clone()));
         DialError { target, hop, cause, said: Box::new(said) }
     })?;
-    let host = Host { os: "linux".to_owned(), arch, name: target.as_str().to_owned() };
+    let host = Host { name: target.as_str().to_owned(), ..host };
     let files = NoFiles(target.as_str().to_owned());
-    let (target, ssh, options) = (target.clone(), ssh.clone(), options.clone());
-    let origin = Arc::clone(origin);
-    Ok(PlainSession { target, ssh, origin, options, shell, start, identity, host, files })
+    let (target, ssh, origin) = (target.clone(), ssh.clone(), Arc::clone(origin));
+    Ok(PlainSession {
+        target,
+        ssh,
+        origin,
+        options,
+        shell,
+        start,
+        identity,
+        host,
+        files,
+        environment,
+        mode,
+        why,
+    })
 }
 
-type Facts = (Shell, PathBuf, Identity, String);
+/// What is there. Nothing of it is proven.
+struct Facts {
+    shell: Shell,
+    start: PathBuf,
+    identity: Identity,
+    host: Host,
+}
 
 fn facts(
     ssh: &Ssh,
@@ -87,17 +134,18 @@ fn facts(
     let mut ended = || DialCause::Ended { code: transport.wait(running::LAST) };
     let (Some(found), Some(start)) = (line("facts"), line("start")) else { return Err(ended()) };
     let words: Vec<&str> = found.split(' ').collect();
-    let [shell, user, "Linux", arch, machine] = words[..] else {
-        let system = words.get(2).copied().unwrap_or_default().to_owned();
-        let machine = words.get(3).copied().unwrap_or_default().to_owned();
-        return Err(DialCause::NoProgram { system, machine });
-    };
+    let [shell, user, system, arch, machine] = words[..] else { return Err(DialCause::Strange) };
+    if ["MSYS", "MINGW", "CYGWIN", "Windows"].iter().any(|it| system.starts_with(it)) {
+        return Err(DialCause::Windows);
+    }
+    let os = if system == "Darwin" { "macos".to_owned() } else { system.to_ascii_lowercase() };
     let shell = if shell == "bash" { Shell::Bash } else { Shell::Sh };
     let user = user.parse().map_err(|_| DialCause::Strange)?;
     let machine = machine.trim_start_matches('.').to_owned();
-    let (os, arch) = ("linux".to_owned(), arch.to_owned());
-    let identity = Identity { user, machine, os, arch: arch.clone(), host_key: None };
-    Ok((shell, PathBuf::from(start), identity, arch))
+    let arch = arch.to_owned();
+    let identity = Identity { user, machine, os: os.clone(), arch: arch.clone(), host_key: None };
+    let host = Host { os, arch, name: String::new() };
+    Ok(Facts { shell, start: PathBuf::from(start), identity, host })
 }
 
 impl PlainSession {
@@ -136,6 +184,13 @@ impl PlainSession {
         drained.is_ok() && transport.finish(running::SIGNAL_TIME) == Some(0)
     }
 
+    /// The state of the machine, from where steps start: nothing of it can be read.
+    #[must_use]
+    pub fn standing(&self) -> Box<dyn Probe> {
+        let (target, directory) = (self.target.as_str().to_owned(), self.start.clone());
+        Box::new(NoProbe { target, directory, host: self.host.clone() })
+    }
+
     fn refused(&self, what: &str) -> Trouble {
         refused(self.target.as_str(), what)
     }
@@ -145,7 +200,7 @@ impl PlainSession {
 fn refused(target: &str, what: &str) -> Trouble {
     Trouble::new(
         TroubleKind::Denied,
-        message!("`", target, "` has no target helper: ", message::Words(what), " is not possible"),
+        message!("`", target, "` has no target helper: ", Words(what), " is not possible"),
         "only commands run there; remove `helper=\"none\"`, or make room for the helper",
     )
 }
@@ -157,10 +212,16 @@ impl Session for PlainSession {
     }
 
     fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
+        if self.mode == Mode::ReadOnly {
+            return Err(RemoteError::OnlyReads { target: self.target.as_str() }.into());
+        }
         running::run(self, work, stop, taker)
     }
 
     fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
+        if create && self.mode == Mode::ReadOnly {
+            return Err(RemoteError::OnlyReads { target: self.target.as_str() }.into());
+        }
         running::directory(self, from, path, create)
     }
 
@@ -185,8 +246,18 @@ impl Session for PlainSession {
     }
 
     fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's> {
-        let (target, directory) = (self.target.as_str(), place.directory.to_owned());
-        Box::new(NoProbe { target, directory, host: &self.host })
+        let (target, directory) = (self.target.as_str().to_owned(), place.directory.to_owned());
+        Box::new(NoProbe { target, directory, host: self.host.clone() })
+    }
+
+    fn note(&self) -> Option<Message> {
+        let why = match self.why {
+            Why::Chosen => "as `helper=\"none\"` says",
+            Why::NoPlace => "it has no directory in which the helper can be stored and run",
+            Why::NoProgram => "opal has no helper for such a machine",
+        };
+        let target = self.target.as_str();
+        Some(message!("only commands run on `", target, "`, without a helper: ", Words(why)))
     }
 
     fn files(&self) -> &dyn Files {

@@ -2,6 +2,7 @@
 
 mod holding;
 mod image;
+mod plain;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,21 +10,22 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use opal_core::crossing::{Crossing, Settings};
+use opal_core::crossing::{Crossing, HelperUse, Settings};
 use opal_core::resolver::{Probe, Trouble};
 use opal_core::target::{Hop, Identity};
-use opal_session::Session;
 use opal_session::stop::Stop;
 use opal_session::targets::{Access, Reach, Reached, Refused, Trust};
 use opal_session::wire::Timing;
 use opal_session::world::OsWorld;
+use opal_session::{Session, Terminal};
 
 use crate::dial::pace::Pace;
 use crate::dial::ssh::SshOptions;
-use crate::dial::{Base, Mode, Options, Origin, dial};
+use crate::dial::{Asker, Base, Dialled, Mode, Options, Origin, dial};
 use crate::error::RemoteError;
 use crate::greeting::Terms;
 use crate::helper::Programs;
+use crate::plain::{PlainSession, Why};
 use crate::session::{ReadOnlySession, RemoteSession};
 use holding::{End, Holding};
 
@@ -31,16 +33,21 @@ use holding::{End, Holding};
 const MOST: usize = 256;
 
 /// What is needed to reach a target.
-#[derive(Debug)]
 pub struct Ready {
-    pub origin: Origin,
+    pub origin: Arc<Origin>,
     pub programs: Programs,
     /// Opal's machine, as it is read for targets.
     pub world: Arc<OsWorld>,
     /// Tells the processes of this run from all others.
     pub marker: String,
-    /// Whether somebody can answer what `ssh` asks.
-    pub is_interactive: bool,
+    /// Who answers what `ssh` asks.
+    pub asker: Option<Arc<dyn Asker>>,
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ready").field("origin", &self.origin).finish_non_exhaustive()
+    }
 }
 
 /// Makes it when the first target is asked for.
@@ -55,6 +62,8 @@ pub struct Targets {
     pace: Pace,
     /// Whom connections may lead to.
     holding: Holding,
+    /// Of opal, where somebody sits in front of it.
+    terminal: OnceLock<Arc<Terminal>>,
 }
 
 /// A hop, and the visit that its target was made for.
@@ -94,6 +103,8 @@ enum Kept {
 enum Opened {
     Acting(Arc<RemoteSession>),
     Reading(Arc<ReadOnlySession>),
+    /// Only commands, or nothing at all.
+    Plain(Arc<PlainSession>),
 }
 
 /// One connection that is to be made.
@@ -114,8 +125,14 @@ impl Targets {
     /// Nothing happens before a target is asked for.
     #[must_use]
     pub fn new(prepare: impl Fn() -> Ready + Send + Sync + 'static) -> Self {
-        let (ready, slots, holding) = (OnceLock::new(), Mutex::default(), Holding::default());
-        Self { prepare: Box::new(prepare), ready, slots, pace: Pace::new(MOST), holding }
+        Self {
+            prepare: Box::new(prepare),
+            ready: OnceLock::new(),
+            slots: Mutex::default(),
+            pace: Pace::new(MOST),
+            holding: Holding::default(),
+            terminal: OnceLock::new(),
+        }
     }
 
     fn ready(&self) -> &Ready {
@@ -177,8 +194,8 @@ impl Targets {
         let ready = self.ready();
         let Leg { crossing, levels, access, stop, .. } = leg;
         let Some((hop, visit)) = levels.last() else { return Err(RemoteError::NoWay.into()) };
-        let Settings { password, environment, forwards_agent, lost, connect, is_login, .. } =
-            &*crossing.settings;
+        let Settings { password, environment, lost, is_login, .. } = &*crossing.settings;
+        let asker = ready.asker.as_deref().filter(|_| crossing.settings.asks);
         let hops: Vec<Hop> = levels.iter().map(|(hop, _)| hop.clone()).collect();
         let end = End { way: leg.way, hops: &hops };
         let usual = Timing::default();
@@ -188,17 +205,18 @@ impl Targets {
             programs: &ready.programs,
             timing: Timing { ping: usual.ping.min(lost / 3), lost },
             ssh: SshOptions {
-                connect_timeout: connect.map_or(SshOptions::default().connect_timeout, length),
-                is_batch: !ready.is_interactive,
-                forward_agent: *forwards_agent,
-                key_file: crossing.target.key_file.clone(),
                 keys: self.holding.keys(&end),
+                ..ssh_options(crossing, asker.is_none())
             },
             password: password.as_ref(),
-            asker: None,
+            asker,
         };
+        if crossing.settings.helper == HelperUse::None {
+            return self.dial_plain(leg, from.is_none(), Why::Chosen);
+        }
         let base = match from {
             None => Base::Here,
+            Some(Opened::Plain(_)) => return Err(plain::no_way(leg)),
             Some(Opened::Acting(session)) => session.inside(),
             Some(Opened::Reading(session)) => session.inside(),
         };
@@ -209,7 +227,12 @@ impl Targets {
         let name = &crossing.target.name;
         let gives = options.password.is_some();
         let dialled = self.pace.dial(gives, stop, || dial(name, base, hop, mode, &options, stop));
-        let dialled = dialled.map_err(|error| self.holding.failed(&end, error))?;
+        let dialled: Dialled = match dialled {
+            Err(error) if plain::is_possible(&error, leg) => {
+                return self.dial_plain(leg, from.is_none(), plain::why(&error));
+            }
+            dialled => dialled.map_err(|error| self.holding.failed(&end, error))?,
+        };
         let mut found = dialled.identity();
         if self.holding.is_contract()
             && let Some(image) = image::id(hop, &ready.origin, from, stop)
@@ -227,11 +250,13 @@ impl Targets {
             ..Terms::default()
         };
         let world = Arc::clone(&ready.world);
+        let terminal = self.terminal.get().cloned();
         Ok(match access {
             Access::Acting if leg.was_open => {
-                Opened::Acting(Arc::new(dialled.act_again(terms, world, stop)?))
+                let session = dialled.act_again(terms, world, stop)?;
+                Opened::Acting(Arc::new(session.on(terminal)))
             }
-            Access::Acting => Opened::Acting(Arc::new(dialled.act(terms, world)?)),
+            Access::Acting => Opened::Acting(Arc::new(dialled.act(terms, world)?.on(terminal))),
             Access::ReadOnly => Opened::Reading(Arc::new(dialled.look(terms, world)?)),
         })
     }
@@ -244,13 +269,20 @@ impl Reach for Targets {
         let session: Arc<dyn Session + Send> = match opened {
             Opened::Acting(session) => session,
             Opened::Reading(session) => session,
+            Opened::Plain(session) => session,
         };
         Ok(Reached { session, start })
+    }
+
+    fn lend(&self, terminal: Arc<Terminal>) {
+        // There is one at most.
+        let _ = self.terminal.set(terminal);
     }
 
     fn look(&self, way: &[Crossing]) -> Result<Box<dyn Probe>, Trouble> {
         match self.open(way, Access::ReadOnly, &Stop::new())? {
             Opened::Reading(session) => Ok(Box::new(session.standing())),
+            Opened::Plain(session) => Ok(session.standing()),
             Opened::Acting(_) => Err(RemoteError::NoWay.into()),
         }
     }
@@ -276,11 +308,13 @@ impl Open {
             Kept::Acting(session) => Opened::Acting(session.upgrade()?),
             Kept::Reading(session) => Opened::Reading(session.upgrade()?),
         };
-        let looking = match &session {
-            Opened::Acting(session) => session.looking(),
-            Opened::Reading(session) => session.looking(),
+        let is_lost = match &session {
+            Opened::Acting(session) => session.looking().lost().is_some(),
+            Opened::Reading(session) => session.looking().lost().is_some(),
+            // Each command has a connection of its own.
+            Opened::Plain(_) => false,
         };
-        let is_good = looking.lost().is_none() && self.settings.is_same(settings);
+        let is_good = !is_lost && self.settings.is_same(settings);
         is_good.then_some(session)
     }
 }
@@ -295,6 +329,7 @@ impl Opened {
         match self {
             Self::Acting(session) => Kept::Acting(Arc::downgrade(session)),
             Self::Reading(session) => Kept::Reading(Arc::downgrade(session)),
+            Self::Plain(_) => Kept::Held(self.clone()),
         }
     }
 
@@ -302,7 +337,20 @@ impl Opened {
         match self {
             Self::Acting(session) => session.looking().hello().start.clone(),
             Self::Reading(session) => session.looking().hello().start.clone(),
+            Self::Plain(session) => session.start().to_owned(),
         }
+    }
+}
+
+/// What a block says about its connections by `ssh`.
+fn ssh_options(crossing: &Crossing, is_batch: bool) -> SshOptions {
+    let (usual, settings) = (SshOptions::default(), &crossing.settings);
+    SshOptions {
+        connect_timeout: settings.connect.map_or(usual.connect_timeout, length),
+        is_batch,
+        forward_agent: settings.forwards_agent,
+        key_file: crossing.target.key_file.clone(),
+        ..usual
     }
 }
 

@@ -63,7 +63,7 @@ fn windows(looking: &Looking) -> Windows {
 
 fn shape(windows: Windows) -> Shape {
     let (output, error) = (Some(windows.output), Some(windows.error));
-    Shape { output, error, has_input: true, is_held: false }
+    Shape { output, error, has_input: true, ..Shape::default() }
 }
 
 fn reaching(hop: &Hop, dialling: &Dialling, has_password: bool, windows: Windows) -> Reaching {

@@ -1,5 +1,8 @@
 //! Commands on a target: their output is taken as it comes, their input is sent as it comes.
 
+mod keys;
+mod screen;
+
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,13 +15,15 @@ use opal_session::stop::{Order, Stop};
 use opal_session::wire::effect::{Effect, Running, Windows};
 use opal_session::wire::frame::{Channel, StreamId};
 use opal_session::wire::reply::Reply;
-use opal_session::{Ended, Input, Output, Taker, Work};
+use opal_session::{Ended, Input, Output, Taker, Terminal, Work};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use crate::connection::Acting;
 use crate::link::{Event, Sent, Shape};
 use crate::request::Heeding;
+use keys::Keys;
+use screen::Screen;
 
 /// After so much silence what is held back may be shown.
 const IDLE: Duration = Duration::from_millis(50);
@@ -34,16 +39,22 @@ const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 pub(crate) fn run(
     acting: &Acting,
+    terminal: Option<&Terminal>,
     work: Work<'_>,
     stop: &Stop,
     taker: &mut dyn Taker,
 ) -> Result<Ended, Trouble> {
     let budget = &acting.looking().inner().budget;
     let windows = Windows { output: budget.take(), error: budget.take() };
-    let input = match work.stdin {
-        // Many targets have no share in the terminal of opal.
-        Input::Own | Input::Nothing => None,
-        Input::From(fd) => Some(fd),
+    let is_whole = matches!((&work.stdout, &work.stderr), (Output::Taken, Output::Taken));
+    let source = match work.stdin {
+        // Nobody would make another program the leader of a terminal.
+        Input::Own if is_whole && work.interpreter.is_none() => {
+            let keys = terminal.and_then(|terminal| Keys::new(terminal.hold()?));
+            keys.map_or(Source::Nothing, Source::Keys)
+        }
+        Input::Own | Input::Nothing | Input::Terminal(_) => Source::Nothing,
+        Input::From(fd) => Source::Pipe(fd),
     };
     let running = Running {
         script: work.script.to_vec(),
@@ -52,23 +63,68 @@ pub(crate) fn run(
         previous: work.previous.map(ToOwned::to_owned),
         environment: work.environment.clone(),
         limits: work.limits,
-        has_input: input.is_some(),
+        has_input: source.is_there(),
+        terminal: source.keys().map(|keys| keys.face.clone()),
         windows,
     };
     let shape = Shape {
         output: Some(windows.output),
         error: Some(windows.error),
-        has_input: input.is_some(),
+        has_input: source.is_there(),
         is_held: false,
+        is_on_terminal: source.keys().is_some(),
     };
     let outputs = [work.stdout, work.stderr];
     let ended = match acting.begin(&Effect::Run { work: running }, shape, stop) {
-        Ok(sent) => command(&sent, input, outputs, stop, taker),
+        Ok(sent) => match source {
+            Source::Keys(keys) => on_terminal(acting, &sent, &keys, outputs, stop, taker),
+            Source::Pipe(fd) => command(&sent, Some(fd), outputs, stop, taker),
+            Source::Nothing => command(&sent, None, outputs, stop, taker),
+        },
         Err(trouble) => Err(trouble),
     };
     budget.give_back(windows.output);
     budget.give_back(windows.error);
     ended
+}
+
+/// What a command reads.
+enum Source<'a> {
+    Nothing,
+    Pipe(OwnedFd),
+    /// What is typed on opal's terminal.
+    Keys(Keys<'a>),
+}
+
+impl<'a> Source<'a> {
+    fn is_there(&self) -> bool {
+        !matches!(self, Self::Nothing)
+    }
+
+    fn keys(&self) -> Option<&Keys<'a>> {
+        match self {
+            Self::Keys(keys) => Some(keys),
+            Self::Nothing | Self::Pipe(_) => None,
+        }
+    }
+}
+
+/// A command that has the terminal of opal.
+fn on_terminal(
+    acting: &Acting,
+    sent: &Sent,
+    keys: &Keys<'_>,
+    outputs: [Output; 2],
+    stop: &Stop,
+    taker: &mut dyn Taker,
+) -> Result<Ended, Trouble> {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| keys.send(acting, sent, &is_over));
+        let ended = follow(sent, &outputs, Some(keys), stop, &mut Screen::new(taker));
+        is_over.store(true, Ordering::SeqCst);
+        ended
+    })
 }
 
 pub(crate) fn command(
@@ -84,7 +140,7 @@ pub(crate) fn command(
             let is_over = &is_over;
             scope.spawn(move || feed(sent, &input, is_over));
         }
-        let ended = follow(sent, &outputs, stop, taker);
+        let ended = follow(sent, &outputs, None, stop, taker);
         is_over.store(true, Ordering::SeqCst);
         ended
     })
@@ -93,6 +149,7 @@ pub(crate) fn command(
 fn follow(
     sent: &Sent,
     outputs: &[Output; 2],
+    keys: Option<&Keys<'_>>,
     stop: &Stop,
     taker: &mut dyn Taker,
 ) -> Result<Ended, Trouble> {
@@ -116,6 +173,7 @@ fn follow(
                 is_quiet = false;
             }
             Some(Event::End) => {}
+            Some(Event::Signal(number)) => keys.iter().for_each(|keys| keys.signal(number)),
             Some(Event::Reply(Reply::Ended { ended })) => return Ok(ended),
             Some(Event::Reply(Reply::Trouble { trouble })) => return Err(trouble),
             Some(_) => return Err(sent.nonsense()),

@@ -18,7 +18,7 @@ use opal_session::wire::effect::Effect;
 use opal_session::wire::look::Look;
 use opal_session::wire::reply::Reply;
 use opal_session::world::OsWorld;
-use opal_session::{Ended, Place, Session, Taker, Work};
+use opal_session::{Ended, Place, Session, Taker, Terminal, Work};
 
 use crate::connection::{Acting, Base, Looking};
 use crate::content::Content;
@@ -33,6 +33,8 @@ pub struct RemoteSession {
     acting: Acting,
     files: RemoteFiles,
     origin: Arc<OsWorld>,
+    /// Of opal, for commands that read what opal reads.
+    terminal: Option<Arc<Terminal>>,
 }
 
 /// A target that is only read: its connection cannot express an effect.
@@ -47,7 +49,13 @@ impl RemoteSession {
     #[must_use]
     pub fn new(acting: Acting, origin: Arc<OsWorld>) -> Self {
         let files = RemoteFiles::root(acting.clone());
-        Self { acting, files, origin }
+        Self { acting, files, origin, terminal: None }
+    }
+
+    /// The same for commands that one sits in front of.
+    #[must_use]
+    pub fn on(self, terminal: Option<Arc<Terminal>>) -> Self {
+        Self { terminal, ..self }
     }
 
     /// Ends what the commands have left running, as in a local session. A helper that is lost does
@@ -165,7 +173,7 @@ impl Session for RemoteSession {
     }
 
     fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
-        run::run(&self.acting, work, stop, taker)
+        run::run(&self.acting, self.terminal.as_deref(), work, stop, taker)
     }
 
     fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {

@@ -32,18 +32,21 @@ use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use opal_core::Secret;
 use opal_core::action::{Limits, Pending, Replace, TextFile};
 use opal_core::files::Files;
 use opal_core::inventory::EntryStore;
+use opal_core::message::Message;
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
 use opal_core::stream::{Closed, Stream};
 
 use crate::stop::Stop;
 use opal_core::shell::syntax::Fault;
 
-pub use local::{Ends, LocalSession, Setup, Starting, Terminal, Transport, lead};
+pub use local::{Ends, Face, Hold, LocalSession, OnSignal, Resized, Setup, Size, Starting};
+pub use local::{Terminal, Transport, lead};
 
 pub trait Session: Sync + fmt::Debug {
     /// Reads the texts of commands with the shell's parser and runs nothing: the texts that it
@@ -77,6 +80,11 @@ pub trait Session: Sync + fmt::Debug {
 
     /// The machine of the session, as seen from where a step is.
     fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's>;
+
+    /// What whoever runs a block in it has to know; none where it can do everything.
+    fn note(&self) -> Option<Message> {
+        None
+    }
 
     /// Its files, to change.
     fn files(&self) -> &dyn Files;
@@ -137,6 +145,8 @@ pub enum Input {
     Own,
     Nothing,
     From(OwnedFd),
+    /// A terminal that opal has, on another machine.
+    Terminal(Arc<Terminal>),
 }
 
 #[derive(Debug)]

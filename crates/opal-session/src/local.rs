@@ -31,7 +31,7 @@ mod files;
 mod flow;
 mod interpreters;
 mod lane;
-mod leader;
+pub(crate) mod leader;
 mod limits;
 pub(crate) mod login;
 mod mark;
@@ -56,7 +56,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use opal_core::action::{Pending, Replace, TextFile};
@@ -75,14 +75,14 @@ use limits::Enforced;
 use opal_core::shell::{Shell, syntax::Fault};
 use processes::{MARKER, Moment};
 use setup::{NO_PIPES, failed};
-use terminal::{Attached, Resized};
+use terminal::Attached;
 
 use waiting::{Interpreter, Waiting};
 
 pub use leader::lead;
 pub use setup::Setup;
 pub(crate) use site::{FILES, LocalFiles};
-pub use terminal::Terminal;
+pub use terminal::{Face, Hold, OnSignal, Resized, Size, Terminal};
 pub use transport::{Ends, Starting, Transport};
 
 /// Shells and programs on this machine.
@@ -95,7 +95,6 @@ pub struct LocalSession {
     /// Builtins that were run as programs.
     alone: AtomicUsize,
     began: Moment,
-    resized: OnceLock<Option<Resized>>,
     world: OnceLock<OsWorld>,
 }
 
@@ -113,7 +112,6 @@ impl LocalSession {
             lanes: AtomicUsize::new(0),
             alone: AtomicUsize::new(0),
             began: Moment::now(),
-            resized: OnceLock::new(),
             world: OnceLock::new(),
         }
     }
@@ -150,30 +148,13 @@ impl LocalSession {
         (&self.setup.environment, &self.setup.start)
     }
 
-    /// The terminal has another size. Safe to call at any time, from any thread.
-    pub fn resized(&self) {
-        if let Some(resized) = self.bell() {
-            resized.ring();
+    /// The terminal that a command is for, as long as opal is in front of it.
+    fn terminal(&self, stdin: &Input) -> Option<Arc<Terminal>> {
+        match stdin {
+            Input::Own => self.setup.terminal.clone().filter(|terminal| terminal.is_in_front()),
+            Input::Terminal(terminal) => Some(Arc::clone(terminal)),
+            Input::Nothing | Input::From(_) => None,
         }
-    }
-
-    /// The terminal, as long as opal is in front of it.
-    fn terminal(&self) -> Option<&Terminal> {
-        self.setup.terminal.as_ref().filter(|terminal| terminal.is_in_front())
-    }
-
-    fn bell(&self) -> Option<&Resized> {
-        self.setup.terminal.as_ref()?;
-        self.resized.get_or_init(|| Resized::new().ok()).as_ref()
-    }
-
-    /// Takes the terminal for a command, where the lane is one.
-    fn attach(&self, lane: &Lane) -> Result<Option<Attached<'_>>, Trouble> {
-        let (Some(terminal), Some(pty)) = (&self.setup.terminal, &lane.pty) else {
-            return Ok(None);
-        };
-        let attached = Attached::new(terminal, pty);
-        attached.map(Some).map_err(|error| failed("the terminal cannot be used", &error))
     }
 
     fn interpreter(&self) -> Option<&Interpreter> {
@@ -187,13 +168,13 @@ impl LocalSession {
 
     fn lane(&self, stdin: Input, stdout: Output, stderr: Output) -> Result<Lane, Trouble> {
         let idle = match (&stdin, &stdout, &stderr) {
-            (Input::Own, Output::Taken, Output::Taken) => self.idle[0].lock(),
+            (Input::Own | Input::Terminal(_), Output::Taken, Output::Taken) => self.idle[0].lock(),
             (Input::Nothing, Output::Taken, Output::Taken) => self.idle[1].lock(),
             _ => return self.new_lane(stdin, stdout, stderr),
         };
         let mut idle = idle.unwrap_or_else(PoisonError::into_inner);
         // One of before may be on a terminal that is not ours now, or on none though there is one.
-        let is_on_terminal = matches!(stdin, Input::Own) && self.terminal().is_some();
+        let is_on_terminal = self.terminal(&stdin).is_some();
         idle.retain(|lane| lane.pty.is_some() == is_on_terminal);
         let lane = idle.pop();
         drop(idle);
@@ -201,11 +182,9 @@ impl LocalSession {
     }
 
     fn new_lane(&self, stdin: Input, stdout: Output, stderr: Output) -> Result<Lane, Trouble> {
-        let marker = self.marker();
-        let is_whole =
-            matches!((&stdin, &stdout, &stderr), (Input::Own, Output::Taken, Output::Taken));
-        if let (Some(terminal), true) = (self.terminal(), is_whole) {
-            return Lane::on_terminal(marker, terminal)
+        let is_whole = matches!((&stdout, &stderr), (Output::Taken, Output::Taken));
+        if let (Some(terminal), true) = (self.terminal(&stdin), is_whole) {
+            return Lane::on_terminal(self.marker(), &terminal)
                 .map_err(|error| failed("cannot create a pseudo-terminal", &error));
         }
         self.piped(stdin, stdout, stderr)
@@ -245,10 +224,7 @@ impl LocalSession {
     ) -> Result<(), Trouble> {
         let interpreter = self.interpreter().ok_or(SessionError::NoShell)?;
         let mut connected = Ok(());
-        let leader = match (&lane.pty, &self.setup.terminal) {
-            (Some(_), Some(terminal)) => terminal.leader.as_slice(),
-            _ => &[],
-        };
+        let leader = lane.pty.as_ref().map_or(&[][..], |pty| &pty.leader);
         let shell = Waiting::start(interpreter, leader, directory, previous, |command| {
             self.surround(command, lane, directory, previous);
             command.envs(more.iter().map(|(name, value)| (name, value.expose())));
@@ -277,6 +253,9 @@ impl LocalSession {
             .envs(previous.map(|previous| ("OLDPWD", previous)))
             .env(MARKER, &lane.marker)
             .current_dir(directory);
+        if self.variable("TERM").is_none() {
+            command.envs(lane.pty.iter().filter_map(|pty| Some(("TERM", pty.kind.as_ref()?))));
+        }
         if lane.group == Group::Own {
             command.process_group(0);
         }
@@ -299,19 +278,22 @@ impl Session for LocalSession {
         let limits = Enforced::new(work.limits, || self.marker())?;
         let (stdin, stdout, stderr) = (work.stdin, work.stdout, work.stderr);
         let task = route::Task { script, directory, previous, environment, limits: &limits };
+        let terminal = self.terminal(&stdin);
         let mut lane = match interpreter {
             // Nobody would make another program the leader of a terminal.
             Some(_) => self.piped(stdin, stdout, stderr)?,
             None => self.lane(stdin, stdout, stderr)?,
         };
-        let attached = self.attach(&lane)?;
+        let attached = terminal.as_deref().zip(lane.pty.as_ref());
+        let attached = attached.map(|(terminal, pty)| Attached::new(terminal, pty)).transpose();
+        let attached = attached.map_err(|error| failed("the terminal cannot be used", &error))?;
         let counted = Counted::new();
         let since = Moment::now();
         let program = match interpreter {
             Some(name) => Some(interpreters::begin(self, &task, name, &lane)?),
             None => route::begin(self, &task, &mut lane)?,
         };
-        let outcome = Flow::new(&mut lane, program, since, taker, attached, self.bell()).run(stop);
+        let outcome = Flow::new(&mut lane, program, since, taker, attached).run(stop);
         drop(counted);
         let outcome = outcome.map_err(|error| failed("the command was lost", &error))?;
         // Where several run in parallel, the last one does it for all: reading every process takes

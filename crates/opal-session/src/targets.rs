@@ -12,14 +12,19 @@ use opal_core::placeholder::PlaceholderKey;
 use opal_core::resolver::{Probe, Trouble};
 use opal_core::target::{Hop, Identity};
 
-use crate::Session;
 use crate::stop::Stop;
+use crate::{Session, Terminal};
 
 /// Opens sessions on targets.
 pub trait Reach: Send + Sync + fmt::Debug {
     /// The session at the end of a way, one crossing after the other. The same way gives the same
     /// session as long as its connection holds.
     fn reach(&self, way: &[Crossing], access: Access, stop: &Stop) -> Result<Reached, Trouble>;
+
+    /// Opal's terminal, for commands on targets that one sits in front of.
+    fn lend(&self, terminal: Arc<Terminal>) {
+        let _ = terminal;
+    }
 
     /// The machine at the end of a way, to be read while planning.
     fn look(&self, way: &[Crossing]) -> Result<Box<dyn Probe>, Trouble>;

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use opal_session::wire::server::program;
 
 fn main() -> ExitCode {
-    match program::run(std::env::args_os().skip(1), std::env::vars_os().collect()) {
-        Ok(()) => ExitCode::SUCCESS,
+    match program::run(&[], std::env::args_os().skip(1), std::env::vars_os().collect()) {
+        Ok(code) => ExitCode::from(code),
         Err(ended) => complain(&ended),
     }
 }

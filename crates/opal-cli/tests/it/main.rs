@@ -57,6 +57,7 @@ mod screens;
 mod scripts;
 mod secrets;
 mod servers;
+mod sessions;
 mod shell_syntax;
 mod shell_text;
 mod shell_words;

@@ -22,6 +22,19 @@ pub struct Settings {
     pub lost: Option<Duration>,
     /// How long the connection may take.
     pub connect: Option<Duration>,
+    pub helper: HelperUse,
+    /// Whether a person may be asked what `ssh` asks: a block on one target.
+    pub asks: bool,
+}
+
+/// Whether the target helper runs on a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HelperUse {
+    /// Where it can; else only commands run there.
+    #[default]
+    Auto,
+    /// Never: only commands run there.
+    None,
 }
 
 impl Settings {
@@ -33,8 +46,8 @@ impl Settings {
             let variables = settings.environment.iter();
             let variables =
                 variables.map(|(name, value)| (name.clone(), value.expose().to_owned()));
-            let Self { password, is_login, forwards_agent, lost, connect, .. } = settings;
-            let flags = (*is_login, *forwards_agent);
+            let Self { password, is_login, forwards_agent, lost, connect, helper, .. } = settings;
+            let flags = (*is_login, *forwards_agent, *helper == HelperUse::None);
             (text(password), variables.collect::<Vec<_>>(), flags, *lost, *connect)
         };
         all(self) == all(other)

@@ -4,13 +4,14 @@ use std::fmt::Display;
 use std::ops::Range;
 
 use opal_core::action::{Action, BranchOutput, Conditions, Fleet, Halt, OnFailure, Stage};
-use opal_core::boundary::{Member, crossing, planned};
-use opal_core::crossing::{Facts, PLACES, Role, Target, places};
+use opal_core::boundary::{Member, crossing, helper, planned};
+use opal_core::crossing::{Facts, HelperUse, PLACES, Role, Target, places};
 use opal_core::decorator::{Param, Presence};
 use opal_core::fleet::{Batches, FleetError, Tolerance};
 use opal_core::message;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::target::{Hop, TargetName, Via};
+use opal_core::types::Choices;
 use opal_core::{Data, Type, Value};
 
 use crate::common::STRING_MAP;
@@ -65,6 +66,35 @@ pub(super) const CONNECT_TIMEOUT: Param = Param {
     docs: "how long connecting may take",
     ..Param::BASE
 };
+
+pub(super) const HELPER: Param = Param {
+    name: "helper",
+    ty: Type::OneOf(Choices::Static(&["auto", "none"])),
+    presence: Presence::Default(Value::text("auto")),
+    docs: "`auto` runs the target helper on the host; a host where it cannot run gets commands only. \
+           `none` never sends it: only commands run there, each over a connection of its own, and \
+           resources are blocked",
+    ..Param::BASE
+};
+
+/// What only a helper can do cannot be asked of a host without one.
+pub(super) fn check_helper(inputs: &Inputs) -> Result<(), Trouble> {
+    if helper(inputs) == HelperUse::Auto {
+        return Ok(());
+    }
+    let is_given = |name: &&str| match inputs.data(name) {
+        Some(Data::Null | Data::Bool(false)) | None => false,
+        Some(_) => true,
+    };
+    match ["as", "password", "login", "files"].into_iter().find(is_given) {
+        None => Ok(()),
+        Some(name) => Err(Trouble::new(
+            TroubleKind::Invalid,
+            message!("`", name, "` needs the target helper, and `helper=\"none\"` does without"),
+            message!("remove `", name, "` or `helper=\"none\"`"),
+        )),
+    }
+}
 
 /// The user of `as`.
 pub(super) fn role(inputs: &Inputs) -> Result<Option<Role>, Trouble> {

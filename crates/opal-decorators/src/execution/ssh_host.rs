@@ -3,7 +3,9 @@ use opal_core::decorator::{Block, Capability, Descriptor, Example, Param};
 use opal_core::resolver::{Inputs, Probe, Trouble};
 use opal_core::target::{Hop, Ssh};
 
-use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, FILES, LOGIN, LOST, OnOne, PASSWORD};
+use super::crossings::{
+    self, AS, CONNECT_TIMEOUT, ENV, FILES, HELPER, LOGIN, LOST, OnOne, PASSWORD,
+};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "ssh.host",
@@ -34,6 +36,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         ),
         CONNECT_TIMEOUT,
         LOST,
+        HELPER,
     ],
     block: Block::Required,
     capabilities: &[Capability::Network, Capability::Processes],
@@ -60,6 +63,7 @@ struct SshHost;
 
 impl Boundary for SshHost {
     fn targets(&self, inputs: &Inputs, _: &dyn Probe) -> Result<Vec<Member>, Trouble> {
+        crossings::check_helper(inputs)?;
         let host = inputs.text("host").unwrap_or_default();
         let ssh: Ssh = host.parse().map_err(crossings::invalid)?;
         let (name, address) = ((&ssh.host).into(), ssh.host.to_string());
@@ -68,6 +72,6 @@ impl Boundary for SshHost {
     }
 
     fn steering(&self) -> &'static [&'static str] {
-        &["host", "as"]
+        &["host", "as", "helper", "login"]
     }
 }

@@ -7,7 +7,9 @@ use opal_core::target::{Hop, Ssh};
 use opal_core::types::Choices;
 use opal_core::{Data, Type, Value};
 
-use super::crossings::{self, AS, CONNECT_TIMEOUT, ENV, FILES, LOGIN, LOST, OnMany, PASSWORD};
+use super::crossings::{
+    self, AS, CONNECT_TIMEOUT, ENV, FILES, HELPER, LOGIN, LOST, OnMany, PASSWORD,
+};
 use crate::common::STRINGS;
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
@@ -103,6 +105,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         ),
         CONNECT_TIMEOUT,
         LOST,
+        HELPER,
     ],
     one_of: &["hosts", "inventory"],
     block: Block::Required,
@@ -136,6 +139,7 @@ struct SshHosts;
 
 impl Boundary for SshHosts {
     fn targets(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Vec<Member>, Trouble> {
+        crossings::check_helper(inputs)?;
         let members = match inputs.text("inventory") {
             Some(inventory) => of_inventory(inventory, inputs, probe)?,
             None => named(inputs)?,
@@ -145,7 +149,7 @@ impl Boundary for SshHosts {
     }
 
     fn steering(&self) -> &'static [&'static str] {
-        &["hosts", "inventory", "select", "connections", "as"]
+        &["hosts", "inventory", "select", "connections", "as", "helper", "login"]
     }
 
     fn is_expensive(&self, inputs: &Inputs) -> bool {

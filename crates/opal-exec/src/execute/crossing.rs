@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use opal_core::Secret;
-use opal_core::action::{Halt, Limits, Pending, Stage as _, TextFile};
+use opal_core::action::{Halt, Level, Limits, Pending, Stage as _, TextFile};
 use opal_core::crossing::Crossing;
 use opal_core::files::{Attributes, EntryKind, Existing};
 use opal_core::hash::{Algorithm, Digest};
@@ -14,9 +14,11 @@ use opal_core::resolver::{Links, ScriptPart, Trouble, TroubleKind};
 use opal_core::shell;
 use opal_session::Place;
 use opal_session::targets::Access;
+use opal_vault::event::Kind;
 
 use super::actor::Actor;
 use super::context::Context;
+use super::halts::go_on;
 use crate::error::StepError;
 use crate::spot::{Folder, Site};
 
@@ -53,9 +55,18 @@ impl<'p> Actor<'_, 'p> {
             Access::Acting,
             &here.stop,
         );
+        if crossed.is_err() {
+            // A connection that was not made because of it has not failed.
+            go_on(&here.stop)?;
+        }
         let failed = |trouble: Trouble| self.fail(code(&trouble), trouble);
         let (mut site, start) = crossed.map_err(failed)?;
         self.read_texts(&site)?;
+        if let Some(note) = site.session.note() {
+            let (path, level) = (&*self.begun.step.path, Level::Warn);
+            let message = self.walk.job.vault.scrub(&note).into_owned();
+            self.walk.tell(Kind::Log { path, level, message }, &here)?;
+        }
         let mut environment = BTreeMap::new();
         if !crossing.settings.files.is_empty() {
             let sent = self.send(&crossing.settings.files, &site, &here).map_err(failed)?;

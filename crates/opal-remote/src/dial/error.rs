@@ -16,6 +16,7 @@ use opal_session::reach::words::ReachError;
 use opal_session::wire::frame::Loss;
 
 use super::said::Said;
+use crate::helper::Flaw;
 
 /// A target that was not reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +54,12 @@ pub enum DialCause {
         system: String,
         machine: String,
     },
+    /// Opal has none at all.
+    NoHelper(Flaw),
     /// There is no directory in which the helper can be stored and run.
     NoPlace,
+    /// The system of the host is Windows.
+    Windows,
     /// The helper that opal has is broken.
     Broken,
     /// What runs there is not what was sent.
@@ -108,6 +113,13 @@ impl DialError {
                 || self.said.mentions("banner exchange"))
     }
 
+    /// Whether commands may still run there, without a helper: it has no place, or there is none for
+    /// such a machine.
+    #[must_use]
+    pub fn is_without_helper(&self) -> bool {
+        matches!(self.cause, DialCause::NoPlace | DialCause::NoProgram { .. })
+    }
+
     /// What to do about it.
     #[must_use]
     pub fn help(&self) -> String {
@@ -140,10 +152,14 @@ impl DialError {
             (DialCause::NoProgram { .. }, _) => {
                 "opal has a helper only for Linux, and for machines like its own".to_owned()
             }
+            (DialCause::NoHelper(flaw), _) => flaw.help.clone(),
             (DialCause::NoPlace, _) => {
                 "make space in the home directory, or in a directory that is \
                                         not mounted `noexec`: `/dev/shm` or `/tmp`"
                     .to_owned()
+            }
+            (DialCause::Windows, _) => {
+                "run the steps in a Linux machine there, such as WSL with an SSH server".to_owned()
             }
             (DialCause::Noise | DialCause::Strange, _) => {
                 "keep the start-up files of the login shell quiet: they must print little"
@@ -174,7 +190,7 @@ fn ssh_help(ssh: &Ssh, said: &Said) -> String {
         Some(port) => format!("-p {port} {}", Ssh { port: None, ..ssh.clone() }),
         None => ssh.to_string(),
     };
-    let hints: [(&str, String); 7] = [
+    let hints: [(&str, String); 8] = [
         (
             "REMOTE HOST IDENTIFICATION HAS CHANGED",
             format!(
@@ -196,6 +212,8 @@ fn ssh_help(ssh: &Ssh, said: &Said) -> String {
         ("Connection refused", "check the port, and that an SSH server runs there".to_owned()),
         ("timed out", "check the network and the firewall between here and the host".to_owned()),
         ("not available", "give the user a login shell".to_owned()),
+        // What `cmd.exe` and PowerShell say.
+        ("is not recognized", "a host with Windows cannot be a target".to_owned()),
     ];
     let hint = hints.into_iter().find(|(text, _)| said.mentions(text)).map(|(_, hint)| hint);
     hint.unwrap_or_else(|| format!("check that `ssh {address} true` works"))
@@ -258,9 +276,11 @@ impl fmt::Display for DialError {
                 let (system, machine) = (visible::brief(system, 32), visible::brief(machine, 32));
                 write!(f, "no target helper for `{system} {machine}`")
             }
+            DialCause::NoHelper(flaw) => f.write_str(&flaw.message),
             DialCause::NoPlace => {
                 f.write_str("no directory in which the target helper can be stored and run")
             }
+            DialCause::Windows => f.write_str("a host with Windows cannot be a target"),
             DialCause::Broken => f.write_str("the target helper in opal is broken"),
             DialCause::Digest => f.write_str("the target helper was damaged on its way"),
             DialCause::Hello(loss) => write!(f, "the target helper does not answer: {loss}"),
@@ -314,6 +334,7 @@ impl From<DialError> for Trouble {
     fn from(error: DialError) -> Self {
         let kind = match error.cause {
             DialCause::Denied | DialCause::HostKey(_) => TroubleKind::Denied,
+            DialCause::NoHelper(Flaw { is_unsafe: true, .. }) => TroubleKind::Denied,
             DialCause::Outer(trouble) => return trouble,
             _ => TroubleKind::Unreachable,
         };

@@ -14,6 +14,7 @@ use opal_core::target::Hop;
 use opal_session::reach::Dialling;
 use opal_session::reach::words::{self, Programs, ReachError};
 use opal_session::stop::{Order, Stop};
+use opal_session::wire::BUILD;
 use opal_session::{Starting, Transport, pipe};
 use rustix::event::PollFlags;
 
@@ -46,6 +47,12 @@ impl Origin {
         let program = self.find("ssh").ok_or(missing)?;
         let (own, before) = &self.helper;
         self.run(&program, words, asks.then_some((&**own, &**before)))
+    }
+
+    /// Whether the helper in a file runs on this machine and is of the build of opal.
+    #[must_use]
+    pub fn accepts(&self, helper: &Path) -> bool {
+        self.succeeds(helper, &["--check", BUILD])
     }
 
     /// What leads to another user, a container or a pod.

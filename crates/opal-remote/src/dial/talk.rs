@@ -110,7 +110,10 @@ impl<'a> Talk<'a> {
                 Word::Need { system, machine, packing } => {
                     let Some(program) = programs.find(&system, &machine) else {
                         let _ = self.send(b"none\n");
-                        return Err(DialCause::NoProgram { system, machine });
+                        return Err(match programs.flaw() {
+                            Some(flaw) => DialCause::NoHelper(flaw.clone()),
+                            None => DialCause::NoProgram { system, machine },
+                        });
                     };
                     self.upload(program, packing)?;
                     sent = Some(*program.digest());
@@ -290,7 +293,7 @@ impl<'a> Talk<'a> {
 
     fn hear_question(&mut self) -> Result<(), DialCause> {
         let Some(questions) = &mut self.questions else { return Ok(()) };
-        match questions.hear() {
+        match questions.hear(self.stop) {
             // A person may have taken any time.
             Ok(true) => self.deadline = self.patience.and_then(|it| Instant::now().checked_add(it)),
             Ok(false) => {}

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use opal_core::Secret;
+use opal_session::stop::{Order, Stop};
 use rustix::io::Errno;
 use rustix::termios::{LocalModes, tcgetattr};
 use zeroize::Zeroizing;
@@ -17,9 +18,10 @@ use super::error::DialCause;
 const MAX_QUESTION_BYTES: usize = 16 * 1024;
 
 /// Who answers what `ssh` asks.
-pub trait Asker: Sync {
-    /// The answer to a question; `is_hidden` is whether nobody may see it. None gives up.
-    fn ask(&self, question: &str, is_hidden: bool) -> Option<Secret>;
+pub trait Asker: Send + Sync {
+    /// The answer to a question; `is_hidden` is whether nobody may see it. None gives up, as it does
+    /// when there is an order to stop.
+    fn ask(&self, question: &str, is_hidden: bool, stop: &Stop) -> Option<Secret>;
 }
 
 /// Who answers, in one connection.
@@ -53,7 +55,7 @@ impl<'a> Questions<'a> {
     }
 
     /// Whether something was asked, and is answered now.
-    pub(super) fn hear(&mut self) -> Result<bool, DialCause> {
+    pub(super) fn hear(&mut self, stop: &Stop) -> Result<bool, DialCause> {
         let mut chunk = [0; 4096];
         match rustix::io::read(&self.fd, &mut chunk) {
             Ok(count) => self.text.extend_from_slice(&chunk[..count]),
@@ -77,7 +79,11 @@ impl<'a> Questions<'a> {
         let is_hidden =
             tcgetattr(&self.fd).is_ok_and(|it| !it.local_modes.contains(LocalModes::ECHO));
         let text = String::from_utf8_lossy(&self.text).replace('\r', "");
-        let answer = self.answers.answer(&text, is_hidden).ok_or(DialCause::Question)?;
+        let answer = self.answers.answer(&text, is_hidden, stop);
+        let answer = answer.ok_or(match stop.order() {
+            Order::GoOn => DialCause::Question,
+            _ => DialCause::Stopped,
+        })?;
         self.text.clear();
         self.is_repeated = !is_hidden;
         let line = Zeroizing::new(format!("{}\n", answer.expose()));
@@ -95,9 +101,9 @@ impl<'a> Questions<'a> {
 }
 
 impl Answers<'_> {
-    fn answer(&self, text: &str, is_hidden: bool) -> Option<Secret> {
+    fn answer(&self, text: &str, is_hidden: bool, stop: &Stop) -> Option<Secret> {
         match self {
-            Self::Person(asker) => asker.ask(text.trim_start_matches('\n'), is_hidden),
+            Self::Person(asker) => asker.ask(text.trim_start_matches('\n'), is_hidden, stop),
             Self::Password { beginnings, password } => {
                 // All of it is one question of the target itself: what a jump host asks begins
                 // otherwise, whatever follows.
@@ -126,8 +132,9 @@ mod tests {
         let answers = |text: &str, is_hidden| {
             let password = RefCell::new(Some(&secret));
             let answers = Answers::Password { beginnings: beginnings("me", "web1"), password };
-            let first = answers.answer(text, is_hidden).is_some();
-            (first, answers.answer("me@web1's password: ", true).is_some())
+            let stop = Stop::new();
+            let first = answers.answer(text, is_hidden, &stop).is_some();
+            (first, answers.answer("me@web1's password: ", true, &stop).is_some())
         };
         assert_eq!(answers("me@web1's password: ", true), (true, false));
         assert_eq!(answers("(me@web1) Password: ", true), (true, false));

@@ -22,6 +22,8 @@ pub(crate) struct Shape {
     pub(crate) has_input: bool,
     /// Whether it goes on after its reply, until it is let go of.
     pub(crate) is_held: bool,
+    /// Whether keys may mean a signal.
+    pub(crate) is_on_terminal: bool,
 }
 
 #[derive(Debug)]
@@ -30,6 +32,8 @@ pub(crate) enum Event {
     Data(Channel, Vec<u8>),
     End,
     Fail(ErrorKind),
+    /// A key means this to opal.
+    Signal(i32),
 }
 
 pub(crate) struct Mailbox {
@@ -38,6 +42,7 @@ pub(crate) struct Mailbox {
     /// Of what is sent.
     pub(crate) outlet: Outlet,
     has_input: bool,
+    is_on_terminal: bool,
 }
 
 struct State {
@@ -75,8 +80,9 @@ impl Mailbox {
             is_discarded: false,
             is_lost: false,
         };
-        let (outlet, has_input) = (Outlet::default(), shape.has_input);
-        Self { state: Mutex::new(state), bell, outlet, has_input }
+        let Shape { has_input, is_on_terminal, .. } = shape;
+        let (state, outlet) = (Mutex::new(state), Outlet::default());
+        Self { state, bell, outlet, has_input, is_on_terminal }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -154,6 +160,13 @@ impl Mailbox {
                 state.accounts[0].take().ok_or(NOT_OPEN)?;
                 state.add(Event::Fail(why));
             }
+            (Kind::Signal, Channel::Talk) if self.is_on_terminal && !state.has_reply => {
+                let signal = decoded(&frame.payload)?;
+                if !SIGNALS.contains(&signal) || state.events.len() > MAX_SIGNALS {
+                    return Err(Malformed("a signal that no key means"));
+                }
+                state.add(Event::Signal(signal));
+            }
             (Kind::Fail, Channel::Input) if self.has_input => {
                 self.outlet.close(decoded(&frame.payload)?);
             }
@@ -190,6 +203,12 @@ impl Mailbox {
         Ok(())
     }
 }
+
+/// What a key can mean to opal: an interrupt.
+const SIGNALS: [i32; 1] = [2];
+
+/// Events that wait when a signal comes, at most.
+const MAX_SIGNALS: usize = 4096;
 
 const NOT_OPEN: Malformed = Malformed("data for a stream that is not open");
 

@@ -8,7 +8,9 @@ use super::Inner;
 /// Reads until the connection is gone.
 pub(super) fn read(mut receiver: Receiver, inner: &Inner) {
     let loss = loop {
-        match receiver.frame() {
+        let frame = receiver.frame();
+        inner.hear();
+        match frame {
             Ok(frame) if frame.kind == Kind::Ping => {}
             Ok(frame) => {
                 if let Err(why) = deliver(inner, &frame) {

@@ -11,19 +11,19 @@ use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, T
 
 use super::refused;
 
-pub(super) struct NoProbe<'a> {
-    pub(super) target: &'a str,
+pub(super) struct NoProbe {
+    pub(super) target: String,
     pub(super) directory: PathBuf,
-    pub(super) host: &'a Host,
+    pub(super) host: Host,
 }
 
-impl NoProbe<'_> {
+impl NoProbe {
     fn no<T>(&self) -> Result<T, Trouble> {
-        Err(refused(self.target, "reading its state"))
+        Err(refused(&self.target, "reading its state"))
     }
 }
 
-impl Probe for NoProbe<'_> {
+impl Probe for NoProbe {
     fn env(&self, _: &str) -> Result<Option<Secret>, Trouble> {
         self.no()
     }
@@ -81,7 +81,8 @@ impl Probe for NoProbe<'_> {
     }
 
     fn within(&self, _: &str) -> Box<dyn Probe + '_> {
-        let (target, directory, host) = (self.target, self.directory.clone(), self.host);
-        Box::new(NoProbe { target, directory, host })
+        let Self { target, directory, host } = self;
+        let (target, directory, host) = (target.clone(), directory.clone(), host.clone());
+        Box::new(Self { target, directory, host })
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn run(
     if work.interpreter.is_some() {
         return Err(session.refused("another interpreter"));
     }
-    let text = text(&work, session.shell)?;
+    let text = text(&work, &session.environment, session.shell)?;
     let nonce = nonce::draw().map_err(|error| session.failed(DialCause::System(error.kind())))?;
     let connection = session.connect(&plain::run(&nonce, session.shell))?;
     let mark = nonce.text();
@@ -68,7 +68,11 @@ pub(super) fn run(
 }
 
 /// The text with its values. It crosses on the standard input of the connection.
-fn text(work: &Work<'_>, shell: Shell) -> Result<Zeroizing<String>, Trouble> {
+fn text(
+    work: &Work<'_>,
+    more: &BTreeMap<String, Secret>,
+    shell: Shell,
+) -> Result<Zeroizing<String>, Trouble> {
     let compiled = shell::compile(work.script)?.for_shell(shell)?;
     let mut text = Zeroizing::new(String::new());
     text.push_str("cd -- ");
@@ -77,7 +81,8 @@ fn text(work: &Work<'_>, shell: Shell) -> Result<Zeroizing<String>, Trouble> {
     if shell == Shell::Bash {
         text.push_str("set -o pipefail\n");
     }
-    for (name, value) in work.environment {
+    // What a step sets comes after what the block sets.
+    for (name, value) in more.iter().chain(work.environment) {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty()
             || name.starts_with(|c: char| c.is_ascii_digit())

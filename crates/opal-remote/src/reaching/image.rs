@@ -70,6 +70,7 @@ fn there(opened: &Opened, words: &[&str], stop: &Stop) -> Option<String> {
     let session: &dyn Session = match opened {
         Opened::Acting(session) => &**session,
         Opened::Reading(session) => &**session,
+        Opened::Plain(session) => &**session,
     };
     let (start, environment) = (opened.start(), BTreeMap::new());
     let stop = stop.limited(LIMIT, Duration::ZERO);

@@ -15,7 +15,7 @@ use super::ending::Ending;
 use super::lane::{Duct, Group, Lane};
 use super::mark::Mark;
 use super::processes::{Moment, Scope};
-use super::terminal::{Attached, Resized};
+use super::terminal::Attached;
 use super::waiting::Answer;
 use crate::Taker;
 use crate::stop::{Order, Stop};
@@ -48,7 +48,6 @@ pub(super) struct Flow<'a> {
     since: Moment,
     taker: &'a mut dyn Taker,
     attached: Option<Attached<'a>>,
-    resized: Option<&'a Resized>,
     /// Of both streams, where they need one.
     marks: Option<[Mark; 2]>,
     outcome: Outcome,
@@ -81,12 +80,11 @@ impl<'a> Flow<'a> {
         since: Moment,
         taker: &'a mut dyn Taker,
         attached: Option<Attached<'a>>,
-        resized: Option<&'a Resized>,
     ) -> Self {
         let mark = || lane.shell.as_ref().and_then(|shell| shell.mark());
         let marks = mark().zip(mark()).map(<[Mark; 2]>::from);
         let (outcome, ended) = (Outcome::default(), None);
-        Self { lane, program, since, taker, attached, resized, marks, outcome, ended }
+        Self { lane, program, since, taker, attached, marks, outcome, ended }
     }
 
     pub(super) fn run(mut self, stop: &Stop) -> io::Result<Outcome> {
@@ -181,7 +179,7 @@ impl<'a> Flow<'a> {
         if let (Some(attached), Some(pty)) = (&self.attached, &self.lane.pty) {
             let keys = attached.device().map(|fd| (fd, PollFlags::IN, Ready::Keys));
             let through = attached.waiting(pty).map(|fd| (fd, PollFlags::OUT, Ready::KeysThrough));
-            let resized = self.resized.map(|it| (it.fd(), PollFlags::IN, Ready::Resized));
+            let resized = attached.bell().map(|it| (it.fd(), PollFlags::IN, Ready::Resized));
             let all = keys.into_iter().chain(through).chain(resized);
             all.for_each(|(fd, flags, name)| add(fd, flags, name));
         }
@@ -202,10 +200,7 @@ impl<'a> Flow<'a> {
                     attached.read(pty, self.lane.shell.as_ref().map(|it| it.running.pid()));
                 }
                 (Ready::KeysThrough, Some(attached), Some(pty)) => attached.write(pty),
-                (Ready::Resized, Some(attached), Some(pty)) => {
-                    attached.resize(pty);
-                    self.resized.into_iter().for_each(Resized::heard);
-                }
+                (Ready::Resized, Some(attached), Some(pty)) => attached.resize(pty),
                 _ => {}
             }
         }

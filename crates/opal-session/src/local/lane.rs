@@ -68,7 +68,7 @@ impl Lane {
         let is_reusable = !matches!(stdin, Input::From(_))
             && matches!((&stdout, &stderr), (Output::Taken, Output::Taken));
         let stdin = match stdin {
-            Input::Own => Source::Own,
+            Input::Own | Input::Terminal(_) => Source::Own,
             Input::Nothing => Source::Nothing,
             Input::From(fd) => Source::Given(fd),
         };

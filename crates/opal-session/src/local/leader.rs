@@ -20,6 +20,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use super::children;
 use super::processes::ignored;
 
+/// The word with which a target helper is started that leads a session.
+pub(crate) const WORD: &str = "--lead";
+
 /// What comes to everybody in the foreground.
 const SHARED: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 

@@ -25,7 +25,7 @@ pub struct Setup {
     /// Tells the processes of this run from all others: the id of the run.
     pub marker: String,
     /// When opal is interactive: standard input, output and error are a terminal.
-    pub terminal: Option<Terminal>,
+    pub terminal: Option<Arc<Terminal>>,
     /// What is remembered of earlier runs.
     pub entries: Option<Arc<dyn EntryStore>>,
     /// Who reads pages of the web; none on a machine that is not opal's own.

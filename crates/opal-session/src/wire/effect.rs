@@ -9,8 +9,9 @@ use opal_core::action::Limits;
 use opal_core::files::{Attributes, Existing};
 use opal_core::resolver::ScriptPart;
 
-use super::codec::{choice, record};
+use super::codec::{Decoder, Encoder, Malformed, Wire, choice, record};
 use super::reaching::Reaching;
+use crate::{Face, Size};
 
 /// A file that is being written, a text in a file, or a directory that is held: the number of the
 /// request that began it. 0 is the root directory.
@@ -105,6 +106,11 @@ pub enum Effect {
     Reach {
         reaching: Reaching,
     },
+    /// The terminal of a command has another size; the command is the request of this number.
+    Resize {
+        command: Handle,
+        size: Size,
+    },
 }
 
 choice!(Effect, "effect" {
@@ -126,6 +132,7 @@ choice!(Effect, "effect" {
     15 => Reach { reaching },
     16 => TakeOver { patience },
     17 => Folder {},
+    18 => Resize { command, size },
 });
 
 /// A command of a step, see [`crate::Work`].
@@ -139,6 +146,8 @@ pub struct Running {
     pub limits: Limits,
     /// Whether there is a stream that it reads.
     pub has_input: bool,
+    /// Of opal, where the stream is what is typed there.
+    pub terminal: Option<Face>,
     /// Of standard output and standard error.
     pub windows: Windows,
 }
@@ -151,6 +160,7 @@ record!(Running {
     environment,
     limits,
     has_input,
+    terminal,
     windows,
 });
 
@@ -161,3 +171,23 @@ pub struct Windows {
 }
 
 record!(Windows { output, error });
+record!(Size { rows, columns, width, height });
+
+impl Wire for Face {
+    fn encode(&self, to: &mut Encoder) {
+        self.size.encode(to);
+        to.raw(&self.keys);
+        self.is_utf8.encode(to);
+        self.kind.encode(to);
+    }
+
+    fn decode(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
+        let (size, keys) = (Size::decode(from)?, from.array()?);
+        let (is_utf8, kind) = (bool::decode(from)?, Option::decode(from)?);
+        let face = Self { size, keys, is_utf8, kind };
+        if !face.is_valid() {
+            return Err(Malformed("an invalid kind of terminal"));
+        }
+        Ok(face)
+    }
+}

@@ -46,10 +46,12 @@ pub enum Kind {
     Ping = 12,
     /// The run is over, and all is well.
     Bye = 13,
+    /// A key of the terminal of a command means a signal to opal.
+    Signal = 14,
 }
 
 impl Kind {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Hello,
         Self::Begin,
         Self::Look,
@@ -63,6 +65,7 @@ impl Kind {
         Self::Stop,
         Self::Ping,
         Self::Bye,
+        Self::Signal,
     ];
 
     fn of(number: u8) -> Option<Self> {

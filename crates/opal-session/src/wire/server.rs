@@ -76,6 +76,8 @@ pub struct Service {
     /// Whether the hello has the digest of the program: it takes a few milliseconds.
     pub tells_digest: bool,
     pub timing: Timing,
+    /// What starts this program once more: itself, and the words before its own.
+    pub own: Vec<OsString>,
 }
 
 /// The names of the variables and never their values.
@@ -98,8 +100,9 @@ pub fn serve(input: OwnedFd, output: OwnedFd, service: Service) -> Result<(), Lo
     sender.keep_pinging(service.timing.ping).map_err(system)?;
     let begin = begin(&mut receiver)?;
     let marker = begin.marker.clone();
+    let own = service.own.clone();
     let session = session(service, begin).map_err(system)?;
-    let helper = Arc::new(Helper::new(sender, session, &marker));
+    let helper = Arc::new(Helper::new(sender, session, &marker, own));
     let served = frames(&mut receiver, &helper);
     helper.sender.stop_pinging();
     if served.is_err() {
@@ -217,7 +220,7 @@ fn frames(receiver: &mut Receiver, helper: &Arc<Helper>) -> Result<(), Loss> {
             Kind::Data | Kind::End | Kind::Window | Kind::Close | Kind::Stop => {
                 stream(helper, frame)?;
             }
-            Kind::Hello | Kind::Begin | Kind::Reply | Kind::Fail => {
+            Kind::Hello | Kind::Begin | Kind::Reply | Kind::Fail | Kind::Signal => {
                 return Err(Malformed("a frame that only a helper sends").into());
             }
         }

@@ -13,7 +13,6 @@ use opal_core::message;
 use opal_core::resolver::{Answer, ScriptPart, Trouble, TroubleKind};
 use opal_core::target::{Engine, Hop, Pod, Via};
 use opal_core::{Data, Secret};
-use opal_session::Ended;
 use opal_session::reach::{Dialling, Nonce};
 use opal_session::wire::codec::{Malformed, Wire, decoded, encoded};
 use opal_session::wire::credit::{Account, Budget, Outlet};
@@ -24,6 +23,7 @@ use opal_session::wire::look::{Asked, Command, Look};
 use opal_session::wire::reaching::Reaching;
 use opal_session::wire::reply::{Halting, Reply};
 use opal_session::wire::{MAX_BUFFERS, MAX_FRAME, MAX_MESSAGE, MAX_REQUESTS, Timing, WINDOW};
+use opal_session::{Ended, Face, Size};
 use proptest::prelude::*;
 
 fn data() -> impl Strategy<Value = Data> {
@@ -77,6 +77,8 @@ fn look() -> impl Strategy<Value = Look> {
     ]
 }
 
+const SIZE: Size = Size { rows: 24, columns: 80, width: 0, height: 1 };
+
 fn effect() -> impl Strategy<Value = Effect> {
     let limits = any::<(Option<u64>, Option<u64>, Option<u64>)>();
     let limits = limits.prop_map(|(memory, processes, cpu)| Limits { memory, processes, cpu });
@@ -89,6 +91,12 @@ fn effect() -> impl Strategy<Value = Effect> {
         environment,
         limits,
         has_input,
+        terminal: has_input.then(|| Face {
+            size: SIZE,
+            keys: [3, 28, 127, 21, 4, 26],
+            is_utf8: true,
+            kind: Some("xterm-256color".to_owned()),
+        }),
         windows: Windows { output: 1, error: 2 },
     });
     let attributes = any::<(Option<u32>, Option<u32>, Option<u32>)>();
@@ -229,7 +237,7 @@ fn frames_and_messages_have_their_limits() {
     long[4] = Kind::Data as u8 | MORE;
     long[..4].fill(0);
     assert_eq!(refused(&long), Malformed("a frame goes on that cannot"));
-    long[4] = 14;
+    long[4] = 15;
     assert_eq!(refused(&long), Malformed("unknown kind of frame"));
     let mut assembly = Assembly::default();
     let part = vec![0; MAX_FRAME];
@@ -341,6 +349,7 @@ fn a_hop_inside_a_target_arrives_and_a_name_or_a_machine_that_cannot_be_does_not
         arrives(&Look::Reach { reaching: sent.clone() });
         arrives(&Effect::Reach { reaching: sent });
     }
+    arrives(&Effect::Resize { command: 3, size: SIZE });
     arrives(&Effect::TakeOver { patience: Duration::from_secs(3) });
     // A name is parsed again where it arrives.
     let user = Hop::User { user: "root".parse().unwrap(), via: Via::Sudo };
@@ -350,5 +359,18 @@ fn a_hop_inside_a_target_arrives_and_a_name_or_a_machine_that_cannot_be_does_not
     assert_eq!(decoded::<Hop>(&bytes), Err(Malformed("an invalid name")));
     for hop in [Hop::Local, Hop::Ssh("web1".parse().unwrap())] {
         assert_eq!(decoded::<Hop>(&encoded(&hop)), Err(Malformed("unknown kind of hop")));
+    }
+}
+
+#[test]
+fn the_kind_of_a_terminal_is_a_name_and_nothing_else() {
+    let face =
+        |kind: &str| Face { size: SIZE, keys: [0; 6], is_utf8: false, kind: Some(kind.to_owned()) };
+    assert_eq!(
+        decoded::<Face>(&encoded(&face("screen.xterm-new"))).unwrap(),
+        face("screen.xterm-new")
+    );
+    for kind in ["", "a b", "a\n", "../x", "$(id)", &"x".repeat(65)] {
+        assert!(decoded::<Face>(&encoded(&face(kind))).is_err(), "{kind}");
     }
 }

@@ -25,8 +25,7 @@ pub(super) fn open(
     start: PathBuf,
     base: &Path,
 ) -> Result<(Arc<LocalSession>, Arc<dyn Reach>), Failure> {
-    let terminal = terminal(context, asked, errand.watched);
-    let on_terminal = terminal.is_some();
+    let terminal = terminal(context, asked, errand.watched).map(Arc::new);
     let how = match (asked.run.no_cache, &errand.contract) {
         (true, _) => EntryUse::Ignored,
         (false, Some(_)) => EntryUse::Contract,
@@ -39,16 +38,16 @@ pub(super) fn open(
         start,
         home: context.ambient.home.clone(),
         marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
-        terminal,
+        terminal: terminal.clone(),
         entries: planning::remembered(context, &asked.plan, base, how, true),
         pages: Some(helpers::pages()),
     }));
-    if on_terminal {
-        // What is on the terminal ends with the session, in good order.
-        let resized = Arc::downgrade(&session);
-        errand.watched.on_resize(move || resized.upgrade().iter().for_each(|it| it.resized()));
+    let reach = planning::reach(errand.subject, context, &asked.plan)?;
+    if let Some(terminal) = terminal {
+        reach.lend(Arc::clone(&terminal));
+        errand.watched.on_resize(move || terminal.resized());
     }
-    Ok((session, planning::reach(errand.subject, context, &asked.plan)?))
+    Ok((session, reach))
 }
 
 /// The terminal that steps run on; none where opal itself is not on one from end to end.
@@ -59,9 +58,9 @@ fn terminal(context: &Context<'_>, asked: &Asked, watched: &Watched) -> Option<T
     }
     let program = std::env::current_exe().ok()?;
     let interrupts = watched.interrupts().clone();
-    Some(Terminal {
-        device: std::io::stdin().as_fd().try_clone_to_owned().ok()?,
-        leader: vec![program.into_os_string(), LEADER.into()],
-        on_signal: Box::new(move |signal| interrupts.heard(signal)),
-    })
+    let device = std::io::stdin().as_fd().try_clone_to_owned().ok()?;
+    let leader = vec![program.into_os_string(), LEADER.into()];
+    let kind = crate::ambient::variable("TERM").and_then(|kind| kind.into_string().ok());
+    let on_signal = Box::new(move |signal| interrupts.heard(signal));
+    Some(Terminal::own(device, leader, kind, on_signal))
 }

@@ -32,6 +32,15 @@ pub(super) fn begin(
             return wish(held, file, number, Wish::Resemble(path));
         }
         Effect::Keep { file } => return wish(held, file, number, Wish::Keep),
+        // In order, too: the last size counts.
+        Effect::Resize { command, size } => {
+            // A command that has ended has none.
+            let command = helper.find(command)?;
+            let terminal = command.as_ref().and_then(|it| it.terminal.get());
+            terminal.into_iter().for_each(|terminal| terminal.resize(size));
+            helper.reply(number, &Reply::Done);
+            return Ok(());
+        }
         Effect::Release { handle } => {
             let let_go = match held.lock().remove(&handle) {
                 Some(Thing::File(file)) => {
@@ -139,7 +148,10 @@ fn act(
             session.end_all(LEFT_GRACE, &open.stop);
         }
         Effect::EndAll { grace } => session.end_all(grace, &open.stop),
-        Effect::Resemble { .. } | Effect::Keep { .. } | Effect::Release { .. } => {}
+        Effect::Resemble { .. }
+        | Effect::Keep { .. }
+        | Effect::Release { .. }
+        | Effect::Resize { .. } => {}
     }
     Ok(Some(Reply::Done))
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Service, serve, stdio};
-use crate::local::seat;
+use crate::local::{leader, seat};
 #[cfg(feature = "origin")]
 use crate::reach::report;
 use crate::wire::frame::Loss;
@@ -32,22 +32,28 @@ impl fmt::Display for Ended {
     }
 }
 
-/// Serves over the standard input and output of this process. Arguments: `--read-only`, `--digest`,
+/// Serves over the standard input and output of this process. `before` are the words that come before
+/// the arguments where this program calls itself. It gives the exit code. Arguments: `--read-only`, `--digest`,
 /// `--ping` and `--lost` with milliseconds; `--once DIRECTORY` removes the program and the directory
 /// that was made for it. `--check BUILD` only says whether it runs here and is of that build, and
-/// `--seat` makes another program of it, which wants a terminal; `--hostkey` reports a key for `ssh`.
+/// `--seat` makes another program of it, which wants a terminal; `--lead` leads the session of one;
+/// `--hostkey` reports a key for `ssh`.
 pub fn run(
+    before: &[&str],
     arguments: impl Iterator<Item = OsString>,
     environment: BTreeMap<OsString, OsString>,
-) -> Result<(), Ended> {
+) -> Result<u8, Ended> {
     let mut arguments = arguments.peekable();
+    if arguments.next_if(|word| word == leader::WORD).is_some() {
+        return crate::lead(arguments).map_err(Ended::NotStarted);
+    }
     if arguments.next_if(|word| word == seat::WORD).is_some() {
         return Err(Ended::NotStarted(seat::take(arguments)));
     }
     // Only on opal's own machine does anybody ask for it.
     #[cfg(feature = "origin")]
     if arguments.next_if(|word| word == report::WORD).is_some() {
-        return report::report(arguments).map_err(Ended::NotStarted);
+        return report::report(arguments).map(|()| 0).map_err(Ended::NotStarted);
     }
     opal_files::memory::keep_private();
     let start = std::env::current_dir().map_err(Ended::NotStarted)?;
@@ -55,12 +61,14 @@ pub fn run(
     let home = home.filter(|home| home.is_absolute());
     let timing = Timing::default();
     let (is_read_only, tells_digest) = (false, false);
-    let mut service = Service { environment, start, home, is_read_only, tells_digest, timing };
+    // This program, even if its file is gone.
+    let own = ["/proc/self/exe"].iter().chain(before).map(OsString::from).collect();
+    let mut service = Service { environment, start, home, is_read_only, tells_digest, timing, own };
     if read(arguments, &mut service).map_err(Ended::Usage)? == Purpose::Check {
-        return Ok(());
+        return Ok(0);
     }
     let (input, output) = stdio::take_standard_pipes().map_err(Ended::NotStarted)?;
-    serve(input, output, service).map_err(Ended::Lost)
+    serve(input, output, service).map(|()| 0).map_err(Ended::Lost)
 }
 
 /// What the program was started for.

@@ -97,14 +97,15 @@ impl Machine<'_> {
         let (stderr, inner) = pipe()?;
         let (environment, directory) = self.helper.session.surroundings();
         let stderr_to = Stdio::from(inner);
+        let own = self.helper.own.split_first();
+        let own = own.map(|(program, before)| (Path::new(program), before));
         let starting = Starting {
             program: &words.program,
             arguments: &words.arguments,
             environment,
             directory,
             stderr: stderr_to,
-            // This program, even if its file is gone.
-            seated_by: words.wants_terminal.then_some((Path::new("/proc/self/exe"), &[])),
+            seated_by: own.filter(|_| words.wants_terminal),
         };
         let (transport, output) = Transport::start_with(starting, stdin)?;
         Ok((transport, output, stderr))

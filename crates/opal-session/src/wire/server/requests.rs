@@ -1,10 +1,11 @@
 //! Requests that run, and what is held for later ones.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use opal_core::action::TextFile;
@@ -14,7 +15,7 @@ use super::inlet::Inlet;
 use super::lock::Claim;
 use super::pool::Pool;
 use crate::LocalSession;
-use crate::local::LocalFiles;
+use crate::local::{LocalFiles, Terminal};
 use crate::stop::Stop;
 use crate::wire::MAX_REQUESTS;
 use crate::wire::codec::Malformed;
@@ -34,6 +35,8 @@ pub(super) struct Helper {
     /// None where nothing can be changed.
     pub(super) held: Option<Held>,
     pub(super) claim: Claim,
+    /// What starts this program once more.
+    pub(super) own: Vec<OsString>,
     open: Mutex<BTreeMap<u32, Arc<Open>>>,
     left: Condvar,
     highest: AtomicU32,
@@ -44,6 +47,8 @@ pub(super) struct Open {
     pub(super) stop: Stop,
     outlets: [Outlet; 2],
     pub(super) inlet: Inlet,
+    /// Of a command that has one.
+    pub(super) terminal: OnceLock<Arc<Terminal>>,
 }
 
 impl Open {
@@ -80,9 +85,11 @@ impl Helper {
         sender: Arc<Sender>,
         (session, has_effects): (LocalSession, bool),
         marker: &str,
+        own: Vec<OsString>,
     ) -> Self {
         Self {
             claim: Claim::new(marker, has_effects),
+            own,
             sender,
             session,
             stop: Stop::new(),
@@ -105,7 +112,8 @@ impl Helper {
             return Err(Malformed("more than 256 requests at a time"));
         }
         let outlets = [Outlet::default(), Outlet::default()];
-        let new = Arc::new(Open { stop: self.stop.below(), outlets, inlet: Inlet::default() });
+        let (stop, inlet, terminal) = (self.stop.below(), Inlet::default(), OnceLock::new());
+        let new = Arc::new(Open { stop, outlets, inlet, terminal });
         if open.insert(number, Arc::clone(&new)).is_some() {
             return Err(Malformed("two requests with the same number"));
         }

@@ -11,12 +11,13 @@ use rustix::io::Errno;
 
 use super::inlet::Piece;
 use super::requests::{Helper, Open};
+use crate::local::leader;
 use crate::stop::Order;
 use crate::wire::WINDOW;
 use crate::wire::effect::Running;
 use crate::wire::frame::{Channel, Kind, StreamId};
 use crate::wire::reply::Reply;
-use crate::{Input, Output, Session, Taker, Work, pipe};
+use crate::{Face, Input, Output, Session, Taker, Terminal, Work, pipe};
 
 /// How often it is asked whether a command still wants its input.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -27,9 +28,13 @@ pub(super) fn run(helper: &Arc<Helper>, number: u32, open: &Arc<Open>, work: &Ru
         // A window that is too large is the client's mistake: it gets the largest one.
         let _ = open.outlet(channel).grant(window.min(WINDOW));
     }
-    let stdin = match work.has_input.then(|| feed(helper, number, open)).transpose() {
-        Ok(stdin) => stdin.map_or(Input::Own, Input::From),
-        Err(_) => Input::Nothing,
+    let input = work.has_input.then(|| feed(helper, number, open)).transpose();
+    let stdin = match (input, &work.terminal) {
+        (Ok(Some(keys)), Some(face)) => {
+            Input::Terminal(on_terminal(helper, number, open, keys, face))
+        }
+        (Ok(stdin), _) => stdin.map_or(Input::Own, Input::From),
+        (Err(_), _) => Input::Nothing,
     };
     let mut taker = Sending::new(helper, number, open);
     let ended = helper.session.run(
@@ -55,6 +60,25 @@ pub(super) fn run(helper: &Arc<Helper>, number: u32, open: &Arc<Open>, work: &Ru
         Ok(ended) => Reply::Ended { ended },
         Err(trouble) => Reply::Trouble { trouble },
     }
+}
+
+/// The terminal of opal, for one command.
+fn on_terminal(
+    helper: &Arc<Helper>,
+    number: u32,
+    open: &Arc<Open>,
+    keys: OwnedFd,
+    face: &Face,
+) -> Arc<Terminal> {
+    let leader = helper.own.iter().cloned().chain([leader::WORD.into()]).collect();
+    let sender = Arc::clone(&helper.sender);
+    let on_signal = Box::new(move |signal: i32| {
+        // Where nobody hears it, the first thread finds out.
+        let _ = sender.message(Kind::Signal, StreamId::new(number, Channel::Talk), &signal);
+    });
+    let terminal = Arc::new(Terminal::relayed(keys, face.clone(), leader, on_signal));
+    let _ = open.terminal.set(Arc::clone(&terminal));
+    terminal
 }
 
 /// Sends what a command prints. It waits while opal does not want more.

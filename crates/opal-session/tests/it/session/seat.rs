@@ -40,12 +40,15 @@ pub(crate) struct Seat {
     /// Where the person types.
     pub(crate) person: Option<OwnedFd>,
     device: OwnedFd,
+    pub(crate) terminal: Arc<Terminal>,
     pub(crate) stop: Stop,
     signals: Arc<Mutex<Vec<i32>>>,
 }
 
 impl Seat {
     pub(crate) fn new(only: Only) -> Self {
+        // The first session keeps low descriptors for the shell, before the terminals take them.
+        drop(Place::new(only));
         let person =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&person).unwrap();
@@ -58,16 +61,15 @@ impl Seat {
         let (stop, signals) = (Stop::new(), Arc::new(Mutex::new(Vec::new())));
         let (asked, reported) = (stop.clone(), signals.clone());
         let own = std::env::current_exe().unwrap().into_os_string();
-        let terminal = Terminal {
-            device: device.try_clone().unwrap(),
-            leader: std::iter::once(own).chain(LEADS.map(Into::into)).collect(),
-            on_signal: Box::new(move |number| {
-                reported.lock().unwrap().push(number);
-                asked.ask(Why::Signal(number));
-            }),
-        };
-        let place = Place::on(only, &[("TERM", "xterm")], Some(terminal));
-        let seat = Self { place, person: Some(person), device, stop, signals };
+        let leader = std::iter::once(own).chain(LEADS.map(Into::into)).collect();
+        let on_signal = Box::new(move |number| {
+            reported.lock().unwrap().push(number);
+            asked.ask(Why::Signal(number));
+        });
+        let terminal = Terminal::own(device.try_clone().unwrap(), leader, None, on_signal);
+        let terminal = Arc::new(terminal);
+        let place = Place::on(only, &[("TERM", "xterm")], Some(Arc::clone(&terminal)));
+        let seat = Self { place, person: Some(person), device, terminal, stop, signals };
         // The test program announces its test before it starts the shell.
         assert_eq!(seat.run("true").code(), 0);
         seat

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use opal_core::Secret;
@@ -50,7 +51,7 @@ impl Place {
         Self::on(only, more, None)
     }
 
-    pub(crate) fn on(only: Only, more: &[(&str, &str)], terminal: Option<Terminal>) -> Self {
+    pub(crate) fn on(only: Only, more: &[(&str, &str)], terminal: Option<Arc<Terminal>>) -> Self {
         let (directory, programs) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let real = |name: &str| {
             ["/usr/bin", "/bin"]

@@ -101,7 +101,7 @@ fn the_size_of_the_terminal_is_passed_on() {
         scope.spawn(|| {
             eventually("it is ready", || seat.place.path().join("ready").exists());
             tcsetwinsize(seat.person.as_ref().unwrap(), size(50, 120)).unwrap();
-            seat.place.session.resized();
+            seat.terminal.resized();
         });
         seat.run(text)
     });

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use opal_core::action::{Limits, Why};
+use opal_core::action::Limits;
 use opal_core::context::Context;
 use opal_core::resolver::{ScriptPart, TroubleKind};
 use opal_core::{Data, Secret};
-use opal_remote::Origin;
 use opal_remote::dial::ssh::SshOptions;
-use opal_remote::plain::{PlainSession, dial_plain};
+use opal_remote::plain::{PlainSession, Wanted, Why, dial_plain};
+use opal_remote::{Mode, Origin};
 use opal_session::stop::Stop;
 use opal_session::{Input, Output, Place, Session, Work};
 use opal_testing::processes;
@@ -26,7 +26,9 @@ fn plain(sshd: &Sshd) -> PlainSession {
     let (environment, helper) = (sshd.environment(), (PROGRAM.into(), Vec::new()));
     let origin = Arc::new(Origin { environment, directory: "/".into(), helper });
     let (target, ssh) = ("web1".parse().unwrap(), sshd.address().parse().unwrap());
-    dial_plain(&target, &ssh, &origin, &SshOptions::default(), &Stop::new()).unwrap()
+    let (options, environment) = (SshOptions::default(), BTreeMap::new());
+    let wanted = Wanted { options, environment, mode: Mode::Effect, why: Why::Chosen };
+    dial_plain(&target, &ssh, &origin, wanted, &Stop::new()).unwrap()
 }
 
 #[test]
@@ -119,7 +121,7 @@ fn a_command_that_is_to_stop_is_signalled_by_another_connection() {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 processes::eventually("it runs", || started.exists());
-                stop.ask(Why::Cancelled);
+                stop.ask(opal_core::action::Why::Cancelled);
             });
             let work = [ScriptPart::Text(script.clone())];
             let mut printed = super::support::Printed(Vec::new());

@@ -9,6 +9,7 @@ use opal_core::Secret;
 use opal_remote::Mode;
 use opal_remote::dial::Asker;
 use opal_remote::dial::error::DialCause;
+use opal_session::stop::Stop;
 use opal_testing::sshd::Sshd;
 
 use super::support::{Caller, ssh};
@@ -74,7 +75,7 @@ fn a_jump_host_that_asks_for_the_password_does_not_get_it() {
 struct Person(Mutex<VecDeque<(&'static str, &'static str, bool)>>);
 
 impl Asker for Person {
-    fn ask(&self, question: &str, is_hidden: bool) -> Option<Secret> {
+    fn ask(&self, question: &str, is_hidden: bool, _: &Stop) -> Option<Secret> {
         let (expected, answer, hides) = self.0.lock().unwrap().pop_front()?;
         assert!(question.contains(expected), "{question}");
         assert_eq!(is_hidden, hides, "{question}");
