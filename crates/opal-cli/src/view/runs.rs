@@ -135,22 +135,14 @@ fn step_table(steps: &[&Step], paint: Paint) -> String {
     let length = |step: &Step| {
         took(step.finish.as_ref().filter(|_| step.number.is_some()).map(|finish| finish.took_ms))
     };
-    let head = |head: &str| paint.dim(head);
-    if steps.iter().all(|step| step.target.is_none()) {
-        let mut table = Table::new(["STEP", "END", "TOOK", "PATH", "WHAT"]);
-        for step in steps {
-            let (end, path) = (paint.end(step.end()), visible(&step.path));
-            table.row([number(step), end, length(step), path, what(step, paint)]);
-        }
-        return table.finish(head);
-    }
-    let mut table = Table::new(["STEP", "TARGET", "END", "TOOK", "PATH", "WHAT"]);
+    let head = ["STEP", "TARGET", "END", "TOOK", "PATH", "WHAT"];
+    let mut table = Table::new(head).optional("TARGET");
     for step in steps {
-        let target = visible(step.target.as_deref().unwrap_or("-"));
+        let target = step.target.as_deref().map(visible).unwrap_or_default();
         let (end, path) = (paint.end(step.end()), visible(&step.path));
         table.row([number(step), target, end, length(step), path, what(step, paint)]);
     }
-    table.finish(head)
+    table.finish(|head| paint.dim(head))
 }
 
 /// The lines above the steps: what is not known has none.

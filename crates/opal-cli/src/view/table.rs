@@ -4,11 +4,18 @@
 pub(super) struct Table<const N: usize> {
     head: [&'static str; N],
     rows: Vec<[String; N]>,
+    /// A column that is left out where all its cells are empty.
+    optional: Option<&'static str>,
 }
 
 impl<const N: usize> Table<N> {
     pub(super) fn new(head: [&'static str; N]) -> Self {
-        Self { head, rows: Vec::new() }
+        Self { head, rows: Vec::new(), optional: None }
+    }
+
+    /// Leaves out the column with this head where it would be empty.
+    pub(super) fn optional(self, head: &'static str) -> Self {
+        Self { optional: Some(head), ..self }
     }
 
     pub(super) fn row(&mut self, row: [String; N]) {
@@ -16,6 +23,9 @@ impl<const N: usize> Table<N> {
     }
 
     pub(super) fn finish(self, paint: impl Fn(&str) -> String) -> String {
+        let is_empty = |at: &usize| self.rows.iter().all(|row| row[*at].is_empty());
+        let optional = self.head.iter().position(|name| Some(*name) == self.optional);
+        let omitted = optional.filter(is_empty);
         let head = self.head.map(|name| if name.is_empty() { String::new() } else { paint(name) });
         let rows: Vec<[String; N]> = std::iter::once(head).chain(self.rows).collect();
         let mut widths = [0; N];
@@ -27,7 +37,10 @@ impl<const N: usize> Table<N> {
         let mut out = String::new();
         for row in &rows {
             let mut line = String::new();
-            for (cell, width) in row.iter().zip(widths) {
+            for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
+                if Some(at) == omitted {
+                    continue;
+                }
                 line.push_str(cell);
                 line.extend(std::iter::repeat_n(' ', width - columns(cell) + 2));
             }

@@ -69,7 +69,7 @@ pub(crate) fn first(report: &Report, asked: &Asked, ink: Ink) {
     }
     let mut out = format!("{}\n", summary(report, Paint(ink.colour)));
     let satisfied = report.verifications.iter().filter(|it| it.status == Status::Satisfied);
-    let skipped: Vec<String> = satisfied.map(name_of).collect();
+    let skipped: Vec<String> = satisfied.map(title_of).collect();
     if !skipped.is_empty() {
         let names = skipped.join(", ");
         let _ = writeln!(out, "will be skipped, unless an earlier step changes it: {names}");
@@ -101,28 +101,35 @@ fn human(findings: &Findings<'_>, verbose: bool, ink: Ink) -> String {
 }
 
 fn table(all: &[Verification], paint: Paint) -> String {
-    let cells = |found: &Verification| {
+    let head = ["", TARGET, "STEP", "STATUS", "TOOK", "MESSAGE"];
+    let mut table = Table::new(head).optional(TARGET);
+    for found in all {
         let Verification { status, message, took, .. } = found;
-        [
+        table.row([
             paint.status(*status, symbol(*status)),
+            target_of(found),
             name_of(found),
             paint.status(*status, status.name()),
             time(*took),
             visible(&message.text()),
-        ]
-    };
-    if all.iter().all(|found| found.target.is_none()) {
-        let mut table = Table::new(["", "STEP", "STATUS", "TOOK", "MESSAGE"]);
-        all.iter().for_each(|found| table.row(cells(found)));
-        return table.finish(|head| paint.code("2", head));
-    }
-    let mut table = Table::new(["", "TARGET", "STEP", "STATUS", "TOOK", "MESSAGE"]);
-    for found in all {
-        let [symbol, name, status, took, message] = cells(found);
-        let target = found.target.as_deref().map(visible).unwrap_or_default();
-        table.row([symbol, target, name, status, took, message]);
+        ]);
     }
     table.finish(|head| paint.code("2", head))
+}
+
+/// The head of the column that says where; there is none where all is on opal's machine.
+const TARGET: &str = "TARGET";
+
+fn target_of(found: &Verification) -> String {
+    found.target.as_deref().map(visible).unwrap_or_default()
+}
+
+/// What a step is called where there is no column for its target.
+fn title_of(found: &Verification) -> String {
+    match &found.target {
+        Some(target) => format!("{} on {}", name_of(found), visible(target)),
+        None => name_of(found),
+    }
 }
 
 /// `conf`, or `conf (Web server)` where the step has a name.
@@ -147,7 +154,7 @@ fn details(found: &Verification, paint: Paint, out: &mut String) {
     if found.details.is_none() && blocked.is_none() {
         return;
     }
-    let (name, key) = (name_of(found), visible(&found.key.text()));
+    let (name, key) = (title_of(found), visible(&found.key.text()));
     let _ = writeln!(out, "\n{}: {}, {key}", paint.code("1", &name), found.status.name());
     if let Some(details) = &found.details {
         out.push_str(&whole(details, paint.0));

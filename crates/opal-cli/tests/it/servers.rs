@@ -192,3 +192,28 @@ fn a_contract_of_a_fleet_runs_and_is_refused_where_a_value_of_a_host_has_changed
         assert_eq!(refused.stdout, "");
     }
 }
+
+#[test]
+fn a_dry_run_says_on_which_host_something_would_change() {
+    let source = "fun task() {\n    @ssh.hosts([\"web1\", \"web2\"]) {\n        \
+                  @file.copy(\"a\", \"@target.name().conf\")\n    }\n}\n";
+    let Some((sshd, opal)) = servers(&["web1", "web2"], source) else { return };
+    let home = sshd.account().home.clone();
+    let opal = opal.file("a", "x\n");
+    std::fs::write(home.join("web1.conf"), "x\n").unwrap();
+    let ran = opal.call(&["task", "--dry-run"]);
+    let said = &ran.code(0).stdout;
+    let rows: Vec<Vec<&str>> = (said.lines())
+        .skip_while(|line| !line.trim_start().starts_with("TARGET"))
+        .take(3)
+        .map(|line| line.split_whitespace().take(4).collect())
+        .collect();
+    let step = "task.ssh.hosts[0].file.copy[0]";
+    let expected = [
+        ["TARGET", "STEP", "WOULD", "WHY"],
+        ["=", "web1", step, "skip"],
+        ["+", "web2", step, "create"],
+    ];
+    assert_eq!(rows, expected, "{said}");
+    assert!(said.contains(&format!("\n{step} on web2: missing")), "{said}");
+}

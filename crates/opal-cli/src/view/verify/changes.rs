@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use opal_exec::verify::Report;
 use opal_vault::verification::Verification;
 
-use super::{LEGEND_OF_CHANGES, Paint, document, has_diff, help_lines, left_alone, name_of, whole};
+use super::{
+    LEGEND_OF_CHANGES, Paint, TARGET, document, has_diff, help_lines, left_alone, name_of,
+    target_of, title_of, whole,
+};
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::view::diagnostics::visible;
@@ -38,10 +41,11 @@ pub(super) fn human(preview: &Preview<'_>, ink: Ink) -> String {
     if all.is_empty() {
         return format!("no step describes a state\n{}", left_alone(preview.others));
     }
-    let mut table = Table::new(["", "STEP", "WOULD", "WHY"]);
+    let mut table = Table::new(["", TARGET, "STEP", "WOULD", "WHY"]).optional(TARGET);
     for (found, effect) in all.iter().zip(preview.effects) {
         table.row([
             paint.code(code(*effect), symbol(*effect)),
+            target_of(found),
             name_of(found),
             paint.code(code(*effect), effect.name()),
             visible(&found.message.text()),
@@ -70,7 +74,7 @@ pub(super) fn human(preview: &Preview<'_>, ink: Ink) -> String {
 }
 
 fn details(found: &Verification, effect: Effect, paint: Paint, out: &mut String) {
-    let id = paint.code("1", &name_of(found));
+    let id = paint.code("1", &title_of(found));
     match &found.details {
         Some(details) => {
             let _ = writeln!(out, "\n{id}: {}", found.status.name());
