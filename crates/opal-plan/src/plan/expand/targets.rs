@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use opal_core::boundary::{self, Boundary, Member};
-use opal_core::crossing::{Facts, PLACES, TARGETS, places_of};
+use opal_core::crossing::{Crossing, Facts, PLACES, TARGETS, places_of};
 use opal_core::decorator::Presence;
 use opal_core::fleet::MAX_TARGETS;
 use opal_core::hosts;
@@ -70,39 +70,8 @@ impl<'a> Planner<'a> {
             let target = self.targeted(&facts, is_fleet, None);
             return self.on_target(target, block, step);
         }
-        let members = match way.flatten() {
-            Some(way) => {
-                let there = self.probe.reach(&way);
-                there.and_then(|there| boundary.targets(&inputs, &*there))
-            }
-            // What a project names is beside it.
-            None => match directory {
-                Some(directory) => boundary.targets(&inputs, &*self.probe.within(directory)),
-                None => boundary.targets(&inputs, self.probe),
-            },
-        };
-        let members = boundary::check_files(&inputs).and(members);
-        let members = members.map_err(|found| {
-            let is_invalid = found.kind == TroubleKind::Invalid;
-            let error = trouble(found, span);
-            let code = if is_invalid { Code::InvalidTarget } else { error.code };
-            self.stop(Diagnostic { code, ..error })
-        })?;
-        self.count(&members, span)?;
-        let left = if is_fleet { self.limit(&members, step)? } else { None };
-        let total = members.len();
-        let members = members.into_iter().enumerate();
-        let is_left = |(_, it): &(usize, Member)| {
-            left.as_ref().is_none_or(|left| left.contains(it.target.name.as_str()))
-        };
-        let members: Vec<(usize, Member)> = members.filter(is_left).collect();
-        let targets = members.iter().map(|(_, member)| member.target.to_value()).collect();
-        step.args.push((TARGETS.into(), Arg::Const(Value::Array(targets))));
-        if left.is_some() {
-            let places = members.iter().map(|(place, _)| *place);
-            step.args.push((PLACES.into(), Arg::Const(places_of(places, total))));
-        }
-        step.sort_args();
+        let members = self.members(boundary, &inputs, (way.flatten(), directory), span)?;
+        let members = self.named(members, is_fleet, step)?;
         let mut variants = Vec::new();
         for (at, (index, member)) in members.iter().enumerate() {
             let index = *index;
@@ -133,6 +102,59 @@ impl<'a> Planner<'a> {
             false => variants.into_iter().flat_map(|variant| variant.block).collect(),
         };
         Ok(())
+    }
+
+    /// Whom the block leads to.
+    fn members(
+        &mut self,
+        boundary: &'static dyn Boundary,
+        inputs: &Inputs,
+        (way, directory): (Option<Vec<Crossing>>, Option<&str>),
+        span: Span,
+    ) -> Result<Vec<Member>, Stop> {
+        let members = match way {
+            Some(way) => {
+                let there = self.probe.reach(&way);
+                there.and_then(|there| boundary.targets(inputs, &*there))
+            }
+            // What a project names is beside it.
+            None => match directory {
+                Some(directory) => boundary.targets(inputs, &*self.probe.within(directory)),
+                None => boundary.targets(inputs, self.probe),
+            },
+        };
+        let members = boundary::check_files(inputs).and(members);
+        members.map_err(|found| {
+            let is_invalid = found.kind == TroubleKind::Invalid;
+            let error = trouble(found, span);
+            let code = if is_invalid { Code::InvalidTarget } else { error.code };
+            self.stop(Diagnostic { code, ..error })
+        })
+    }
+
+    /// Writes into the step which targets `--limit` leaves, each with its place in the fleet.
+    fn named(
+        &mut self,
+        members: Vec<Member>,
+        is_fleet: bool,
+        step: &mut Step,
+    ) -> Result<Vec<(usize, Member)>, Stop> {
+        self.count(&members, step.span)?;
+        let left = if is_fleet { self.limit(&members, step)? } else { None };
+        let total = members.len();
+        let members = members.into_iter().enumerate();
+        let is_left = |(_, it): &(usize, Member)| {
+            left.as_ref().is_none_or(|left| left.contains(it.target.name.as_str()))
+        };
+        let members: Vec<(usize, Member)> = members.filter(is_left).collect();
+        let targets = members.iter().map(|(_, member)| member.target.to_value()).collect();
+        step.args.push((TARGETS.into(), Arg::Const(Value::Array(targets))));
+        if left.is_some() {
+            let places = members.iter().map(|(place, _)| *place);
+            step.args.push((PLACES.into(), Arg::Const(places_of(places, total))));
+        }
+        step.sort_args();
+        Ok(members)
     }
 
     /// The targets of a fleet that `--limit` leaves; none where it says nothing.
