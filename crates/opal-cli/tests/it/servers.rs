@@ -1,5 +1,6 @@
 //! Blocks on targets, over a real SSH server.
 
+use opal_testing::account::Account;
 use opal_testing::needs;
 use opal_testing::sshd::Sshd;
 
@@ -111,6 +112,32 @@ fn another_user_on_a_host_is_that_user() {
         return;
     }
     assert_eq!(opal.call(&["task"]).code(0).stdout, "nobody\n");
+}
+
+#[test]
+fn another_user_starts_in_its_own_home_wherever_it_comes_from() {
+    if !needs::has("sudo", std::path::Path::new("/usr/bin/sudo").exists()) {
+        return;
+    }
+    let (Some(mut sshd), Some(account)) = (Sshd::start_for_root(), Account::new("/bin/sh")) else {
+        return;
+    };
+    let user = &account.name;
+    let home = account.home.to_str().unwrap();
+    let port = sshd.port();
+    sshd.configure(&format!("Host web1\nHostName 127.0.0.1\nPort {port}\nUser root\n"));
+    let block = "pwd\n            id -un\n";
+    let source = format!(
+        "fun task() {{\n    @ssh.host(\"web1\") {{\n        @as(\"{user}\") {{\n            {block}        }}\n    }}\n    \
+         @ssh.host(\"web1\", as=\"{user}\") {{\n            {block}    }}\n    \
+         @as(\"{user}\") {{\n            {block}    }}\n    \
+         @ssh.host(\"web1\", as=\"nobody\") {{\n            {block}    }}\n}}\n"
+    );
+    let opal = Opal::project(&source).env("PATH", sshd.path().to_str().unwrap());
+    let ran = opal.call(&["task"]);
+    // `nobody` has no home.
+    let expected = [home, user, home, user, home, user, "/", "nobody"];
+    assert_eq!(lines(ran.code(0)), expected);
 }
 
 #[test]

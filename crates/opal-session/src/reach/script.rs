@@ -23,8 +23,14 @@ use crate::wire::BUILD;
 /// Where a package puts the helper.
 pub const INSTALLED: &str = "/usr/libexec/opal/opal-target";
 
-/// The functions, and the search for a helper that is there.
-const FIND: &str = r#"set -f; trap : PIPE; j=; g=$(umask); umask 077; unset CDPATH IFS; p=$PATH; PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin:$p; say() { echo "$a$b $*"; }; go() { trap - PIPE; PATH=$p; umask "$g"; say helper; exec "$@"; }; i=$(id -u 2>/dev/null); t() { set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in l*|?????w*|????????w*) return 1;; esac; [ -n "$i" ] || return 1; [ "$3" = 0 ] || [ "$3" = "$i" ]; }; o() { d=$(cd -P "$1" 2>/dev/null && pwd -P) || return 1; while :; do t "${d:-/}" || return 1; case "$d" in ""|/) return 0;; esac; d=${d%/*}; done; }; y() { o "$1" && return; set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in d????????t*) [ "$3" = 0 ];; *) return 1;; esac; }; x() { "$1" --check "$v" </dev/null >/dev/null 2>&1; }; f() { [ -f "$1" ] && t "$1" && o "${1%/*}" && x "$1"; }; f "$l" && go "$l" $r; e=$(getent passwd "$i" 2>/dev/null) || e=$(while IFS=: read -r n w u q; do [ "$u" = "$i" ] && printf "%s:%s:%s:%s" "$n" "$w" "$u" "$q" && break; done </etc/passwd); IFS=:; set -- $e; unset IFS; h=$6; for s in $k; do f "$h/.cache/opal/opal-target-$s" && go "$h/.cache/opal/opal-target-$s" $r; done; "#;
+/// The functions, and the home of the user, in `$h`.
+const BEGIN: &str = r#"set -f; trap : PIPE; j=; g=$(umask); umask 077; unset CDPATH IFS; p=$PATH; PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin:$p; say() { echo "$a$b $*"; }; go() { trap - PIPE; PATH=$p; umask "$g"; say helper; exec "$@"; }; i=$(id -u 2>/dev/null); t() { set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in l*|?????w*|????????w*) return 1;; esac; [ -n "$i" ] || return 1; [ "$3" = 0 ] || [ "$3" = "$i" ]; }; o() { d=$(cd -P "$1" 2>/dev/null && pwd -P) || return 1; while :; do t "${d:-/}" || return 1; case "$d" in ""|/) return 0;; esac; d=${d%/*}; done; }; y() { o "$1" && return; set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in d????????t*) [ "$3" = 0 ];; *) return 1;; esac; }; x() { "$1" --check "$v" </dev/null >/dev/null 2>&1; }; f() { [ -f "$1" ] && t "$1" && o "${1%/*}" && x "$1"; }; e=$(getent passwd "$i" 2>/dev/null) || e=$(while IFS=: read -r n w u q; do [ "$u" = "$i" ] && printf "%s:%s:%s:%s" "$n" "$w" "$u" "$q" && break; done </etc/passwd); IFS=:; set -- $e; unset IFS; h=$6; "#;
+
+/// Goes home. Who changes the user stays where the other user was, which may be closed to this one.
+const GO_HOME: &str = r#"cd "${h:-/}" 2>/dev/null || cd /; "#;
+
+/// The search for a helper that is there.
+const FIND: &str = r#"f "$l" && go "$l" $r; for s in $k; do f "$h/.cache/opal/opal-target-$s" && go "$h/.cache/opal/opal-target-$s" $r; done; "#;
 
 /// Receiving one into the file `$1`, and trying it. Where nobody is there any more, `$j` says so: what
 /// was made is removed all the same.
@@ -36,9 +42,19 @@ const KEEP: &str = r#"case "$h" in /*) if [ -d "$h" ] && o "$h" && mkdir -p "$h/
 /// Into a directory that is used once. The helper removes it as soon as it runs.
 const ONCE: &str = r#"for q in "$XDG_RUNTIME_DIR" /dev/shm /tmp; do case "$q" in /*) m=$q/opal-$a$b; if y "$q" && mkdir "$m" 2>/dev/null; then u "$m/opal-target" && go "$m/opal-target" --once "$m" --digest $r; rm -rf "$m"; [ -z "$j" ] || exit 1; fi;; esac; done; say none"#;
 
-/// The text for `sh -c`.
+/// The text for `sh -c`, where the way there leads into a directory for steps to start in.
 #[must_use]
 pub fn script(dialling: &Dialling) -> String {
+    text(dialling, "")
+}
+
+/// The same for another user of a machine: steps start in its home, or in `/` if it cannot enter that.
+#[must_use]
+pub fn for_user(dialling: &Dialling) -> String {
+    text(dialling, GO_HOME)
+}
+
+fn text(dialling: &Dialling, go: &str) -> String {
     let nonce = dialling.nonce.text();
     let (first, second) = nonce.split_at(nonce.len() / 2);
     let digests: Vec<String> = dialling.digests.iter().map(opal_core::hash::Digest::hex).collect();
@@ -47,7 +63,7 @@ pub fn script(dialling: &Dialling) -> String {
     let keep = if dialling.is_read_only { "" } else { KEEP };
     format!(
         "a={first} b={second} v={BUILD} l={INSTALLED} k=\"{digests}\" r=\"{arguments}\"; \
-         {FIND}{RECEIVE}{keep}{ONCE}"
+         {BEGIN}{go}{FIND}{RECEIVE}{keep}{ONCE}"
     )
 }
 

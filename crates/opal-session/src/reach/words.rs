@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use opal_core::target::{Engine, Hop, Name, Pod, User, Via};
 
-use super::script::script;
+use super::script::{for_user, script};
 use super::{Dialling, created};
 
 /// Where `sudo` and `doas` may be. They are never looked up in `$PATH`.
@@ -73,14 +73,15 @@ pub fn words(
                 true => &["-k", "-S", "-p", &prompt],
                 false => &["-n"],
             };
-            let words = Words::new(program, &[asking, &as_user(user, "-H", &script)].concat());
+            let words =
+                Words::new(program, &[asking, &as_user(user, "-H", &for_user(dialling))].concat());
             Ok(Words { wants_terminal: true, ..words })
         }
         Hop::User { user, via: Via::Doas } => {
             if has_password {
                 return Err(ReachError::Password);
             }
-            Ok(Words::new(trusted("doas")?, &as_user(user, "-n", &script)))
+            Ok(Words::new(trusted("doas")?, &as_user(user, "-n", &for_user(dialling))))
         }
     }
 }

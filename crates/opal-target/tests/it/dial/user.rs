@@ -186,7 +186,9 @@ fn doas_works_without_a_password_and_takes_none() {
     caller.password = Some(Secret::new("word"));
     let refused = caller.dial_from(outer.inside(), &hop, Mode::Effect);
     fs::remove_file(rules).unwrap();
-    assert_eq!(whoami(&act(inner.unwrap())), other.name);
+    let inner = inner.unwrap();
+    assert_eq!(inner.facts().start, other.home);
+    assert_eq!(whoami(&act(inner)), other.name);
     assert_eq!(denied.unwrap_err().to_string(), "doas: Operation not permitted");
     assert_eq!(refused.unwrap_err().to_string(), "`doas` accepts no password");
 }
