@@ -15,7 +15,7 @@ use crate::servers::servers;
 use crate::support::{Opal, binary};
 
 /// A project whose hosts are this machine: `h1` to `hN` of `hosts.ini`.
-pub(super) fn local(count: usize, block: &str, options: &str) -> Option<Opal> {
+pub(crate) fn local(count: usize, block: &str, options: &str) -> Option<Opal> {
     let helper = binary().with_file_name("opal-target");
     if !needs::has("the target helper (`cargo build -p opal-target`)", helper.exists()) {
         return None;

@@ -141,6 +141,17 @@ fn another_user_starts_in_its_own_home_wherever_it_comes_from() {
 }
 
 #[test]
+fn another_user_is_reached_from_a_target_that_is_this_machine() {
+    if !needs::has("sudo", std::path::Path::new("/usr/bin/sudo").exists()) {
+        return;
+    }
+    let block = "        @as(\"nobody\") {\n            id -un\n        }\n        id -un\n";
+    let Some(opal) = crate::fleets::local(1, block, "") else { return };
+    let ran = opal.call(&["task"]);
+    assert_eq!(lines(ran.code(0)), ["nobody", "root"]);
+}
+
+#[test]
 fn an_inventory_of_ansible_is_read_as_it_is() {
     let source = "fun task() {\n    @ssh.hosts(inventory=\"hosts.ini\", select=\"web:!web3\", max_concurrency=1) {\n        \
                   var port = @target.vars.http_port(default=\"80\")\n        \
