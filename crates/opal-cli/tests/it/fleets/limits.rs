@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use opal_testing::sshd::Sshd;
+
 use super::{local, records, table};
 use crate::servers::servers;
 
@@ -94,4 +96,44 @@ fn hosts_that_a_limit_leaves_out_are_neither_asked_nor_compared() {
         let limited = [&run[..], &["--limit", "web1"]].concat();
         opal.call(&limited).code(76).says("web1/file.read(path=\"role\")");
     }
+}
+
+#[test]
+fn verify_with_a_limit_verifies_only_what_it_leaves() {
+    let source = "fun task() {\n    @ssh.hosts([\"web1\", \"web2\", \"web3\"]) {\n        \
+                  @file.copy(\"app.conf\", \"app.conf\")\n    }\n}\n";
+    let Some((mut sshd, opal)) = servers(&["web1", "web2", "web3"], source) else { return };
+    let opal = opal.file("app.conf", "port=80\n");
+    // Nobody is there.
+    sshd.configure("Host web3\n  Port 1\n");
+    let limited = ["verify", "task", "--limit", "web1,web2"];
+    opal.call(&limited).code(1).says("web1").says("web2").hides("web3");
+    fs::write(sshd.account().home.join("app.conf"), "port=80\n").unwrap();
+    opal.call(&limited).code(0).hides("web3");
+    assert_ne!(opal.call(&["verify", "task"]).says("web3").code, 0);
+    opal.call(&["verify", "task", "--limit", "web9"]).code(2).says("web1, web2, web3");
+}
+
+#[test]
+fn a_contract_with_a_limit_compares_only_the_machines_that_it_leaves() {
+    let source = "fun task() {\n    @ssh.hosts([\"web1\", \"web2\"], max_concurrency=1) {\n        \
+                  echo on @target.name\n    }\n}\n";
+    let Some((mut sshd, opal)) = servers(&["web1"], source) else { return };
+    let Some(mut other) = Sshd::start() else { return };
+    let (port, user) = (other.port(), other.account().name.clone());
+    let folder = other.directory().display().to_string();
+    sshd.configure(&format!(
+        "Host web2\nHostName 127.0.0.1\nPort {port}\nUser {user}\nIdentityFile {folder}/id\n\
+         UserKnownHostsFile {folder}/known_hosts\n"
+    ));
+    opal.call(&["--root", "root", "plan", "task", "-o", "c.plan"]).code(0);
+    other.change_host_key(&[]);
+    other.know_host();
+    let run = ["--root", "root", "run", "--plan", "c.plan"];
+    opal.call(&run).code(76).says("infra_mutated:web2: host key is ");
+    let limited = |name| opal.call(&[&run[..], &["--limit", name]].concat());
+    assert_eq!(limited("web1").code(0).stdout, "on web1\n");
+    let refused = limited("web2");
+    refused.code(76).says("infra_mutated:web2: host key is ");
+    assert_eq!(refused.stdout, "");
 }
