@@ -8,6 +8,8 @@
 //! | which events are worth a line | `state` |
 //! | the terminal or the pipes | `screen` |
 //! | branches side by side, line by line | `lanes` |
+//! | what steps on targets print | `foreign` |
+//! | what passes of an output that has no terminal of its own | `plain` |
 //! | branches and pauses that are waited for | `waits` |
 //! | the last lines of a step, for when it fails | `tail` |
 //! | the last words: failures, counts, times | `report` |
@@ -18,8 +20,10 @@
 //! Deliberately not here: what happens, and in which order it is told; that is the executor's.
 
 mod ends;
+mod foreign;
 mod github;
 mod lanes;
+mod plain;
 mod report;
 mod screen;
 mod state;

@@ -4,13 +4,10 @@
 //! pass; what moves the cursor does not. Of a line that is written over, as progress bars are, the
 //! last state is shown. A colour ends with its line and begins again with the next.
 
-use opal_vault::{Piece, Sequences};
+use super::plain::{Part, Plain, is_reset};
 
 /// Bytes of a line that are held back; what is longer is shown in pieces.
 const MAX_LINE: usize = 8 * 1024;
-
-/// Bytes of a sequence that sets colours.
-const MAX_SEQUENCE: usize = 64;
 
 /// Bytes of the colours that hold for the next line.
 const MAX_STYLE: usize = 256;
@@ -24,7 +21,7 @@ pub(super) struct Lines {
     has_text: bool,
     /// Sequences since the last reset.
     style: Vec<u8>,
-    sequences: Sequences,
+    plain: Plain,
     /// The cursor is at the beginning of the line, and what comes next writes over it.
     is_returned: bool,
 }
@@ -35,15 +32,12 @@ const RESET: &[u8] = b"\x1b[0m";
 impl Lines {
     /// Adds what was printed; whole lines go to `out`.
     pub(super) fn push(&mut self, bytes: &[u8], prefix: &str, out: &mut Vec<u8>) {
-        let mut sequences = std::mem::take(&mut self.sequences);
-        for &byte in bytes {
-            sequences.push(byte, &mut |piece| match piece {
-                Piece::Text(byte) => self.text(byte, prefix, out),
-                Piece::Control(numbers, b'm') => self.colour(numbers),
-                Piece::Control(..) | Piece::Other => {}
-            });
-        }
-        self.sequences = sequences;
+        let mut plain = std::mem::take(&mut self.plain);
+        plain.push(bytes, |part| match part {
+            Part::Text(byte) => self.text(byte, prefix, out),
+            Part::Colour(numbers) => self.colour(numbers),
+        });
+        self.plain = plain;
     }
 
     /// The step has ended: what is left of its last line goes to `out`.
@@ -58,7 +52,7 @@ impl Lines {
         match byte {
             b'\n' => self.end_line(prefix, out),
             b'\r' => self.is_returned = true,
-            b'\t' | b' '..=0x7e | 0x80.. => {
+            _ => {
                 if self.is_returned {
                     self.begin_line();
                 }
@@ -70,20 +64,15 @@ impl Lines {
                 self.line.push(byte);
                 self.has_text = true;
             }
-            _ => {}
         }
     }
 
     fn colour(&mut self, numbers: &[u8]) {
-        let is_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b';' | b':');
-        if numbers.len() >= MAX_SEQUENCE || !numbers.iter().all(is_number) {
-            return;
-        }
         let whole = [b"\x1b[", numbers, b"m"].concat();
-        if matches!(numbers, b"" | b"0" | b"00") || numbers.starts_with(b"0;") {
+        if is_reset(numbers) || numbers.starts_with(b"0;") {
             self.style.clear();
         }
-        if !matches!(numbers, b"" | b"0" | b"00") {
+        if !is_reset(numbers) {
             if self.style.len() + whole.len() > MAX_STYLE {
                 self.style.clear();
             }

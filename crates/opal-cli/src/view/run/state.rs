@@ -5,7 +5,7 @@
 //! | failures, and what deals with them | `failures` |
 //! | steps that start, and whose they are | `starts` |
 //! | steps that describe a state | `resources` |
-//! | steps of branches that run side by side | `side` |
+//! | what steps print, alone and side by side | `side` |
 //! | the targets of a fleet | `targets` |
 
 mod failures;
@@ -28,6 +28,7 @@ use opal_vault::witness::Progress;
 
 use super::super::ink::Ink;
 use super::ends::Ends;
+use super::foreign::Foreign;
 use super::report::{self, Report, Taken};
 use super::screen::Screen;
 use super::style::{Of, Style, Talk};
@@ -45,6 +46,8 @@ pub(super) struct State {
     ink: Ink,
     screen: Screen,
     running: BTreeMap<u64, Running>,
+    /// Steps on targets that have started.
+    foreign: BTreeMap<u64, Foreign>,
     /// The paths of steps that are looked at before anything is said about them.
     pub(super) resources: BTreeSet<Box<str>>,
     /// By path: those that have started.
@@ -103,6 +106,7 @@ impl State {
             ink: style.ink,
             screen,
             running: BTreeMap::new(),
+            foreign: BTreeMap::new(),
             resources: BTreeSet::new(),
             unsaid: BTreeMap::new(),
             ends: Ends::default(),
@@ -171,6 +175,9 @@ impl State {
         match &event.kind {
             Kind::Started(started) => {
                 self.name_site(started, event.target.as_ref());
+                if event.target.is_some() {
+                    self.foreign.insert(started.number, Foreign::default());
+                }
                 self.started(started, of.task);
             }
             Kind::Finished(finished) => {
@@ -228,8 +235,7 @@ impl State {
             Some(written) => written,
             None => {
                 self.in_sight = Some(number);
-                let stream = if self.style.stdout_is_json { Stream::Stderr } else { stream };
-                self.screen.output(stream, bytes)
+                self.own_output(number, stream, bytes)
             }
         };
         if written.is_err() && self.screen.is_unread() {
@@ -258,6 +264,7 @@ impl State {
         self.say_unsaid(step.path);
         let prefix = self.prefix(step.path);
         self.leave_branch(step.number, step.path);
+        self.leave_target(step.number);
         if let Some(running) = self.running.remove(&step.number) {
             if !step.end.is_good() {
                 self.failed.truncate(MAX_FAILED - 1);

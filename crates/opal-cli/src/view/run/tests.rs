@@ -3,5 +3,6 @@
 mod branches;
 mod ends;
 mod failures;
+mod foreign;
 mod play;
 mod steps;

@@ -1,4 +1,4 @@
-//! Steps of branches that run side by side: their lines carry the name of the branch.
+//! What steps print. Of branches that run side by side, lines carry the name of the branch.
 
 use opal_core::stream::{Closed, Stream};
 use opal_core::view::visible;
@@ -59,6 +59,42 @@ impl State {
         Some(self.side_lines(stream, &whole))
     }
 
+    /// What a step prints that has no lane. One write for each call, and nothing else.
+    pub(super) fn own_output(
+        &mut self,
+        number: u64,
+        stream: Stream,
+        bytes: &[u8],
+    ) -> Result<(), Closed> {
+        let to = self.stream(stream);
+        let is_seen = match to {
+            Stream::Stdout => self.style.stdout_is_terminal,
+            Stream::Stderr => self.style.stderr_is_terminal,
+        };
+        let Some(foreign) = self.foreign.get_mut(&number).filter(|_| is_seen) else {
+            return self.screen.output(to, bytes);
+        };
+        // If others run beside it, one of them may have the terminal.
+        let is_alone = self.running.len() == 1 && self.running.contains_key(&number);
+        foreign.has_terminal |= is_alone && self.screen.is_raw();
+        let passed = foreign.pass(stream, bytes);
+        self.screen.output(to, &passed)
+    }
+
+    /// A step on a target has ended, and its colours with it.
+    pub(super) fn leave_target(&mut self, number: u64) {
+        let Some(foreign) = self.foreign.remove(&number) else { return };
+        for stream in foreign.coloured() {
+            // Whether anybody still reads, its own writes have told the step.
+            let _ = self.screen.output(self.stream(stream), b"\x1b[0m");
+        }
+    }
+
+    /// Where a stream of a step goes.
+    fn stream(&self, stream: Stream) -> Stream {
+        if self.style.stdout_is_json { Stream::Stderr } else { stream }
+    }
+
     /// The step has ended: what is left of its lines.
     pub(super) fn leave_branch(&mut self, number: u64, path: &str) {
         self.prefixes.remove(path);
@@ -79,7 +115,6 @@ impl State {
         }
         // Others print between its lines.
         self.in_sight = None;
-        let stream = if self.style.stdout_is_json { Stream::Stderr } else { stream };
-        self.screen.lines(stream, lines)
+        self.screen.lines(self.stream(stream), lines)
     }
 }
