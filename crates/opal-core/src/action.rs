@@ -14,7 +14,7 @@ use crate::data::{Data, Secret};
 use crate::duration::Duration;
 use crate::files::Files;
 use crate::inventory::EntryStore;
-use crate::resolver::{Inputs, Probe, ScriptPart, Trouble};
+use crate::resolver::{Inputs, Probe, ScriptPart, Trouble, TroubleKind};
 
 /// Does the work of a decorator at run time.
 pub trait Action: Sync + fmt::Debug {
@@ -101,6 +101,9 @@ pub trait Stage {
     /// The failure that the `catch` around the step deals with; none where the run did not come
     /// there by a failure.
     fn caught(&self) -> Option<Failure>;
+
+    /// Whether a contract says what runs.
+    fn is_under_contract(&self) -> bool;
 
     /// The failure of this step, in words.
     fn fail(&self, code: i32, trouble: Trouble) -> Halt;
@@ -337,6 +340,9 @@ pub struct Failure {
     pub beside: Vec<Failure>,
     /// How many more there were than are kept.
     pub more: usize,
+    /// Whether a step was lost with the connection to its target, so that its outcome is unknown: this
+    /// one, one beside it, or one that it tells of.
+    pub has_lost: bool,
 }
 
 /// Failures that are kept beside the first.
@@ -345,13 +351,15 @@ pub const MAX_BESIDE: usize = 15;
 impl Failure {
     #[must_use]
     pub fn new(path: Box<str>, code: i32, trouble: Option<Trouble>) -> Self {
-        Self { path, code, trouble, beside: Vec::new(), more: 0 }
+        let has_lost = trouble.as_ref().is_some_and(|it| it.kind == TroubleKind::Lost);
+        Self { path, code, trouble, beside: Vec::new(), more: 0, has_lost }
     }
 
     /// Adds one that comes after it in the plan.
     pub fn join(&mut self, mut other: Self) {
         let beside = std::mem::take(&mut other.beside);
         self.more += std::mem::take(&mut other.more);
+        self.has_lost |= other.has_lost;
         for failure in std::iter::once(other).chain(beside) {
             if self.beside.len() < MAX_BESIDE {
                 self.beside.push(failure);

@@ -64,6 +64,7 @@ pub fn job<'a>(
         selected: None,
         known: None,
         is_declared: false,
+        is_under_contract: false,
         stdin: false,
         clock: || SystemTime::UNIX_EPOCH,
     }

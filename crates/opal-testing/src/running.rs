@@ -115,6 +115,7 @@ impl<'s> Running<'s> {
             selected: None,
             known: self.known.as_ref(),
             is_declared: false,
+            is_under_contract: false,
             stdin: false,
             clock: || SystemTime::UNIX_EPOCH,
         };

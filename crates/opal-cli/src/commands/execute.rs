@@ -85,6 +85,7 @@ pub(crate) fn execute(
         selected: selected.as_ref(),
         known: None,
         is_declared: errand.subject.loaded.is_config(),
+        is_under_contract: errand.contract.is_some(),
         stdin: true,
         clock: crate::clock::now,
     };

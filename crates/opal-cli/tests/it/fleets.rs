@@ -2,6 +2,7 @@
 
 mod hygiene;
 mod limits;
+mod lost;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

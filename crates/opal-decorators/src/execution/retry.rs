@@ -1,8 +1,8 @@
-use opal_core::action::{Action, Conditions, Halt, Pause, Stage};
+use opal_core::action::{Action, Conditions, Halt, Level, Pause, Stage};
 use opal_core::decorator::{Block, Capability, Descriptor, Example, Param, Presence};
 use opal_core::resolver::Inputs;
 use opal_core::types::Choices;
-use opal_core::{Data, Duration, Type, Value};
+use opal_core::{Data, Duration, Secret, Type, Value};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "retry",
@@ -12,7 +12,9 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            and with fresh `let` bindings, but changes that an earlier attempt made persist, so \
            the steps should be repeatable.\n\nBetween attempts there is a pause. With `delay=1s` \
            it lasts 1s, 2s, 4s, 8s (`exponential`), 1s, 2s, 3s, 4s (`linear`) or always 1s \
-           (`constant`), and never longer than `max_delay`.",
+           (`constant`), and never longer than `max_delay`.\n\nA step that is lost with the \
+           connection to its target may have done its work or not. A direct run repeats it as it \
+           repeats other failures. A run of a contract repeats it only with `lost=\"retry\"`.",
     params: &[
         Param {
             name: "attempts",
@@ -49,6 +51,14 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             "shorten each pause by a random part, at most half of it, so that many machines do \
                    not retry at the same moment",
         ),
+        Param {
+            name: "lost",
+            ty: Type::OneOf(Choices::Static(&["retry", "fail"])),
+            presence: Presence::Optional,
+            docs: "whether the block runs again when a step was lost with the connection to its \
+                   target; by default `retry` in a direct run and `fail` under contract",
+            ..Param::BASE
+        },
     ],
     block: Block::Required,
     capabilities: &[Capability::Clock, Capability::Randomness],
@@ -63,6 +73,12 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             source: "fun pull() {\n    \
                      @retry(attempts=5, max_delay=30s, jitter=true) {\n        \
                      docker pull registry.example.com/app\n    }\n}\n",
+        },
+        Example {
+            title: "repeat a step even if the connection was lost under contract",
+            source: "fun sync() {\n    @retry(lost=\"retry\") {\n        \
+                     @ssh.host(\"web1\") {\n            rsync -a /srv/new/ /srv/app/\n        \
+                     }\n    }\n}\n",
         },
     ],
     action: Some(&Retry),
@@ -86,6 +102,9 @@ impl Action for Retry {
                 Err(Halt::Failed(failure)) if attempt < of => failure,
                 Err(halt) => return Err(halt),
             };
+            if failure.has_lost && !repeats_lost(inputs, stage)? {
+                return Err(Halt::Failed(failure));
+            }
             let random = if inputs.is_true("jitter") { stage.random() } else { 0 };
             let duration = pause(inputs, attempt, random);
             stage.pause(&Pause { duration, attempt, of, code: failure.code })?;
@@ -93,6 +112,21 @@ impl Action for Retry {
         }
     }
 }
+
+/// Whether a block with a lost step runs again. Says why where the source does not.
+fn repeats_lost(inputs: &Inputs, stage: &mut dyn Stage) -> Result<bool, Halt> {
+    match inputs.text("lost") {
+        Some(lost) => Ok(lost == "retry"),
+        None if stage.is_under_contract() => {
+            stage.log(Level::Warn, &Secret::new(NOT_REPEATED))?;
+            Ok(false)
+        }
+        None => Ok(true),
+    }
+}
+
+const NOT_REPEATED: &str = "a step was lost, and nobody knows whether it did its work: under contract \
+                            it is repeated only with `@retry(lost=\"retry\")`";
 
 /// The time after the attempt of this number. `random` takes up to half of it away.
 fn pause(inputs: &Inputs, attempt: u32, random: u64) -> Duration {

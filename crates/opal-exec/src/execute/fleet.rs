@@ -272,6 +272,7 @@ impl<'p> Actor<'_, 'p> {
             }
         }
         let first = rows.iter().find(|row| row.end.is_failure()).and_then(|row| row.code);
+        let has_lost = rows.iter().any(|row| row.end == TargetEnd::Lost);
         let all = rows.len();
         let table = FleetTable { path: step.path.clone(), rows: rows.clone() };
         lock(&walk.fleets).insert(&step.path, table);
@@ -284,7 +285,11 @@ impl<'p> Actor<'_, 'p> {
             return Ok(());
         }
         let error = StepError::TargetsFailed { failed: count, all, tolerate };
-        Err(failed(step, first.unwrap_or(1), error))
+        let mut halt = failed(step, first.unwrap_or(1), error);
+        if let Halt::Failed(failure) = &mut halt {
+            failure.has_lost |= has_lost;
+        }
+        Err(halt)
     }
 }
 

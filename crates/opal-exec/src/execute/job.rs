@@ -56,6 +56,8 @@ pub struct Job<'a> {
     /// Whether the steps say together what is to be at the end, as those of a configuration do,
     /// instead of one after the other what is to be done.
     pub is_declared: bool,
+    /// Whether a contract says what runs.
+    pub is_under_contract: bool,
     /// Whether steps may read what opal itself reads.
     pub stdin: bool,
     pub clock: fn() -> SystemTime,

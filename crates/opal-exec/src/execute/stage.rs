@@ -240,6 +240,10 @@ impl Stage for Actor<'_, '_> {
         self.here.caught.as_deref().cloned()
     }
 
+    fn is_under_contract(&self) -> bool {
+        self.walk.job.is_under_contract
+    }
+
     fn fail(&self, code: i32, trouble: Trouble) -> Halt {
         failed(self.begun.step, code, trouble)
     }

@@ -1,0 +1,50 @@
+//! Steps that are lost with their connection, inside `@retry`.
+
+use crate::servers::servers;
+
+/// Loses its connection in the first attempt, and writes down every attempt.
+const LOST: &str = "echo x >> attempts; test -e there || { touch there; kill -9 $PPID; }";
+
+#[test]
+fn a_lost_step_is_repeated_in_a_direct_run_and_under_contract_only_where_the_source_says_so() {
+    let said = "under contract it is repeated only with `@retry(lost=\"retry\")`";
+    for block in ["@ssh.host(\"web1\")", "@ssh.hosts([\"web1\"])"] {
+        for (argument, is_contract, is_repeated) in [
+            ("", false, true),
+            (", lost=\"fail\"", false, false),
+            (", lost=\"retry\"", false, true),
+            ("", true, false),
+            (", lost=\"fail\"", true, false),
+            (", lost=\"retry\"", true, true),
+        ] {
+            let source = format!(
+                "fun task() {{\n    @retry(attempts=2, delay=1ms{argument}) {{\n        {block} {{\n            \
+                 {LOST}\n        }}\n    }}\n}}\n"
+            );
+            let Some((sshd, opal)) = servers(&["web1"], &source) else { return };
+            let ran = if is_contract {
+                opal.call(&["--root", "root", "plan", "task", "-o", "c.plan"]).code(0);
+                opal.call(&["--root", "root", "run", "--plan", "c.plan"])
+            } else {
+                opal.call(&["task"])
+            };
+            ran.code(if is_repeated { 0 } else { 69 });
+            let attempts = std::fs::read_to_string(sshd.account().home.join("attempts")).unwrap();
+            assert_eq!(attempts.lines().count(), 1 + usize::from(is_repeated), "{source}");
+            if is_contract && argument.is_empty() {
+                ran.says(said);
+            } else {
+                ran.hides(said);
+            }
+        }
+    }
+}
+
+#[test]
+fn other_failures_are_repeated_under_contract() {
+    let source = "fun task() {\n    @retry(attempts=2, delay=1ms) {\n        @ssh.host(\"web1\") {\n            \
+                  test -e there || { touch there; exit 3; }\n        }\n    }\n}\n";
+    let Some((_sshd, opal)) = servers(&["web1"], source) else { return };
+    opal.call(&["--root", "root", "plan", "task", "-o", "c.plan"]).code(0);
+    opal.call(&["--root", "root", "run", "--plan", "c.plan"]).code(0);
+}
