@@ -195,7 +195,7 @@ fn moving(before: &str, after: &str) -> Option<(Sshd, Opal)> {
     sshd.name_hosts(&["web1"]);
     let file = sshd.directory().join("machine-id");
     let source = format!(
-        "fun task() {{\n    @retry(attempts=2, delay=1ms) {{\n        @ssh.host(\"web1\") {{\n            \
+        "fun task() {{\n    @retry(attempts=2, delay=1ms, lost=\"retry\") {{\n        @ssh.host(\"web1\") {{\n            \
          echo ran >> marks\n            test -e there || {{ touch there; printf {after} > {}; kill -9 $PPID; }}\n        \
          }}\n    }}\n}}\n",
         file.display()
