@@ -66,14 +66,17 @@ impl Unusable {
             }
             Self::Writable { path, .. } => format!("`chmod go-w '{}'`", path.display()),
             Self::Silent { .. } => "try again; if it happens again, it is a bug of opal".to_owned(),
-            Self::Unknown { .. }
-            | Self::Missing { .. }
-            | Self::OtherBuild { .. }
-            | Self::NotThisBuild { .. }
-            | Self::NotStarted { .. } => {
-                "install it with opal, in one directory: `cargo install --path crates/opal-cli`, or \
-                 unpack the whole release"
-                    .to_owned()
+            Self::Unknown { name, .. }
+            | Self::Missing { name, .. }
+            | Self::OtherBuild { name, .. }
+            | Self::NotThisBuild { name, .. }
+            | Self::NotStarted { name, .. } => {
+                // The helper that goes to targets is a package of its own; the others come with opal.
+                let package = if *name == "opal-target" { *name } else { "opal-cli" };
+                format!(
+                    "install it with opal, in one directory: `cargo install --path crates/{package}`, \
+                     or unpack the whole release"
+                )
             }
         }
     }

@@ -26,7 +26,10 @@ fn a_helper_of_another_build_is_named_with_the_fix() {
         let _ = fs::remove_file(&helper);
         fs::copy(from, &helper).unwrap();
     };
-    call().code(69).says("the helper `opal-target` is not in `").says("install it with opal");
+    call()
+        .code(69)
+        .says("the helper `opal-target` is not in `")
+        .says("cargo install --path crates/opal-target");
     // A program that is not a helper, and one that answers like a helper of another build.
     put(Path::new("/bin/false"));
     call().code(69).says("`opal-target` is of another build").says("install it with opal");
