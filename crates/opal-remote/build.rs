@@ -1,9 +1,8 @@
 //! Builds the target helpers and puts them into the library: static, as small as possible, packed.
 //!
-//! `OPAL_TARGET_HELPERS` names them: `own`, or the targets of the compiler with commas between them, or
-//! nothing. Where it is not set, only a release of a program that sends helpers (the feature `embed`) gets
-//! its own: a debug build would wait for it after every change of a session. It needs nothing but the
-//! compiler and the linkers; without `gzip` a helper is embedded as it is.
+//! `OPAL_TARGET_HELPERS` names them: `own`, or the targets of the compiler with commas between them. Where
+//! it is not set there are none: every build would wait for them after a change of a session. They need
+//! nothing but the compiler and the linkers; without `gzip` a helper is embedded as it is.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,15 +17,6 @@ use sha2::{Digest as _, Sha256};
 )]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// Nothing between the quotes asks for none, which is not the same as not to ask.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a build script gets its settings from the environment"
-)]
-fn asked() -> Option<String> {
-    std::env::var(ASKED).ok()
 }
 
 #[expect(clippy::disallowed_methods, reason = "a build script starts cargo and waits for it")]
@@ -57,11 +47,6 @@ const KINDS: [Kind; 4] = [
     Kind { target: "riscv64gc", arch: "riscv64", linker: "riscv64-linux-gnu-gcc" },
 ];
 
-/// Cargo sets it to `1`.
-fn has_feature() -> bool {
-    variable("CARGO_FEATURE_EMBED").is_some()
-}
-
 fn required(name: &str) -> io::Result<String> {
     variable(name).ok_or_else(|| io::Error::other(format!("cargo has not set {name}")))
 }
@@ -70,12 +55,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-env-changed={ASKED}");
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(required("OUT_DIR")?);
-    let is_linux = required("CARGO_CFG_TARGET_OS")? == "linux";
-    let asked = match asked() {
-        Some(asked) => asked,
-        None if is_linux && has_feature() && required("PROFILE")? == "release" => OWN.to_owned(),
-        None => String::new(),
-    };
+    let asked = variable(ASKED).unwrap_or_default();
     let own = required("TARGET")?;
     let targets = asked.split(',').map(str::trim).filter(|name| !name.is_empty());
     let targets = targets.map(|name| if name == OWN { own.as_str() } else { name });

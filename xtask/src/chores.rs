@@ -129,6 +129,33 @@ fn provide_targets(root: &Path) {
     }
 }
 
+/// What releases and target helpers are built with, as far as it can be installed.
+fn provide_musl(root: &Path) {
+    provide(root, "musl-tools", &["musl-gcc", "--version"]);
+    let musl = musl(std::env::consts::ARCH);
+    if answers(&["rustup", "--version"]).is_some()
+        && let Err(message) = run(root, &["rustup", "target", "add", &musl])
+    {
+        say(&format!("{musl} is missing: {message}"));
+    }
+}
+
+fn musl(machine: &str) -> String {
+    format!("{machine}-unknown-linux-musl")
+}
+
+/// musl, where its target and its C compiler are installed; otherwise the C library of this machine,
+/// which makes static programs larger.
+pub(crate) fn static_target(machine: &str) -> String {
+    let musl = musl(machine);
+    let is_installed = answers(&["rustc", "--print", "target-libdir", "--target", &musl])
+        .is_some_and(|path| Path::new(path.trim()).is_dir());
+    match is_installed && answers(&["musl-gcc", "--version"]).is_some() {
+        true => musl,
+        false => format!("{machine}-unknown-linux-gnu"),
+    }
+}
+
 /// Peers that take a second for each file get some of them.
 const QUICK: &str = "--quick";
 
@@ -169,8 +196,10 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     }
     if is_required(TARGETS) {
         provide_targets(root);
+        provide_musl(root);
         // As a release is, with the helper in it.
-        run_with(root, &[("OPAL_TARGET_HELPERS", "own")], &build)?;
+        let helper = static_target(std::env::consts::ARCH);
+        run_with(root, &[("OPAL_TARGET_HELPERS", &helper)], &build)?;
         crate::peers::compare_targets(root, bars)?;
     }
     Ok(())

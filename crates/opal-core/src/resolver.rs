@@ -19,7 +19,7 @@ use crate::files::Entry;
 use crate::hash::Digest;
 use crate::inventory::{Entries, Inventory, Wanted};
 use crate::message::Message;
-use crate::tree::{self, TreeEntry, TreeLimits};
+use crate::tree::{self, Found, Part, TreeEntry, TreeLimits};
 
 /// What plans call the text of a block; no parameter has this name.
 pub const BLOCK_TEXT: &str = "block_text";
@@ -177,6 +177,12 @@ pub trait Probe: Sync {
     /// The SHA-256 of a file at a whole path. Of a target, only this crosses.
     fn digest(&self, path: &Path, links: Links<'_>) -> Result<Digest, Trouble> {
         tree::digest(self, path, links)
+    }
+
+    /// What is at some paths of the tree at a whole path, in their order; none where nothing is. Of a
+    /// target it is one question.
+    fn parts(&self, root: &Path, parts: &[Part]) -> Result<Vec<Option<Found>>, Trouble> {
+        tree::parts(self, root, parts)
     }
 
     /// A file, or a directory with all that is in it: each directory before what is in it, links not

@@ -1,6 +1,7 @@
-//! A file, or a directory with all that is in it: what it holds, in one walk.
+//! A file, or a directory with all that is in it: what it holds, in one walk, or some of it at once.
 //!
-//! [`Probe::tree`] gives it. On a target it is computed there, and only names and digests cross.
+//! [`Probe::tree`] and [`Probe::parts`] give it. On a target it is computed there, and only names and
+//! digests cross.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,40 @@ pub struct TreeEntry {
     pub entry: Entry,
     /// SHA-256 of the content; only files have one.
     pub digest: Option<Digest>,
+}
+
+/// A path of a tree that is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Seen from the root of the tree, which itself has an empty one.
+    pub path: PathBuf,
+    /// Asks for the digest of a file that has at most so many bytes.
+    pub digest_up_to: Option<u64>,
+}
+
+impl Part {
+    fn wants_digest(&self, entry: &Entry) -> bool {
+        entry.kind == EntryKind::File && self.digest_up_to.is_some_and(|most| entry.bytes <= most)
+    }
+}
+
+/// What is at a path, links not followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub entry: Entry,
+    /// Of a file, where it was asked for: SHA-256 of the content.
+    pub digest: Option<Digest>,
+    /// What a link says.
+    pub link: Option<PathBuf>,
+}
+
+impl Found {
+    /// Whether it can be the answer: who was asked has all that was wanted, and nothing else.
+    #[must_use]
+    pub fn answers(&self, part: &Part) -> bool {
+        self.digest.is_some() == part.wants_digest(&self.entry)
+            && self.link.is_some() == (self.entry.kind == EntryKind::Link)
+    }
 }
 
 /// How large a tree may be.
@@ -62,11 +97,8 @@ pub fn walk<P: Probe + ?Sized>(
                 todo.extend(names.into_iter().rev().map(|name| (path.join(name), depth + 1)));
             }
             EntryKind::File => {
-                let links = match depth {
-                    0 => Links::followed_above(root),
-                    _ => Links::FollowedTo(root),
-                };
-                let (content, count) = summed(&mut *probe.read(&whole, links)?, left)
+                let read = &mut *probe.read(&whole, links(root, &whole))?;
+                let (content, count) = summed(read, left)
                     .map_err(|error| unread(&whole, &error))?
                     .ok_or_else(|| too_large(root, limits.bytes))?;
                 left -= count;
@@ -77,6 +109,34 @@ pub fn walk<P: Probe + ?Sized>(
         found.push(TreeEntry { path, entry, digest });
     }
     Ok(found)
+}
+
+/// What is at some paths of a tree, one after the other.
+pub fn parts<P: Probe + ?Sized>(
+    probe: &P,
+    root: &Path,
+    parts: &[Part],
+) -> Result<Vec<Option<Found>>, Trouble> {
+    let find = |part: &Part| {
+        let path = below(root, &part.path);
+        let Some(entry) = probe.stat(&path)? else { return Ok(None) };
+        let (mut digest, mut link) = (None, None);
+        match entry.kind {
+            EntryKind::File if part.wants_digest(&entry) => {
+                digest = Some(probe.digest(&path, links(root, &path))?);
+            }
+            EntryKind::Link => link = Some(probe.read_link(&path)?),
+            _ => {}
+        }
+        Ok(Some(Found { entry, digest, link }))
+    };
+    parts.iter().map(find).collect()
+}
+
+/// A tree may be named by a link; those within it lead nowhere.
+#[must_use]
+pub fn links<'r>(root: &'r Path, path: &Path) -> Links<'r> {
+    if path == root { Links::followed_above(root) } else { Links::FollowedTo(root) }
 }
 
 /// The SHA-256 of a file.

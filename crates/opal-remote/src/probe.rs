@@ -12,7 +12,7 @@ use opal_core::Secret;
 use opal_core::files::Entry;
 use opal_core::hash::Digest;
 use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
-use opal_core::tree::{TreeEntry, TreeLimits};
+use opal_core::tree::{Found, Part, TreeEntry, TreeLimits};
 use opal_session::stop::Stop;
 use opal_session::wire::codec::decoded;
 use opal_session::wire::facts::Follow;
@@ -27,6 +27,9 @@ use crate::link::Shape;
 
 /// Of one answer.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
+
+/// Of a tree in one question: its files are read before there is an answer.
+const MAX_PARTS: usize = 1_000;
 
 /// A target, seen from one place.
 #[derive(Clone, Debug)]
@@ -195,6 +198,23 @@ impl Probe for RemoteProbe<'_> {
             Reply::Digest { digest } => Ok(digest),
             _ => Err(self.looking.nonsense()),
         }
+    }
+
+    fn parts(&self, root: &Path, parts: &[Part]) -> Result<Vec<Option<Found>>, Trouble> {
+        let mut all = Vec::with_capacity(parts.len());
+        for asked in parts.chunks(MAX_PARTS) {
+            let look = Look::Parts { root: root.to_owned(), parts: asked.to_vec() };
+            let Reply::Parts { found } = self.look(&look)? else {
+                return Err(self.looking.nonsense());
+            };
+            let answers =
+                |(it, part): (&Option<Found>, &Part)| it.as_ref().is_none_or(|it| it.answers(part));
+            if found.len() != asked.len() || !found.iter().zip(asked).all(answers) {
+                return Err(self.looking.nonsense());
+            }
+            all.extend(found);
+        }
+        Ok(all)
     }
 
     fn tree(&self, path: &Path, limits: &TreeLimits) -> Result<Vec<TreeEntry>, Trouble> {

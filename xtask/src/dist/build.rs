@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::chores::{answers, run_with};
+use crate::chores::{run_with, static_target};
 
 /// Programs for one system.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ const NOT_RELEASED: [&str; 2] = ["opal-target", "xtask"];
 
 pub(super) fn programs(root: &Path) -> Result<Built, String> {
     let machine = std::env::consts::ARCH;
-    let target = target(machine);
+    let target = static_target(machine);
     let time = answers_in(root, &["git", "log", "-1", "--format=%ct"])?;
     let metadata = answers_in(
         root,
@@ -57,18 +57,6 @@ pub(super) fn programs(root: &Path) -> Result<Built, String> {
     let folder = root.join("target").join(&target).join("release");
     let programs = released.iter().map(|(_, program)| folder.join(program)).collect();
     Ok(Built { system: format!("{machine}-linux"), programs, time, metadata })
-}
-
-/// musl, where its target and its C compiler are installed; otherwise the C library of this machine,
-/// linked into the programs.
-fn target(machine: &str) -> String {
-    let musl = format!("{machine}-unknown-linux-musl");
-    let is_installed = answers(&["rustc", "--print", "target-libdir", "--target", &musl])
-        .is_some_and(|path| Path::new(path.trim()).is_dir());
-    match is_installed && answers(&["musl-gcc", "--version"]).is_some() {
-        true => musl,
-        false => format!("{machine}-unknown-linux-gnu"),
-    }
 }
 
 /// The programs of the workspace, with their packages.

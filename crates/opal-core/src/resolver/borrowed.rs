@@ -11,7 +11,7 @@ use crate::data::Secret;
 use crate::files::Entry;
 use crate::hash::Digest;
 use crate::inventory::{Entries, Inventory, Wanted};
-use crate::tree::{TreeEntry, TreeLimits};
+use crate::tree::{Found, Part, TreeEntry, TreeLimits};
 
 impl<P: Probe + ?Sized> Probe for &P {
     fn declared(&self) -> Vec<String> {
@@ -72,6 +72,10 @@ impl<P: Probe + ?Sized> Probe for &P {
 
     fn digest(&self, path: &Path, links: Links<'_>) -> Result<Digest, Trouble> {
         (**self).digest(path, links)
+    }
+
+    fn parts(&self, root: &Path, parts: &[Part]) -> Result<Vec<Option<Found>>, Trouble> {
+        (**self).parts(root, parts)
     }
 
     fn tree(&self, path: &Path, limits: &TreeLimits) -> Result<Vec<TreeEntry>, Trouble> {

@@ -1,12 +1,13 @@
 //! Files that a resource reads and replaces as a whole.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use opal_core::action::Pending;
-use opal_core::files::{Attributes, Entry, EntryKind, Existing, Files};
+use opal_core::files::{Attributes, EntryKind, Existing, Files};
 use opal_core::message::Reason;
 use opal_core::resolver::{Links, Probe, Trouble, TroubleKind};
+use opal_core::tree::{Found, Part};
 use zeroize::Zeroizing;
 
 use super::paths;
@@ -16,10 +17,17 @@ use opal_core::wiped;
 pub(super) const MAX_BYTES: u64 = 64 << 20;
 
 /// What a resource may replace: a file, or nothing.
-pub(super) fn replaceable(probe: &dyn Probe, path: &Path) -> Result<Option<Entry>, Trouble> {
-    let Some(entry) = paths::stat_creatable(path, probe)? else { return Ok(None) };
-    match entry.kind {
-        EntryKind::File => Ok(Some(entry)),
+pub(super) fn replaceable(
+    probe: &dyn Probe,
+    path: &Path,
+    digest_up_to: Option<u64>,
+) -> Result<Option<Found>, Trouble> {
+    let part = Part { path: PathBuf::new(), digest_up_to };
+    let Some(found) = probe.parts(path, &[part])?.pop().flatten() else {
+        return paths::check_creatable(path, probe).map(|()| None);
+    };
+    match found.entry.kind {
+        EntryKind::File => Ok(Some(found)),
         EntryKind::Link => Err(paths::is_link(path, probe)),
         kind => Err(Trouble::new(
             TroubleKind::Invalid,

@@ -13,12 +13,13 @@ use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Details, Finding, Status, Verify};
+use opal_core::tree::below;
 use opal_core::{Data, Type};
 
 use super::sides::Sides;
 use super::{diff, paths};
 use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, OWNER, VERIFY_TIMEOUT, YES};
-use trees::{Chunks, Difference, Facts, How, Piece, below};
+use trees::{Chunks, Difference, Facts, How, Piece};
 
 /// Differences that are named in one line.
 const MAX_NAMED: usize = 3;
@@ -143,7 +144,7 @@ impl Verify for FileCopy {
         }
         let sides = Sides::of(probe);
         let wanted = Wanted::new(inputs, &sides)?;
-        let facts = inspect(&wanted, &sides)?;
+        let facts = Facts::read(&wanted, &sides)?;
         let finding = decide(&wanted, &facts)?;
         if finding.status == Status::Satisfied {
             return Ok(finding);
@@ -162,17 +163,8 @@ impl Verify for FileCopy {
         }
         let sides = Sides::of(probe);
         let wanted = Wanted::new(inputs, &sides)?;
-        contents(&wanted, &inspect(&wanted, &sides)?, &sides).map(Some)
+        contents(&wanted, &Facts::read(&wanted, &sides)?, &sides).map(Some)
     }
-}
-
-fn inspect(wanted: &Wanted, sides: &Sides<'_>) -> Result<Facts, Trouble> {
-    let probe = sides.here();
-    let there = paths::stat_creatable(&wanted.destination, probe)?;
-    if there.is_some_and(|it| it.kind == EntryKind::Link) {
-        return Err(paths::is_link(&wanted.destination, probe));
-    }
-    Facts::read(wanted, sides, there)
 }
 
 fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
@@ -285,7 +277,7 @@ impl Action for FileCopy {
             let probe = stage.probe();
             let sides = Sides::of(&*probe);
             Wanted::new(inputs, &sides).and_then(|wanted| {
-                let facts = inspect(&wanted, &sides)?;
+                let facts = Facts::read(&wanted, &sides)?;
                 decide(&wanted, &facts)?.decided()?;
                 make::make(&wanted, &facts, &sides, stage.files())
             })

@@ -182,9 +182,9 @@ fn found(wanted: &Wanted<'_>, probe: &dyn Probe) -> Result<Option<Found>, Troubl
     if !wanted.line.is_present && probe.stat(path)?.is_none() {
         return Ok(None);
     }
-    let Some(entry) = content::replaceable(probe, path)? else { return Ok(None) };
+    let Some(there) = content::replaceable(probe, path, None)? else { return Ok(None) };
     let content = content::read(probe, path, Links::followed_above(path))?;
-    Ok(Some(Found { entry, content }))
+    Ok(Some(Found { entry: there.entry, content }))
 }
 
 fn decide(wanted: &Wanted<'_>, found: Option<&Found>) -> Result<Finding, Trouble> {

@@ -24,9 +24,14 @@ pub(super) fn path(inputs: &Inputs, name: &str, probe: &dyn Probe) -> Result<Pat
 /// What is at a path where something is to be made: trouble where that cannot be.
 pub(super) fn stat_creatable(path: &Path, probe: &dyn Probe) -> Result<Option<Entry>, Trouble> {
     let found = probe.stat(path)?;
-    if found.is_some() {
-        return Ok(found);
+    if found.is_none() {
+        check_creatable(path, probe)?;
     }
+    Ok(found)
+}
+
+/// Trouble where nothing can be at a path at which nothing is.
+pub(super) fn check_creatable(path: &Path, probe: &dyn Probe) -> Result<(), Trouble> {
     for above in path.ancestors().skip(1) {
         match probe.stat(above)?.map(|it| it.kind) {
             None => {}
@@ -44,7 +49,7 @@ pub(super) fn stat_creatable(path: &Path, probe: &dyn Probe) -> Result<Option<En
             }
         }
     }
-    Ok(None)
+    Ok(())
 }
 
 /// Whether nobody but the owner may read what has these permissions.

@@ -8,6 +8,7 @@ use opal_core::files::{Attributes, Entry, Existing, Files};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Links, Probe, Trouble};
 use opal_core::resource::{Details, Finding};
+use opal_core::tree;
 use zeroize::Zeroizing;
 
 use super::content::{self, MAX_BYTES};
@@ -36,16 +37,14 @@ pub(super) struct Found {
 impl Found {
     pub(super) fn read(wanted: &Wanted, probe: &dyn Probe) -> Result<Option<Self>, Trouble> {
         let path = &wanted.destination;
-        let Some(entry) = content::replaceable(probe, path)? else { return Ok(None) };
-        let links = Links::followed_above(path);
         // Of a target that has it already, only a digest crosses.
-        if probe.origin().is_some()
-            && entry.bytes == wanted.content.len() as u64
-            && probe.digest(path, links)? == Algorithm::Sha256.digest(&[&wanted.content])
-        {
+        let length = wanted.content.len() as u64;
+        let found = content::replaceable(probe, path, probe.origin().map(|_| length))?;
+        let Some(tree::Found { entry, digest, .. }) = found else { return Ok(None) };
+        if digest.is_some_and(|digest| digest == Algorithm::Sha256.digest(&[&wanted.content])) {
             return Ok(Some(Self { entry, content: Some(wanted.content.clone()) }));
         }
-        let read = || content::read(probe, path, links);
+        let read = || content::read(probe, path, Links::followed_above(path));
         let content = (entry.bytes <= MAX_BYTES).then(read).transpose()?;
         Ok(Some(Self { entry, content }))
     }

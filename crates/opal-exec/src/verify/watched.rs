@@ -12,7 +12,7 @@ use opal_core::files::Entry;
 use opal_core::hash::Digest;
 use opal_core::inventory::{Entries, Inventory, Wanted};
 use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
-use opal_core::tree::{TreeEntry, TreeLimits};
+use opal_core::tree::{Found, Part, TreeEntry, TreeLimits};
 use opal_core::{Class, Data, Secret};
 
 use crate::error::StepError;
@@ -147,6 +147,11 @@ impl Probe for Watched<'_> {
     fn digest(&self, path: &Path, links: Links<'_>) -> Result<Digest, Trouble> {
         self.go_on()?;
         self.inner.digest(path, links)
+    }
+
+    fn parts(&self, root: &Path, parts: &[Part]) -> Result<Vec<Option<Found>>, Trouble> {
+        self.go_on()?;
+        self.inner.parts(root, parts)
     }
 
     fn tree(&self, path: &Path, limits: &TreeLimits) -> Result<Vec<TreeEntry>, Trouble> {

@@ -6,11 +6,14 @@ use opal_core::files::{Attributes, Entry, EntryKind, Existing};
 use opal_core::resolver::Answer;
 use opal_core::shell::Shell;
 use opal_core::shell::syntax::Fault;
+use opal_core::tree::{Found, Part};
 
 use super::codec::{Decoder, Encoder, Malformed, Name, Wire, choice, record};
 use crate::Ended;
 
 record!(Entry { kind, mode, owner, group, bytes });
+record!(Part { path, digest_up_to });
+record!(Found { entry, digest, link });
 record!(Attributes { mode, owner, group });
 record!(Answer { code, stdout, stderr });
 record!(Ended { code, directory, previous, is_reported });

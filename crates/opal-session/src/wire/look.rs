@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use opal_core::Secret;
 use opal_core::resolver::ScriptPart;
+use opal_core::tree::Part;
 
 use super::codec::{choice, record};
 use super::facts::Follow;
@@ -75,6 +76,11 @@ pub enum Look {
         path: PathBuf,
         links: Follow,
     },
+    /// What is at some paths of a tree.
+    Parts {
+        root: PathBuf,
+        parts: Vec<Part>,
+    },
     /// A file, or a directory with all that is in it: the entries are a stream.
     Tree {
         path: PathBuf,
@@ -101,6 +107,7 @@ choice!(Look, "reading request" {
     13 => Reach { reaching },
     14 => Digest { path, links },
     15 => Tree { path, entries, bytes, window },
+    16 => Parts { root, parts },
 });
 
 /// A command that only looks, and what holds for it.

@@ -10,6 +10,7 @@ use opal_core::hash::Digest;
 use opal_core::resolver::{Answer, Trouble};
 use opal_core::shell::Shell;
 use opal_core::shell::syntax::Fault;
+use opal_core::tree::Found;
 
 use super::codec::choice;
 use super::facts::Names;
@@ -53,6 +54,9 @@ pub enum Reply {
     Digest {
         digest: Digest,
     },
+    Parts {
+        found: Vec<Option<Found>>,
+    },
 }
 
 choice!(Reply, "reply" {
@@ -68,6 +72,7 @@ choice!(Reply, "reply" {
     9 => Ended { ended },
     10 => Shell { shell },
     11 => Digest { digest },
+    12 => Parts { found },
 });
 
 /// What a request that runs has to do now.

@@ -12,7 +12,7 @@ use opal_core::Secret;
 use opal_core::files::{Entry, EntryKind};
 use opal_core::hash::Digest;
 use opal_core::resolver::{Links, Trouble, TroubleKind};
-use opal_core::tree::TreeLimits;
+use opal_core::tree::{Found, Part, TreeLimits};
 use opal_remote::{Greeting, RemoteSession, Terms};
 use opal_session::stop::Stop;
 use opal_session::wire::codec::{Encoder, Name, Wire, encoded};
@@ -207,6 +207,38 @@ fn a_tree_that_leads_out_of_itself_is_the_end_of_the_connection() {
             sender.end(content(number), bytes.len() as u64).unwrap();
         });
         is_lost(&trouble, why);
+    }
+}
+
+#[test]
+fn parts_of_a_tree_that_were_not_asked_for_are_the_end_of_the_connection() {
+    let ask = |session: &RemoteSession| {
+        let part = |name: &str, digest_up_to| Part { path: name.into(), digest_up_to };
+        let parts = [part("a", Some(10)), part("b", None)];
+        probe(session, |probe| probe.parts(Path::new("/x"), &parts).map(drop))
+    };
+    let found = |kind, bytes, digest: bool, link: Option<&str>| {
+        let entry = Entry { kind, mode: 0o644, owner: 0, group: 0, bytes };
+        let digest = digest.then_some(Digest([0; 32]));
+        Some(Found { entry, digest, link: link.map(Into::into) })
+    };
+    use EntryKind::{Directory, File, Link};
+    let whole = || found(File, 10, true, None);
+    for lie in [
+        vec![],
+        vec![whole()],
+        vec![whole(), None, None],
+        vec![found(File, 10, false, None), None],
+        vec![found(File, 11, true, None), None],
+        vec![found(Directory, 1, true, None), None],
+        vec![whole(), found(File, 1, true, None)],
+        vec![whole(), found(File, 1, false, Some("/etc"))],
+        vec![whole(), found(Link, 1, false, None)],
+    ] {
+        let trouble = lied(ask, move |sender, number| {
+            sender.message(Kind::Reply, talk(number), &Reply::Parts { found: lie }).unwrap();
+        });
+        is_lost(&trouble, "an answer of another kind");
     }
 }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 mod chaos;
+mod counted;
 mod dial;
 mod hostile;
 mod resources;

@@ -7,8 +7,9 @@ use std::path::Path;
 use opal_core::files::EntryKind;
 use opal_core::resolver::{Probe, Trouble};
 use opal_core::resource::{Details, Direction};
+use opal_core::tree::{below, links};
 
-use super::trees::{Difference, Facts, How, Piece, below, links, unread};
+use super::trees::{Difference, Facts, How, Piece, unread};
 use super::{Wanted, described};
 use crate::resource::diff;
 use crate::resource::sides::Sides;

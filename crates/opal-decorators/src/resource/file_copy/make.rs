@@ -7,9 +7,10 @@ use opal_core::action::Pending;
 use opal_core::files::{Attributes, EntryKind, Existing, Files};
 use opal_core::message::Reason;
 use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::tree::{below, links};
 
 use super::Wanted;
-use super::trees::{Difference, Facts, How, Piece, below, links, unread, without_set_user};
+use super::trees::{Difference, Facts, How, Piece, unread, without_set_user};
 use crate::resource::sides::Sides;
 
 /// What a directory needs while it is filled.

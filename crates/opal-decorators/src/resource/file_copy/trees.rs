@@ -4,11 +4,13 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use opal_core::files::{Attributes, Entry, EntryKind};
+use opal_core::hash::Digest;
 use opal_core::message::Reason;
-use opal_core::resolver::{Links, Probe, Trouble, TroubleKind};
+use opal_core::resolver::{Probe, Trouble, TroubleKind};
+use opal_core::tree::{Found, Part, below, links};
 
 use super::Wanted;
-use crate::resource::paths::is_private;
+use crate::resource::paths::{self, is_private};
 use crate::resource::sides::Sides;
 
 /// Files, directories and links of one copy.
@@ -104,12 +106,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// `there` is what is at the destination.
-    pub(super) fn read(
-        wanted: &Wanted,
-        sides: &Sides<'_>,
-        there: Option<Entry>,
-    ) -> Result<Self, Trouble> {
+    pub(super) fn read(wanted: &Wanted, sides: &Sides<'_>) -> Result<Self, Trouble> {
         let (source, entry) = followed(&wanted.source, sides.source())?;
         if entry.kind == EntryKind::Directory {
             if !wanted.recursive {
@@ -139,9 +136,18 @@ impl Facts {
         }
         let kind = entry.kind;
         let mut walk = Walk { wanted, sides, source, entries: 0, differences: Vec::new() };
+        let there = walk.there(&[(PathBuf::new(), entry)])?.pop().flatten();
+        match &there {
+            None => paths::check_creatable(&wanted.destination, sides.here())?,
+            Some(found) if found.entry.kind == EntryKind::Link => {
+                return Err(paths::is_link(&wanted.destination, sides.here()));
+            }
+            Some(_) => {}
+        }
+        let is_there = there.is_some();
         walk.visit(Path::new(""), entry, there, Around { depth: 0, is_private: false })?;
         let Walk { source, differences, .. } = walk;
-        Ok(Self { source, kind, is_there: there.is_some(), differences })
+        Ok(Self { source, kind, is_there, differences })
     }
 }
 
@@ -180,14 +186,14 @@ impl Walk<'_> {
         &mut self,
         path: &Path,
         source: Entry,
-        there: Option<Entry>,
+        there: Option<Found>,
         around: Around,
     ) -> Result<(), Trouble> {
         self.entries += 1;
         if self.entries > MAX_ENTRIES || around.depth > MAX_DEPTH {
             return Err(self.too_large());
         }
-        let both = [Some(source), there].into_iter().flatten();
+        let both = [Some(source), there.as_ref().map(|it| it.entry)].into_iter().flatten();
         let is_private = around.is_private
             || self.wanted.attributes.mode.is_some_and(is_private)
             || both.filter(|it| it.kind != EntryKind::Link).any(|it| is_private(it.mode));
@@ -199,36 +205,54 @@ impl Walk<'_> {
                 "copy only files, directories and symlinks",
             ));
         }
+        let is_there = there.is_some();
         match there {
             None => self.missing(path, source)?,
-            Some(there) if there.kind != source.kind => {
-                let how = How::Kind { expected: source.kind, actual: there.kind };
+            Some(there) if there.entry.kind != source.kind => {
+                let how = How::Kind { expected: source.kind, actual: there.entry.kind };
                 self.note(path, how);
                 return Ok(());
             }
-            Some(there) => self.compare(path, &source, &there)?,
+            Some(there) => self.compare(path, &source, there)?,
         }
         self.differences[known..].iter_mut().for_each(|it| it.is_private = is_private);
         if source.kind == EntryKind::Directory {
             let inside = Around { depth: around.depth + 1, is_private };
-            self.descend(path, there.is_some(), inside)?;
+            self.descend(path, is_there, inside)?;
         }
         Ok(())
     }
 
     fn descend(&mut self, path: &Path, is_there: bool, inside: Around) -> Result<(), Trouble> {
+        let mut all = Vec::new();
         for name in self.sides.source().list(&below(&self.source, path))? {
+            if self.entries + all.len() >= MAX_ENTRIES {
+                return Err(self.too_large());
+            }
             let path = path.join(name);
             let source = below(&self.source, &path);
             let found = self.sides.source().stat(&source)?;
-            let found = found.ok_or_else(|| no_source(&source))?;
-            let there = match is_there {
-                true => self.sides.here().stat(&below(&self.wanted.destination, &path))?,
-                false => None,
-            };
-            self.visit(&path, found, there, inside)?;
+            all.push((path, found.ok_or_else(|| no_source(&source))?));
+        }
+        let there = match is_there {
+            true => self.there(&all)?,
+            false => vec![None; all.len()],
+        };
+        for ((path, source), there) in all.into_iter().zip(there) {
+            self.visit(&path, source, there, inside)?;
         }
         Ok(())
+    }
+
+    /// What is at the destination of some paths. Of what is the same on both machines, only a digest
+    /// crosses; on one machine both contents are read.
+    fn there(&self, all: &[(PathBuf, Entry)]) -> Result<Vec<Option<Found>>, Trouble> {
+        let part = |(path, source): &(PathBuf, Entry)| {
+            let is_summed = source.kind == EntryKind::File && !self.sides.is_one();
+            Part { path: path.clone(), digest_up_to: is_summed.then_some(u64::MAX) }
+        };
+        let parts: Vec<Part> = all.iter().map(part).collect();
+        self.sides.here().parts(&self.wanted.destination, &parts)
     }
 
     fn missing(&mut self, path: &Path, source: Entry) -> Result<(), Trouble> {
@@ -244,17 +268,16 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn compare(&mut self, path: &Path, source: &Entry, there: &Entry) -> Result<(), Trouble> {
+    fn compare(&mut self, path: &Path, source: &Entry, there: Found) -> Result<(), Trouble> {
         let from = below(&self.source, path);
-        let to = below(&self.wanted.destination, path);
-        let how = match source.kind {
-            EntryKind::Link => {
-                let expected = self.sides.source().read_link(&from)?;
-                let actual = self.sides.here().read_link(&to)?;
+        let Found { entry: there, digest, link } = &there;
+        let how = match (source.kind, link) {
+            (EntryKind::Link, Some(actual)) => {
+                let (expected, actual) = (self.sides.source().read_link(&from)?, actual.clone());
                 (expected != actual).then_some(How::Link { expected, actual })
             }
             // Sizes tell nothing of what a system makes up as it is read, such as `/proc/version`.
-            EntryKind::File if !self.is_same(&from, &to)? => {
+            (EntryKind::File, _) if !self.is_same(&from, path, *digest)? => {
                 let mode = self.wanted.mode(source, there);
                 Some(How::Content { expected: source.bytes, actual: there.bytes, mode })
             }
@@ -278,15 +301,14 @@ impl Walk<'_> {
         (differs && source.kind != EntryKind::Link).then_some(how)
     }
 
-    fn is_same(&self, from: &Path, to: &Path) -> Result<bool, Trouble> {
-        // Of what is the same on both machines, only a digest crosses.
-        if !self.sides.is_one() {
-            let ours = self.sides.source().digest(from, links(&self.source, from))?;
-            let theirs = links(&self.wanted.destination, to);
-            return Ok(ours == self.sides.here().digest(to, theirs)?);
+    /// `theirs` is the digest of the destination, where it is known.
+    fn is_same(&self, from: &Path, path: &Path, theirs: Option<Digest>) -> Result<bool, Trouble> {
+        if let Some(theirs) = theirs {
+            return Ok(self.sides.source().digest(from, links(&self.source, from))? == theirs);
         }
+        let to = below(&self.wanted.destination, path);
         let mut ours = Chunks::open(from, &self.source, self.sides.source())?;
-        let mut theirs = Chunks::open(to, &self.wanted.destination, self.sides.here())?;
+        let mut theirs = Chunks::open(&to, &self.wanted.destination, self.sides.here())?;
         loop {
             let (ours, theirs) = (ours.next()?, theirs.next()?);
             if ours != theirs {
@@ -313,16 +335,6 @@ impl Walk<'_> {
             "copy parts of it, or use a program made for it, such as `rsync`, in a step",
         )
     }
-}
-
-/// A tree may be named by a link; those within it lead nowhere.
-pub(super) fn links<'r>(root: &'r Path, path: &Path) -> Links<'r> {
-    if path == root { Links::followed_above(root) } else { Links::FollowedTo(root) }
-}
-
-/// `Path::join` would put a slash after a file.
-pub(super) fn below(root: &Path, path: &Path) -> PathBuf {
-    if path.as_os_str().is_empty() { root.to_owned() } else { root.join(path) }
 }
 
 /// A file in pieces of the same size, whatever a read gives.

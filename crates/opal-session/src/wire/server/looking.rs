@@ -85,6 +85,7 @@ fn answer(
         Look::Digest { path, links } => {
             Reply::Digest { digest: world.digest(&path, links.as_links())? }
         }
+        Look::Parts { root, parts } => Reply::Parts { found: world.parts(&root, &parts)? },
         Look::Tree { path, entries, bytes, window } => {
             let limits = TreeLimits { entries: (entries as usize).min(MAX_NAMES), bytes };
             let tree = encoded(&Tree(world.tree(&path, &limits)?));
