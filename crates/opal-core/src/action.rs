@@ -242,17 +242,24 @@ pub enum BranchOutput {
     Prefixed,
     /// One branch after the other, in plan order.
     Grouped,
+    /// Equal outputs of the targets of a fleet once. Branches of a `@parallel` are different steps, so
+    /// they are grouped.
+    Folded,
 }
 
 impl BranchOutput {
-    /// The names, for help and schemas.
+    /// The names for a `@parallel`, for help and schemas.
     pub const NAMES: &[&str] = &["prefixed", "grouped"];
+
+    /// The names for a fleet, and for `--output`.
+    pub const FLEET_NAMES: &[&str] = &["prefixed", "grouped", "folded"];
 
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "prefixed" => Some(Self::Prefixed),
             "grouped" => Some(Self::Grouped),
+            "folded" => Some(Self::Folded),
             _ => None,
         }
     }

@@ -26,7 +26,7 @@
 //! | the steps of a plan, without running them | `steps` |
 //! | steps that do not run | `skip` |
 //! | what was hidden and not declared secret | `undeclared` |
-//! | output and events, in the order of the plan | `show`, `screen`, `pump` |
+//! | output and events, in the order of the plan | `show`, `screen`, `pump`; of the targets of a fleet, `order` |
 //! | what must hold before anything runs | `prepare`; in the middle of a plan `resume` |
 //!
 //! **Directories.** Where a step leaves off, the next step of its block goes on, and so does the
@@ -54,6 +54,7 @@ mod job;
 mod labels;
 mod ledger;
 mod lets;
+mod order;
 mod parallel;
 mod places;
 mod prepare;

@@ -16,7 +16,18 @@ pub struct Event<'a> {
     pub at: SystemTime,
     /// The target that it happened on; none on opal's machine.
     pub target: Option<Arc<str>>,
+    /// Where it is shown once for several targets.
+    pub alike: Option<Alike>,
     pub kind: Kind<'a>,
+}
+
+/// Targets on which a step printed the same and ended in the same way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alike {
+    /// In the order of the plan.
+    pub names: Arc<[Arc<str>]>,
+    /// False where the event of another of these targets is shown.
+    pub is_shown: bool,
 }
 
 /// Why a step is skipped that `--only` or `--skip` leaves out.
@@ -95,6 +106,28 @@ pub enum Kind<'a> {
         count: usize,
         most: usize,
     },
+}
+
+impl<'a> Kind<'a> {
+    /// The path of the step that it is about.
+    #[must_use]
+    pub const fn path(&self) -> Option<&'a str> {
+        match self {
+            Self::Started(Started { path, .. })
+            | Self::Finished(Finished { path, .. })
+            | Self::Skipped { path, .. }
+            | Self::Retrying { path, .. }
+            | Self::Caught { path, .. }
+            | Self::Log { path, .. }
+            | Self::Verified { path, .. }
+            | Self::Undone { path, .. }
+            | Self::Fleet { path, .. }
+            | Self::TargetEnded { path, .. }
+            | Self::Targets { path, .. }
+            | Self::Branches { path, .. } => Some(path),
+            Self::CleaningUp { .. } => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -11,10 +11,10 @@ use crate::event::Event;
 use opal_core::stream::{Closed, Stream};
 
 /// Bytes of output that stay in memory.
-const MAX_MEMORY: usize = 64 * 1024;
+pub(crate) const MAX_MEMORY: usize = 64 * 1024;
 
 /// The same where no file can be written.
-const MAX_UNSPILLED: usize = 64 * 1024 * 1024;
+pub(crate) const MAX_UNSPILLED: usize = 64 * 1024 * 1024;
 
 /// Where files go when the usual place for temporary files cannot be written.
 const ELSEWHERE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -45,7 +45,7 @@ pub enum Item<'i, 'p> {
 /// Number, stream and length.
 const HEAD_BYTES: usize = 8 + 1 + 8;
 
-const CUT: &[u8] =
+pub(crate) const CUT: &[u8] =
     b"opal: the rest of this output could not be stored while it waited for its turn\n";
 
 impl<'p> Hold<'p> {
@@ -76,10 +76,7 @@ impl<'p> Hold<'p> {
 
     fn frame(&mut self, number: u64, stream: Stream, bytes: &[u8]) {
         self.last = number;
-        self.memory.extend(number.to_le_bytes());
-        self.memory.push(u8::from(stream == Stream::Stderr));
-        self.memory.extend((bytes.len() as u64).to_le_bytes());
-        self.memory.extend(bytes);
+        frame(&mut self.memory, number, stream, bytes);
     }
 
     /// Moves what is in memory to the file.
@@ -114,8 +111,16 @@ impl<'p> Hold<'p> {
     }
 }
 
+/// Adds output to a log.
+pub(crate) fn frame(log: &mut Vec<u8>, number: u64, stream: Stream, bytes: &[u8]) {
+    log.extend(number.to_le_bytes());
+    log.push(u8::from(stream == Stream::Stderr));
+    log.extend((bytes.len() as u64).to_le_bytes());
+    log.extend(bytes);
+}
+
 /// A file without a name.
-fn nameless() -> io::Result<File> {
+pub(crate) fn nameless() -> io::Result<File> {
     let mut made = tempfile::tempfile();
     for folder in ELSEWHERE {
         made = made.or_else(|_| tempfile::tempfile_in(folder));
@@ -124,7 +129,7 @@ fn nameless() -> io::Result<File> {
 }
 
 /// Tells what `log` holds, with the events between; how many bytes have been passed on.
-fn frames<'p>(
+pub(crate) fn frames<'p>(
     mut log: impl Read,
     mut at: u64,
     events: &mut VecDeque<(u64, Event<'p>)>,
@@ -179,7 +184,7 @@ mod tests {
 
     fn event(path: &str) -> Event<'_> {
         let kind = Kind::Skipped { path, decorator: "@shell", why: None };
-        Event { at: SystemTime::UNIX_EPOCH, target: None, kind }
+        Event { at: SystemTime::UNIX_EPOCH, target: None, alike: None, kind }
     }
 
     #[test]

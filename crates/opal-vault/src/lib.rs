@@ -8,6 +8,7 @@
 //! | what happens in a run, and what is found by `verify` | [`event`], [`verification`] |
 //! | how the targets of fleets ended | [`targets`] |
 //! | the record and the people that a run reports to | [`witness`]; output that waits, in [`hold`] |
+//! | equal outputs of the targets of a fleet, shown once | [`fold`] |
 //! | what is kept of a run, and reading it | [`record`] |
 //! | the directory that opal keeps its own files in | [`root`] |
 //! | why any of these cannot be read or written, in words | `error` |
@@ -20,6 +21,7 @@ mod document;
 pub mod entries;
 mod error;
 pub mod event;
+pub mod fold;
 pub mod hold;
 pub mod ledger;
 pub mod record;

@@ -169,11 +169,11 @@ fn reports(given: Given<'_>) -> Result<Vec<ReportTo>, Failure> {
     asked.into_iter().map(ReportTo::new).collect()
 }
 
-/// `prefixed` or `grouped`. Files are named with `-o`.
+/// `prefixed`, `grouped` or `folded`. Files are named with `-o`.
 pub(crate) fn branch_output(text: &str) -> Result<BranchOutput, Failure> {
     BranchOutput::named(text).ok_or_else(|| {
         Failure::usage(
-            format!("`--output {text}`: expected one of: prefixed, grouped"),
+            format!("`--output {text}`: expected one of: {}", BranchOutput::FLEET_NAMES.join(", ")),
             format!(
                 "`--output` sets how parallel branches are shown; to write a file, use `-o {text}`"
             ),

@@ -1,8 +1,11 @@
 //! Every option of plans and runs: one table for the command line, help and completion.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ValueHint};
+use opal_core::action::BranchOutput;
 
 /// An option.
 #[derive(Debug)]
@@ -34,13 +37,15 @@ enum Takes {
     /// Behind a `=` only, or nothing.
     Optional(&'static str),
     OneOf(&'static str, &'static [&'static str]),
+    /// The same for completion; opal itself says what is wrong with another word.
+    Named(&'static str, &'static [&'static str]),
     File(&'static str),
     Files(&'static str),
     Folder(&'static str),
 }
 
 use Of::{Both, Plan, Run, Verify};
-use Takes::{File, Files, Folder, Nothing, OneOf, Optional, Text, Texts};
+use Takes::{File, Files, Folder, Named, Nothing, OneOf, Optional, Text, Texts};
 
 const fn row(name: &'static str, takes: Takes, of: Of, help: &'static str) -> Row {
     Row { name, short: None, takes, of, help }
@@ -78,7 +83,7 @@ pub(super) static ROWS: [Row; 37] = [
     row("resume", Optional("RUN"), Run, "Start at the step where the last run failed, or that run"),
     short('y', row("yes", Nothing, Run, "Answer every question with yes")),
     short('j', row("jobs", Text("N"), Run, "Run at most N steps in parallel, over the whole run")),
-    row("output", Text("prefixed|grouped"), Both, "Show parallel branches live with prefixes, or one after the other"),
+    row("output", Named("HOW", BranchOutput::FLEET_NAMES), Both, "Show branches and targets live (prefixed), one after the other (grouped), or equal outputs once (folded)"),
     row("verify-first", Nothing, Run, "Verify every resource first, and show what will be skipped"),
     row("no-record", Nothing, Run, "Keep no record of the run"),
     row("no-cache", Nothing, Run, "Run every block of @cached, whatever has changed"),
@@ -145,11 +150,37 @@ impl Row {
             OneOf(value, known) => {
                 arg.value_name(value).value_parser(known.to_vec()).hide_possible_values(true)
             }
+            Named(value, known) => {
+                let known: Vec<PossibleValue> = known.iter().map(PossibleValue::new).collect();
+                let parser = Suggested(known);
+                arg.value_name(value).value_parser(parser).hide_possible_values(true)
+            }
             File(value) => path(arg.value_name(value), ValueHint::FilePath),
             Files(value) => {
                 path(arg.value_name(value).action(ArgAction::Append), ValueHint::FilePath)
             }
             Folder(value) => path(arg.value_name(value), ValueHint::DirPath),
         }
+    }
+}
+
+/// Any text, with values to complete.
+#[derive(Clone, Debug)]
+struct Suggested(Vec<PossibleValue>);
+
+impl TypedValueParser for Suggested {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().cloned()))
     }
 }

@@ -65,6 +65,7 @@ fn tasks_and_their_flags_are_completed_behind_plan_and_run() {
         assert!(all.iter().any(|one| one == wanted), "{words:?}: {all:?}");
     };
     has(&["opal", "deploy", "--dry"], "--dry-run");
+    has(&["opal", "deploy", "--output", "fo"], "folded");
     has(&["opal", "--dry-run", "dep"], "deploy");
     has(&["opal", "run", "dep"], "deploy");
     has(&["opal", "run", "deploy", "--rep"], "--replicas");

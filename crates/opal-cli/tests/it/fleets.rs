@@ -1,5 +1,6 @@
 //! Fleets: their tables, their records, and runs that continue them.
 
+mod folded;
 mod hygiene;
 mod limits;
 mod lost;

@@ -195,7 +195,7 @@ fn options_that_make_no_sense_are_usage_errors_before_anything_runs() {
         (&["hello", "--timout", "3s"], "--timeout"),
         (&["hello", "--out", "x"], "`--out` applies to a plan"),
         (&["hello", "--output", "x.plan"], "to write a file, use `-o x.plan`"),
-        (&["--output=x", "hello"], "expected one of: prefixed, grouped"),
+        (&["--output=x", "hello"], "expected one of: prefixed, grouped, folded"),
         (&["plan", "hello", "--output", "x.plan"], "to write a file, use `-o x.plan`"),
         (&["plan", "--output", "x.plan", "hello"], "to write a file, use `-o x.plan`"),
         (&["plan", "hello", "--output", "grouped"], "`--output` applies to a run"),

@@ -87,11 +87,12 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         Param::flag("preflight", "connect to all hosts before the first step runs on any of them"),
         Param {
             name: "output",
-            ty: Type::OneOf(Choices::Static(BranchOutput::NAMES)),
+            ty: Type::OneOf(Choices::Static(BranchOutput::FLEET_NAMES)),
             presence: Presence::Optional,
             docs: "how the output is shown: `prefixed` prints each line at once, after the name of \
-                   its host; `grouped` prints one host after the other. By default `prefixed` on a \
-                   terminal and `grouped` otherwise",
+                   its host; `grouped` prints one host after the other; `folded` prints equal outputs \
+                   of a step once, when all hosts have ended. By default `prefixed` on a terminal \
+                   and `grouped` otherwise",
             ..Param::BASE
         },
         AS,

@@ -71,16 +71,17 @@ impl<'p> Actor<'_, 'p> {
         walk.tell(Kind::Branches { path: &step.path, count, most }, here)?;
         let names = fleet.crossings.iter().map(|it| it.target.name.as_str().into()).collect();
         walk.record(Kind::Fleet { path: &step.path, names }, here.target()).1?;
-        let labels = match output {
-            BranchOutput::Prefixed => self.labels(fleet),
-            BranchOutput::Grouped => Vec::new(),
+        let (labels, queue) = match output {
+            BranchOutput::Prefixed => (self.labels(fleet), Queue::default()),
+            BranchOutput::Grouped => (Vec::new(), Queue::default()),
+            BranchOutput::Folded => (Vec::new(), Queue::folded(&step.block)),
         };
         let crew = Crew {
             fleet,
             parts: self.parts(fleet),
             stop: here.stop.below(),
             watch: Watch::new(&step.path, count, &here.screen, labels),
-            queue: Mutex::default(),
+            queue: Mutex::new(queue),
             rows: Mutex::new((0..count).map(|_| None).collect()),
             failed: AtomicUsize::new(0),
             halt: Mutex::default(),
@@ -253,7 +254,8 @@ impl<'p> Actor<'_, 'p> {
     /// What the fleet came to.
     fn settle(&self, crew: Crew<'_, 'p>) -> Result<(), Halt> {
         let (walk, step, here) = (self.walk, self.begun.step, &*self.here);
-        let Crew { fleet, parts, rows, failed: count, halt, .. } = crew;
+        let Crew { fleet, parts, rows, failed: count, halt, queue, .. } = crew;
+        queue.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).show(&here.screen);
         let (count, tolerate) = (count.into_inner(), fleet.tolerate);
         let is_tolerated = count <= tolerate;
         let ended = rows.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);

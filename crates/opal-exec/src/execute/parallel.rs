@@ -58,8 +58,11 @@ impl<'p> Walk<'p> {
         let branches = self.to_run(&step.block, here)?;
         let count = branches.len();
         let labels = match output {
-            BranchOutput::Prefixed => labels(self.job, &branches, here.screen.label()),
-            BranchOutput::Grouped => Vec::new(),
+            // What is folded is shown later, and then nothing runs beside it.
+            BranchOutput::Prefixed if !here.screen.is_folded() => {
+                labels(self.job, &branches, here.screen.label())
+            }
+            BranchOutput::Prefixed | BranchOutput::Grouped | BranchOutput::Folded => Vec::new(),
         };
         let branches: Vec<&[Step]> = branches.into_iter().map(|branch| branch.steps).collect();
         let limits = [most, self.job.jobs, Some(MAX_AT_A_TIME)];

@@ -125,7 +125,7 @@ impl<'p> Walk<'p> {
         kind: Kind<'p>,
         target: Option<Arc<str>>,
     ) -> (Event<'p>, Result<(), Halt>) {
-        let event = Event { at: (self.job.clock)(), target, kind };
+        let event = Event { at: (self.job.clock)(), target, alike: None, kind };
         let recorded = self.job.recorder.event(&event).map_err(|_| {
             self.lose_record();
             Halt::Unrecorded

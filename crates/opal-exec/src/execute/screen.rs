@@ -3,7 +3,7 @@
 //! Each branch of a `@parallel` has a screen of its own. Grouped, the first branch in plan order that
 //! has not ended is live: what it reports goes on to the screen around it, and from there to the
 //! audience. What the others report is held until it is their turn. Prefixed, every branch is live,
-//! and its steps carry its name.
+//! and its steps carry its name. Folded, what every target reports is held until the fleet has ended.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,11 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use opal_core::plan::Step;
 use opal_core::stream::{Closed, Stream};
 use opal_vault::Shown;
 use opal_vault::event::{Branch, Event};
+use opal_vault::fold::Fold;
 use opal_vault::hold::{Hold, Item};
 
+use super::order;
 use crate::threads::lock;
 use opal_vault::witness::{Audience, Progress, Running};
 
@@ -34,6 +37,8 @@ pub(super) struct Screen<'p> {
     label: Option<Branch>,
     /// None where it is live.
     held: Mutex<Option<Hold<'p>>>,
+    /// It is of a target, or inside of one, whose fleet is shown folded.
+    is_folded: bool,
     /// An event that arrived while others were shown could not be held.
     is_cut: AtomicBool,
 }
@@ -47,6 +52,7 @@ impl<'p> Screen<'p> {
             branch: None,
             label: None,
             held: Mutex::new(None),
+            is_folded: false,
             is_cut: AtomicBool::new(false),
         })
     }
@@ -56,6 +62,7 @@ impl<'p> Screen<'p> {
         watch: Arc<Watch<'p>>,
         index: usize,
         is_live: bool,
+        is_folded: bool,
     ) -> Arc<Self> {
         Arc::new(Self {
             label: watch.label(index).or_else(|| self.label.clone()),
@@ -63,6 +70,7 @@ impl<'p> Screen<'p> {
             above: Some(Arc::clone(self)),
             branch: Some((watch, index)),
             held: Mutex::new((!is_live).then(Hold::default)),
+            is_folded: is_folded || self.is_folded,
             is_cut: AtomicBool::new(false),
         })
     }
@@ -70,6 +78,10 @@ impl<'p> Screen<'p> {
     /// What the lines of its steps begin with, where branches are shown in parallel.
     pub(super) fn label(&self) -> Option<Branch> {
         self.label.clone()
+    }
+
+    pub(super) fn is_folded(&self) -> bool {
+        self.is_folded
     }
 
     pub(super) fn event(&self, event: &Event<'p>) {
@@ -134,6 +146,11 @@ impl<'p> Screen<'p> {
                 let _ = self.pass_output(number, stream, &bytes);
             }
         });
+    }
+
+    /// What it has held, where it was never live.
+    fn take_held(&self) -> Option<Hold<'p>> {
+        lock(&self.held).take()
     }
 
     fn pass_event(&self, event: &Event<'p>) {
@@ -220,23 +237,38 @@ pub(super) struct Queue<'p> {
     front: usize,
     /// Of branches that have begun, until they have been shown.
     screens: BTreeMap<usize, (Arc<Screen<'p>>, bool)>,
+    /// What targets have reported, where equal outputs are shown once.
+    fold: Option<Fold<'p>>,
 }
 
 impl<'p> Queue<'p> {
+    /// Of a fleet with this block, whose equal outputs are shown once.
+    pub(super) fn folded(block: &'p [Step]) -> Self {
+        Self { fold: Some(Fold::new(order::places(block))), ..Self::default() }
+    }
+
     pub(super) fn begin(
         &mut self,
         index: usize,
         around: &Arc<Screen<'p>>,
         watch: &Arc<Watch<'p>>,
     ) -> Arc<Screen<'p>> {
-        let is_live = index == self.front || !watch.labels.is_empty();
-        let screen = around.of_branch(Arc::clone(watch), index, is_live);
+        let is_folded = self.fold.is_some();
+        let is_live = !is_folded && (index == self.front || !watch.labels.is_empty());
+        let screen = around.of_branch(Arc::clone(watch), index, is_live, is_folded);
         self.screens.insert(index, (Arc::clone(&screen), false));
         screen
     }
 
     /// Shows what has waited for this branch, where it was the one in front.
     pub(super) fn end(&mut self, index: usize) {
+        if let Some(fold) = &mut self.fold {
+            let screen = self.screens.remove(&index).map(|(screen, _)| screen);
+            if let Some(hold) = screen.and_then(|screen| screen.take_held()) {
+                fold.add(index, hold);
+            }
+            return;
+        }
         if let Some((_, has_ended)) = self.screens.get_mut(&index) {
             *has_ended = true;
         }
@@ -246,6 +278,19 @@ impl<'p> Queue<'p> {
             if let Some((next, _)) = self.screens.get(&self.front) {
                 next.go_live();
             }
+        }
+    }
+
+    /// The fleet has ended: shows what was folded.
+    pub(super) fn show(self, around: &Screen<'p>) {
+        if let Some(fold) = self.fold {
+            fold.replay(|item| match item {
+                Item::Event(event) => around.event(&event),
+                Item::Output(number, stream, bytes) => {
+                    // The targets have ended: nobody is left who could be reported.
+                    let _ = around.output(number, stream, &bytes);
+                }
+            });
         }
     }
 }

@@ -233,8 +233,14 @@ impl<'k> Keeping<'k> {
             message: Some(self.run.vault.scrub(&message)),
         };
         // The reason is reported in any case.
-        let _ = evidence.event(&Event { at, target: None, kind: Kind::Started(started) });
-        let _ = evidence.event(&Event { at, target: None, kind: Kind::Finished(finished) });
+        let _ =
+            evidence.event(&Event { at, target: None, alike: None, kind: Kind::Started(started) });
+        let _ = evidence.event(&Event {
+            at,
+            target: None,
+            alike: None,
+            kind: Kind::Finished(finished),
+        });
     }
 }
 

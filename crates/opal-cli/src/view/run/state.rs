@@ -7,7 +7,9 @@
 //! | steps that describe a state | `resources` |
 //! | what steps print, alone and side by side | `side` |
 //! | the targets of a fleet | `targets` |
+//! | events that are shown once for several targets | `alike` |
 
+mod alike;
 mod failures;
 mod resources;
 mod side;
@@ -63,7 +65,7 @@ pub(super) struct State {
     attempts: BTreeMap<Box<str>, Attempt>,
     /// By the paths of steps in branches: what their lines begin with.
     prefixes: BTreeMap<Box<str>, String>,
-    /// The target whose steps were shown last; none on opal's machine.
+    /// The target, or the targets, whose steps were shown last; none on opal's machine.
     site: Option<Arc<str>>,
     /// The task whose steps were shown last; at first the target.
     pub(super) task: Option<String>,
@@ -172,9 +174,12 @@ impl State {
     }
 
     pub(super) fn event(&mut self, event: &Event<'_>, of: Of<'_>) {
+        if event.alike.as_ref().is_some_and(|alike| !alike.is_shown) {
+            return self.count(&event.kind);
+        }
         match &event.kind {
             Kind::Started(started) => {
-                self.name_site(started, event.target.as_ref());
+                self.name_site(started, event);
                 if event.target.is_some() {
                     self.foreign.insert(started.number, Foreign::default());
                 }
@@ -270,12 +275,7 @@ impl State {
                 self.failed.truncate(MAX_FAILED - 1);
                 self.failed.push_front((step.number, running.tail));
             }
-            if self.style.timings && self.taken.len() < MAX_TAKEN {
-                let (path, text) = (visible::line(step.path), running.text);
-                self.taken.push(Taken { path, text, took: step.took });
-            } else if self.style.timings {
-                self.not_taken += 1;
-            }
+            self.note_time(step, running.text);
         }
         if self.group == Some(step.number) {
             self.group = None;
@@ -302,6 +302,15 @@ impl State {
             self.held = Some(Held::new(step, place, prefix.clone(), is_on_target));
         }
         self.last_attempt(step, &prefix);
+    }
+
+    fn note_time(&mut self, step: &Finished<'_>, text: String) {
+        if self.style.timings && self.taken.len() < MAX_TAKEN {
+            let path = visible::line(step.path);
+            self.taken.push(Taken { path, text, took: step.took });
+        } else if self.style.timings {
+            self.not_taken += 1;
+        }
     }
 
     fn log(&mut self, path: &str, level: Level, message: &Shown<'_>) {

@@ -31,7 +31,12 @@ impl Kept<'_> {
         let text = shown(b"echo \x1b");
         let started = Started { text, ..records::started(number, path) };
         self.0
-            .event(&Event { at: at(number), target: None, kind: Kind::Started(started) })
+            .event(&Event {
+                at: at(number),
+                target: None,
+                alike: None,
+                kind: Kind::Started(started),
+            })
             .unwrap();
     }
 
@@ -41,7 +46,12 @@ impl Kept<'_> {
         self.0.output(number, Stream::Stdout, &shown(prints)).unwrap();
         let finished = records::finished(number, path, End::Done, 0);
         self.0
-            .event(&Event { at: at(number), target: None, kind: Kind::Finished(finished) })
+            .event(&Event {
+                at: at(number),
+                target: None,
+                alike: None,
+                kind: Kind::Finished(finished),
+            })
             .unwrap();
     }
 }

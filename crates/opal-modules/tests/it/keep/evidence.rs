@@ -29,7 +29,7 @@ fn begin<'v>(folder: &Path, vault: &'v Vault) -> Evidence<'v> {
 fn started(number: u64, path: &str) -> Event<'_> {
     let is_block = path.ends_with(']') && path.contains("tool");
     let step = Started { text: shown(b"run"), is_block, ..records::started(number, path) };
-    Event { at: at(number), target: None, kind: Kind::Started(step) }
+    Event { at: at(number), target: None, alike: None, kind: Kind::Started(step) }
 }
 
 fn finished<'a>(
@@ -45,7 +45,7 @@ fn finished<'a>(
         message: message.map(shown),
         ..records::finished(number, path, end, code)
     };
-    Event { at: at(number + 2), target: None, kind: Kind::Finished(step) }
+    Event { at: at(number + 2), target: None, alike: None, kind: Kind::Finished(step) }
 }
 
 fn print(evidence: &Evidence<'_>, number: u64, stream: Stream, text: &'static str) {

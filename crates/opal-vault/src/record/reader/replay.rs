@@ -111,7 +111,7 @@ fn read(event: &Value) -> Option<Event<'_>> {
         _ => return None,
     };
     let at = time(text("at")).unwrap_or(SystemTime::UNIX_EPOCH);
-    Some(Event { at, target: event["target"].as_str().map(Into::into), kind })
+    Some(Event { at, target: event["target"].as_str().map(Into::into), alike: None, kind })
 }
 
 fn end(name: &str) -> Option<End> {

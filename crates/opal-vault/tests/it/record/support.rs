@@ -71,13 +71,19 @@ pub(crate) fn done() -> Ending<'static> {
 }
 
 pub(crate) fn started(number: u64, path: &str) -> Event<'_> {
-    Event { at: at(number), target: None, kind: Kind::Started(records::started(number, path)) }
+    Event {
+        at: at(number),
+        target: None,
+        alike: None,
+        kind: Kind::Started(records::started(number, path)),
+    }
 }
 
 pub(crate) fn finished(number: u64, path: &str, end: End, code: i32) -> Event<'_> {
     Event {
         at: at(number),
         target: None,
+        alike: None,
         kind: Kind::Finished(records::finished(number, path, end, code)),
     }
 }

@@ -16,7 +16,12 @@ fn verified<'e>(path: &'e str, status: Status, details: Option<&str>) -> Event<'
         let written = Details::words(text).written(Direction::Report);
         ShownDetails::new(&written, &Vault::new())
     });
-    Event { at: at(2), target: None, kind: Kind::Verified { path, status, message, details } }
+    Event {
+        at: at(2),
+        target: None,
+        alike: None,
+        kind: Kind::Verified { path, status, message, details },
+    }
 }
 
 #[test]
@@ -36,7 +41,7 @@ fn each_start_of_a_step_has_the_looks_that_were_taken_in_it() {
     }
     let why = Some(shown(b"dependencies not satisfied: a (failed)"));
     let kind = Kind::Skipped { path: "deploy.file.copy[0]", decorator: "@file.copy", why };
-    writer.event(&Event { at: at(3), target: None, kind }).unwrap();
+    writer.event(&Event { at: at(3), target: None, alike: None, kind }).unwrap();
     writer.finish(&done()).unwrap();
     let run = place.last();
     let steps = steps(&run.folder).unwrap();

@@ -59,7 +59,7 @@ fn the_events_tell_everything_in_order() {
         Kind::Branches { path: "d", count: 9, most: 4 },
     ];
     for kind in reported {
-        writer.event(&Event { at: at(2), target: None, kind }).unwrap();
+        writer.event(&Event { at: at(2), target: None, alike: None, kind }).unwrap();
     }
     let folder = writer.folder().to_owned();
     writer.finish(&done()).unwrap();

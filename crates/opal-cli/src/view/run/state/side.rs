@@ -36,7 +36,7 @@ impl State {
         Some(Lane { prefix, stdout: Lines::default(), stderr: Lines::default() })
     }
 
-    fn prefix_of(&self, branch: &Branch) -> String {
+    pub(super) fn prefix_of(&self, branch: &Branch) -> String {
         let name = visible::line(&branch.name.text());
         let padded = format!("{name:columns$} │", columns = branch.columns);
         format!("{} ", self.ink.branch(branch.index, &padded))

@@ -18,7 +18,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    fn of(step: &Started<'_>) -> Self {
+    pub(super) fn of(step: &Started<'_>) -> Self {
         let (first, more) = words::first_line(&step.text.text());
         Self { first, more }
     }

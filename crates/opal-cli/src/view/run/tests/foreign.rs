@@ -17,7 +17,7 @@ fn shown_of(style: Style, target: Option<&str>, is_raw: bool, beside: bool) -> S
     let mut play = Play::new(Style { talk: Talk::Quiet, ..style });
     let tell = |number, kind| {
         let target = target.filter(|_| number == 7).map(Into::into);
-        play.live.event(&Event { at: crate::clock::now(), target, kind });
+        play.live.event(&Event { at: crate::clock::now(), target, alike: None, kind });
     };
     let started = |number| {
         let text = shown("x");

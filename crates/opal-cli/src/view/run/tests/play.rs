@@ -91,7 +91,7 @@ impl Play {
     }
 
     pub(super) fn tell(&self, kind: Kind<'_>) {
-        self.live.event(&Event { at: crate::clock::now(), target: None, kind });
+        self.live.event(&Event { at: crate::clock::now(), target: None, alike: None, kind });
     }
 
     pub(super) fn start_as(
