@@ -4,10 +4,11 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 23] = [
+const ARROWS: [(&str, &[&str]); 24] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
+    ("opal-yaml", &["opal-core"]),
     ("opal-plan", &["opal-core", "opal-syntax"]),
     ("opal-vault", &["opal-core", "opal-files"]),
     ("opal-html", &["opal-core", "opal-vault"]),
@@ -15,7 +16,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
     ("opal-decorators", &["opal-core"]),
     ("opal-session", &["opal-core", "opal-files"]),
     ("opal-target", &["opal-session"]),
-    ("opal-remote", &["opal-core", "opal-files", "opal-session"]),
+    ("opal-remote", &["opal-core", "opal-files", "opal-session", "opal-yaml"]),
     ("opal-http", &["opal-core"]),
     ("opal-helper", &["opal-core", "opal-files"]),
     ("opal-template", &["opal-core"]),
@@ -31,7 +32,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
         ],
     ),
     ("opal-exec", &["opal-core", "opal-session", "opal-vault"]),
-    ("opal-config", &["opal-core", "opal-syntax", "opal-plan"]),
+    ("opal-config", &["opal-core", "opal-syntax", "opal-plan", "opal-yaml"]),
     ("opal-convert", &["opal-config", "opal-core", "opal-syntax", "opal-plan"]),
     (
         "opal-modules",

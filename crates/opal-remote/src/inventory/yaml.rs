@@ -1,37 +1,21 @@
 //! Ansible's YAML: inventories, and files of variables. JSON is a part of it.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use granit_parser::{Event, Parser, ScalarStyle};
-use opal_core::Value;
+use opal_core::text::LineIndex;
+use opal_core::{Span, Value};
+use opal_yaml::{Node, NodeKind, Why};
 
 use super::error::{Fault, InventoryError};
 use super::groups::{Inventory, Layer};
 use super::variable::{Given, Place, Variable, Variables};
 
-/// Levels of one document, and nodes with every alias written out.
-const MAX_NESTING: usize = 64;
-const MAX_NODES: usize = 1_000_000;
-
-#[derive(Clone, Debug)]
-enum Kind {
-    Value(Value),
-    Vault,
-    List(Vec<Node>),
-    Map(Vec<(Node, Node)>),
-}
-
-#[derive(Clone, Debug)]
-struct Node {
-    kind: Kind,
-    line: usize,
-    size: usize,
-}
-
 /// Whether a text without a telling name is an inventory in YAML: a mapping.
 pub(super) fn is_mapping(text: &str, file: &Arc<str>) -> bool {
-    matches!(document(text, file), Ok(Some(Node { kind: Kind::Map(_), .. })))
+    let root = document(text, file);
+    root.is_ok_and(|root| root.is_some_and(|root| matches!(root.kind, NodeKind::Map(_))))
 }
 
 pub(super) fn read(
@@ -40,15 +24,17 @@ pub(super) fn read(
     inventory: &mut Inventory,
 ) -> Result<(), InventoryError> {
     let Some(root) = document(text, file)? else {
-        return Err(wrong(file, 1, "the inventory is empty"));
+        let place = Place { file: Arc::clone(file), line: 1 };
+        let fault = Fault::Structure("the inventory is empty".to_owned());
+        return Err(InventoryError::at(&place, fault));
     };
-    let reader = Reader { file };
+    let reader = Reader { file, lines: LineIndex::new(text) };
     let groups = reader.entries(&root, "the inventory")?;
     if groups.iter().any(|it| it.name == "plugin") {
-        return Err(InventoryError::at(&reader.place(root.line), Fault::Plugin));
+        return Err(InventoryError::at(&reader.place(root.span), Fault::Plugin));
     }
     for Entry { name, node, .. } in groups {
-        reader.group(&name, node, inventory, 0)?;
+        reader.group(&name, Some(node), inventory, 0)?;
     }
     Ok(())
 }
@@ -64,94 +50,94 @@ pub(super) fn variables(
         return Ok(());
     }
     let Some(root) = document(text, file)? else { return Ok(()) };
-    if matches!(root.kind, Kind::Value(Value::Null)) {
-        return Ok(());
-    }
-    layer.vars.extend(Reader { file }.vars(&root, "a file of variables")?);
+    let reader = Reader { file, lines: LineIndex::new(text) };
+    layer.vars.extend(reader.vars(Some(&root), "a file of variables")?);
     Ok(())
 }
 
-fn wrong(file: &Arc<str>, line: usize, what: &str) -> InventoryError {
-    let place = Place { file: Arc::clone(file), line };
-    InventoryError::at(&place, Fault::Structure(what.to_owned()))
-}
-
-/// A part of a mapping, and the line of its name.
+/// A part of a mapping, and where its name is.
 struct Entry<'n> {
     name: String,
-    line: usize,
+    span: Span,
     node: &'n Node,
+}
+
+/// What is in a group: its name, where that is, and what is said of it.
+struct Member<'n> {
+    name: String,
+    span: Span,
+    node: Option<&'n Node>,
 }
 
 struct Reader<'f> {
     file: &'f Arc<str>,
+    lines: LineIndex,
 }
 
 impl Reader<'_> {
-    fn place(&self, line: usize) -> Place {
-        Place { file: Arc::clone(self.file), line }
+    fn place(&self, span: Span) -> Place {
+        Place { file: Arc::clone(self.file), line: self.lines.line(span.start) as usize }
     }
 
-    fn wrong(&self, node: &Node, what: &str) -> InventoryError {
-        wrong(self.file, node.line, what)
+    fn wrong(&self, span: Span, what: &str) -> InventoryError {
+        InventoryError::at(&self.place(span), Fault::Structure(what.to_owned()))
     }
 
     /// The entries of a mapping, by name. Nothing has none.
     fn entries<'n>(&self, node: &'n Node, what: &str) -> Result<Vec<Entry<'n>>, InventoryError> {
-        match &node.kind {
-            Kind::Value(Value::Null) => Ok(Vec::new()),
-            Kind::Map(entries) => {
-                let name = |key: &Node| match &key.kind {
-                    Kind::Value(Value::String(name)) => Ok(name.clone().into_owned()),
-                    Kind::Value(other @ (Value::Int(_) | Value::Bool(_) | Value::Float(_))) => {
-                        Ok(other.to_string())
-                    }
-                    _ => Err(self.wrong(key, "expects a name")),
-                };
-                let entry = |(key, node): &'n (Node, Node)| {
-                    Ok(Entry { name: name(key)?, line: key.line, node })
-                };
-                entries.iter().map(entry).collect()
+        let NodeKind::Map(entries) = &node.kind else {
+            return match scalar(node) {
+                Some(Given::Value(Value::Null)) => Ok(Vec::new()),
+                _ => Err(self.wrong(node.span, &format!("{what} must be a mapping"))),
+            };
+        };
+        let name = |key: &Node| match scalar(key) {
+            Some(Given::Value(Value::String(name))) => Ok(name.into_owned()),
+            Some(Given::Value(other @ (Value::Int(_) | Value::Bool(_) | Value::Float(_)))) => {
+                Ok(other.to_string())
             }
-            _ => Err(self.wrong(node, &format!("{what} must be a mapping"))),
-        }
+            _ => Err(self.wrong(key.span, "expects a name")),
+        };
+        let entry = |(key, node): &'n (Rc<Node>, Rc<Node>)| {
+            Ok(Entry { name: name(key)?, span: key.span, node })
+        };
+        entries.iter().map(entry).collect()
     }
 
     fn group(
         &self,
         name: &str,
-        node: &Node,
+        node: Option<&Node>,
         inventory: &mut Inventory,
         level: usize,
     ) -> Result<usize, InventoryError> {
-        if level > super::MAX_LEVELS {
-            return Err(InventoryError::at(&self.place(node.line), Fault::TooDeep));
-        }
         let group = inventory.group(name);
-        for Entry { name: key, line, node: part } in self.entries(node, "a group")? {
+        let Some(node) = node else { return Ok(group) };
+        if level > super::MAX_LEVELS {
+            return Err(InventoryError::at(&self.place(node.span), Fault::TooDeep));
+        }
+        for Entry { name: key, span, node: part } in self.entries(node, "a group")? {
             match key.as_str() {
                 "vars" => {
-                    for (name, variable) in self.vars(part, "`vars`")? {
+                    for (name, variable) in self.vars(Some(part), "`vars`")? {
                         inventory.set(group, &name, variable);
                     }
                 }
                 "children" => {
-                    for (name, line, below) in self.members(part, "`children`")? {
-                        let place = self.place(line);
-                        let child = self.group(&name, &below, inventory, level + 1)?;
-                        inventory.add_child(group, child, &place)?;
+                    for Member { name, span, node } in self.members(part, "`children`")? {
+                        let child = self.group(&name, node, inventory, level + 1)?;
+                        inventory.add_child(group, child, &self.place(span))?;
                     }
                 }
                 "hosts" => {
-                    for (pattern, line, vars) in self.members(part, "`hosts`")? {
-                        let place = self.place(line);
-                        let vars = self.vars(&vars, "the variables of a host")?;
-                        inventory.add_hosts(&pattern, group, &vars, &place)?;
+                    for Member { name: pattern, span, node } in self.members(part, "`hosts`")? {
+                        let vars = self.vars(node, "the variables of a host")?;
+                        inventory.add_hosts(&pattern, group, &vars, &self.place(span))?;
                     }
                 }
                 _ => {
                     let what = format!("unknown key `{key}`: expected vars, children or hosts");
-                    return Err(wrong(self.file, line, &what));
+                    return Err(self.wrong(span, &what));
                 }
             }
         }
@@ -159,23 +145,19 @@ impl Reader<'_> {
     }
 
     /// Entries, or a single name.
-    fn members(
-        &self,
-        node: &Node,
-        what: &str,
-    ) -> Result<Vec<(String, usize, Node)>, InventoryError> {
-        if let Kind::Value(Value::String(name)) = &node.kind {
-            let nothing = Node { kind: Kind::Value(Value::Null), line: node.line, size: 1 };
-            return Ok(vec![(name.clone().into_owned(), node.line, nothing)]);
+    fn members<'n>(&self, node: &'n Node, what: &str) -> Result<Vec<Member<'n>>, InventoryError> {
+        if let Some(Given::Value(Value::String(name))) = scalar(node) {
+            return Ok(vec![Member { name: name.into_owned(), span: node.span, node: None }]);
         }
-        let entries = self.entries(node, what)?;
-        Ok(entries.into_iter().map(|it| (it.name, it.line, it.node.clone())).collect())
+        let entries = self.entries(node, what)?.into_iter();
+        Ok(entries.map(|it| Member { name: it.name, span: it.span, node: Some(it.node) }).collect())
     }
 
-    fn vars(&self, node: &Node, what: &str) -> Result<Variables, InventoryError> {
+    fn vars(&self, node: Option<&Node>, what: &str) -> Result<Variables, InventoryError> {
         let mut vars = Variables::new();
-        for Entry { name, line, node } in self.entries(node, what)? {
-            let place = self.place(line);
+        let entries = node.map_or(Ok(Vec::new()), |node| self.entries(node, what))?;
+        for Entry { name, span, node } in entries {
+            let place = self.place(span);
             let variable = match self.value(node)? {
                 Some(value) => Variable::new(value, place),
                 None => Variable { given: Given::Vault, place },
@@ -188,14 +170,16 @@ impl Reader<'_> {
     /// None where a part of it is encrypted.
     fn value(&self, node: &Node) -> Result<Option<Value>, InventoryError> {
         Ok(match &node.kind {
-            Kind::Value(value) => Some(value.clone()),
-            Kind::Vault => None,
-            Kind::List(items) => {
+            NodeKind::Scalar { .. } => match scalar(node) {
+                Some(Given::Value(value)) => Some(value),
+                _ => None,
+            },
+            NodeKind::List(items) => {
                 let items: Result<Option<Vec<Value>>, _> =
                     items.iter().map(|item| self.value(item)).collect();
                 items?.map(Value::Array)
             }
-            Kind::Map(_) => {
+            NodeKind::Map(_) => {
                 let mut map = BTreeMap::new();
                 for Entry { name, node, .. } in self.entries(node, "a value")? {
                     match self.value(node)? {
@@ -210,115 +194,42 @@ impl Reader<'_> {
 }
 
 /// The document of a text; none where there is nothing in it.
-fn document(text: &str, file: &Arc<str>) -> Result<Option<Node>, InventoryError> {
-    let limit = MAX_NESTING;
-    let options = granit_parser::options! {
-        emit_comments: false,
-        flow_nesting_limit: limit,
-        block_nesting_limit: limit,
-    };
-    let mut builder =
-        Builder { file, open: Vec::new(), anchors: BTreeMap::new(), root: None, nodes: 0 };
-    for next in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = next.map_err(|error| {
-            let line = error.marker().line();
-            let place = Place { file: Arc::clone(file), line };
-            InventoryError::at(&place, Fault::Syntax(error.kind().to_string()))
-        })?;
-        builder.event(event, span.start.line())?;
-    }
-    Ok(builder.root)
-}
-
-struct Open {
-    items: Vec<Node>,
-    is_map: bool,
-    anchor: usize,
-    line: usize,
-}
-
-struct Builder<'f> {
-    file: &'f Arc<str>,
-    open: Vec<Open>,
-    anchors: BTreeMap<usize, Node>,
-    root: Option<Node>,
-    nodes: usize,
-}
-
-impl Builder<'_> {
-    fn event(&mut self, event: Event<'_>, line: usize) -> Result<(), InventoryError> {
-        let tag = event.tag().map(|tag| tag.suffix().to_string());
-        let is_vault = matches!(tag.as_deref(), Some("vault" | "vault-encrypted"));
-        if let Some(tag) = tag.filter(|tag| !is_vault && tag != "unsafe" && !is_usual(tag)) {
-            let place = Place { file: Arc::clone(self.file), line };
-            return Err(InventoryError::at(&place, Fault::Tag(tag)));
-        }
-        match event {
-            Event::DocumentStart(..) if self.root.is_some() => {
-                return Err(wrong(self.file, line, "a second document begins here"));
-            }
-            Event::Scalar(text, style, anchor, _) => {
-                let kind = match is_vault {
-                    true => Kind::Vault,
-                    false if style == ScalarStyle::Plain => Kind::Value(plain(&text)),
-                    false => Kind::Value(Value::String(text.into_owned().into())),
-                };
-                self.add(Node { kind, line, size: 1 }, anchor)?;
-            }
-            Event::Alias(anchor) => match self.anchors.get(&anchor).cloned() {
-                Some(node) => self.add(node, 0)?,
-                None => {
-                    return Err(wrong(self.file, line, "this alias names what it is inside of"));
-                }
-            },
-            Event::SequenceStart(_, anchor, _) => {
-                self.open.push(Open { items: Vec::new(), is_map: false, anchor, line });
-            }
-            Event::MappingStart(_, anchor, _) => {
-                self.open.push(Open { items: Vec::new(), is_map: true, anchor, line });
-            }
-            Event::SequenceEnd | Event::MappingEnd => self.end()?,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn end(&mut self) -> Result<(), InventoryError> {
-        let Some(Open { items, is_map, anchor, line }) = self.open.pop() else { return Ok(()) };
-        let size = 1 + items.iter().map(|item| item.size).sum::<usize>();
-        let kind = if is_map {
-            let mut items = items.into_iter();
-            Kind::Map(std::iter::from_fn(|| Some((items.next()?, items.next()?))).collect())
-        } else {
-            Kind::List(items)
+fn document(text: &str, file: &Arc<str>) -> Result<Option<Rc<Node>>, InventoryError> {
+    opal_yaml::read(text, is_known).map_err(|fault| {
+        let line = LineIndex::new(text).line(fault.span.start) as usize;
+        let place = Place { file: Arc::clone(file), line };
+        let structure = |what: &str| Fault::Structure(what.to_owned());
+        let fault = match fault.why {
+            Why::Syntax(said) => Fault::Syntax(said),
+            Why::Tag(tag) => Fault::Tag(tag),
+            Why::SecondDocument => structure("a second document begins here"),
+            Why::Nul => structure("a text contains a NUL character"),
+            Why::AliasInside => structure("this alias is inside the value that it names"),
+            Why::TooDeep => structure("nesting deeper than 64 levels"),
+            Why::TooLarge => structure("the file is too large with its aliases expanded"),
         };
-        self.add(Node { kind, line, size }, anchor)
-    }
-
-    fn add(&mut self, node: Node, anchor: usize) -> Result<(), InventoryError> {
-        // What an alias copies is counted as if it were written out.
-        self.nodes = self.nodes.saturating_add(node.size);
-        if self.nodes > MAX_NODES {
-            return Err(wrong(
-                self.file,
-                node.line,
-                "the file is too large with its aliases expanded",
-            ));
-        }
-        if anchor != 0 {
-            self.anchors.insert(anchor, node.clone());
-        }
-        match self.open.last_mut() {
-            Some(open) => open.items.push(node),
-            None => self.root = Some(node),
-        }
-        Ok(())
-    }
+        InventoryError::at(&place, fault)
+    })
 }
 
-/// Tags that YAML itself has.
-fn is_usual(tag: &str) -> bool {
-    matches!(tag, "str" | "int" | "float" | "bool" | "null" | "map" | "seq")
+/// Of Ansible, and those that YAML itself has.
+fn is_known(tag: &str) -> bool {
+    let own = ["str", "int", "float", "bool", "null", "map", "seq"];
+    tag == "unsafe" || is_vault(tag) || own.contains(&tag)
+}
+
+fn is_vault(tag: &str) -> bool {
+    matches!(tag, "vault" | "vault-encrypted")
+}
+
+/// A single value; none for a list or a mapping.
+fn scalar(node: &Node) -> Option<Given> {
+    let NodeKind::Scalar { text, plain: is_plain } = &node.kind else { return None };
+    Some(match &node.tag {
+        Some(tag) if is_vault(tag) => Given::Vault,
+        _ if *is_plain => Given::Value(plain(text)),
+        _ => Given::Value(Value::String(text.clone().into())),
+    })
 }
 
 /// A scalar without quotes, as YAML 1.1 reads it: so do Ansible's users write it.
