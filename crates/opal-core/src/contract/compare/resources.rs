@@ -34,7 +34,8 @@ impl Verdict {
             .filter_map(|now| {
                 let was = self.was(&now.path)?;
                 let then = then.iter().find(|then| &*then.path == was)?;
-                Some((difference(then, now)?, now))
+                let difference = difference(then, now).filter(|_| !self.is_unreached(now))?;
+                Some((difference, now))
             })
             .collect();
         if found.is_empty() {
@@ -50,6 +51,19 @@ impl Verdict {
         });
         self.differences.extend(found.into_iter().map(|(difference, _)| difference));
         true
+    }
+}
+
+impl Verdict {
+    /// Whether it could not be verified because its machine is not the one that it was, which is a
+    /// difference of its own.
+    fn is_unreached(&self, now: &Seen) -> bool {
+        let mut machines = self.differences.iter().filter_map(|it| it.machine.as_deref());
+        now.status == Status::Blocked
+            && machines.any(|name| {
+                let rest = now.path.strip_prefix(name);
+                rest.is_some_and(|rest| rest.starts_with(['/', ':']))
+            })
     }
 }
 
