@@ -26,7 +26,6 @@ pub(crate) struct Site {
     pub(crate) member: Option<Arc<str>>,
     /// The files that were sent for the block: they are gone when the block lets go of them, before the
     /// session is.
-    #[expect(dead_code, reason = "they are there as long as it is held")]
     pub(crate) folder: Option<Folder>,
     pub(crate) session: Arc<dyn Session + Send>,
 }
@@ -67,6 +66,19 @@ impl Site {
         let own = is_member.then(|| crossing.target.name.as_str().into());
         let member = from.and_then(|site| site.member.clone()).or(own);
         Ok((Arc::new(Self { way, label, member, folder: None, session }), start.into()))
+    }
+}
+
+impl Site {
+    /// The same with another session, where the connection of this one was lost; none where it was not.
+    pub(crate) fn again(
+        &self,
+        reach: Option<&dyn Reach>,
+        stop: &Stop,
+    ) -> Option<Result<Self, Trouble>> {
+        let reach = reach.filter(|_| self.session.is_lost())?;
+        let reached = reach.reach(&self.way, Access::Acting, stop);
+        Some(reached.map(|Reached { session, .. }| Self { session, folder: None, ..self.clone() }))
     }
 }
 

@@ -194,7 +194,7 @@ impl Targets {
         let ready = self.ready();
         let Leg { crossing, levels, access, stop, .. } = leg;
         let Some((hop, visit)) = levels.last() else { return Err(RemoteError::NoWay.into()) };
-        let Settings { password, environment, lost, is_login, .. } = &*crossing.settings;
+        let Settings { password, lost, .. } = &*crossing.settings;
         let asker = ready.asker.as_deref().filter(|_| crossing.settings.asks);
         let hops: Vec<Hop> = levels.iter().map(|(hop, _)| hop.clone()).collect();
         let end = End { way: leg.way, hops: &hops };
@@ -243,22 +243,32 @@ impl Targets {
         if *visit == 0 {
             self.holding.recognize(&end, found)?;
         }
+        self.begin(leg, dialled)
+    }
+
+    /// The session of a target that may be sent something.
+    fn begin(&self, leg: &Leg<'_>, dialled: Dialled) -> Result<Opened, Trouble> {
+        let Settings { environment, is_login, .. } = &*leg.crossing.settings;
+        // Where programs and files are is known to the helper from the beginning; nothing else is.
+        let (known, given) = (environment.clone().into_iter())
+            .partition(|(name, _)| ["HOME", "PATH"].contains(&name.as_str()));
         let terms = Terms {
             marker: leg.marker.clone(),
-            environment: environment.clone(),
+            environment: known,
             is_login: *is_login,
             ..Terms::default()
         };
-        let world = Arc::clone(&ready.world);
-        let terminal = self.terminal.get().cloned();
-        Ok(match access {
-            Access::Acting if leg.was_open => {
-                let session = dialled.act_again(terms, world, stop)?;
-                Opened::Acting(Arc::new(session.on(terminal)))
+        let world = Arc::clone(&self.ready().world);
+        let session = match leg.access {
+            Access::ReadOnly => {
+                let session = dialled.look(terms, world)?;
+                return Ok(Opened::Reading(Arc::new(session.giving(given))));
             }
-            Access::Acting => Opened::Acting(Arc::new(dialled.act(terms, world)?.on(terminal))),
-            Access::ReadOnly => Opened::Reading(Arc::new(dialled.look(terms, world)?)),
-        })
+            Access::Acting if leg.was_open => dialled.act_again(terms, world, leg.stop)?,
+            Access::Acting => dialled.act(terms, world)?,
+        };
+        let terminal = self.terminal.get().cloned();
+        Ok(Opened::Acting(Arc::new(session.on(terminal).giving(given))))
     }
 }
 

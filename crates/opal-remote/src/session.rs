@@ -1,6 +1,7 @@
 //! Sessions on a target.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,9 @@ pub struct RemoteSession {
     origin: Arc<OsWorld>,
     /// Of opal, for commands that read what opal reads.
     terminal: Option<Arc<Terminal>>,
+    /// What a block gives its steps. It is sent with each of them, as data: in the environment of a
+    /// shell everybody who may read that could see it.
+    given: Arc<BTreeMap<String, Secret>>,
 }
 
 /// A target that is only read: its connection cannot express an effect.
@@ -42,6 +46,7 @@ pub struct ReadOnlySession {
     looking: Looking,
     files: files::NoFiles,
     origin: Arc<OsWorld>,
+    given: Arc<BTreeMap<String, Secret>>,
 }
 
 impl RemoteSession {
@@ -49,7 +54,13 @@ impl RemoteSession {
     #[must_use]
     pub fn new(acting: Acting, origin: Arc<OsWorld>) -> Self {
         let files = RemoteFiles::root(acting.clone());
-        Self { acting, files, origin, terminal: None }
+        Self { acting, files, origin, terminal: None, given: Arc::default() }
+    }
+
+    /// The same with more in the environment of commands.
+    #[must_use]
+    pub fn giving(self, given: BTreeMap<String, Secret>) -> Self {
+        Self { given: Arc::new(given), ..self }
     }
 
     /// The same for commands that one sits in front of.
@@ -98,7 +109,13 @@ impl ReadOnlySession {
     #[must_use]
     pub fn new(looking: Looking, origin: Arc<OsWorld>) -> Self {
         let files = files::NoFiles(looking.inner().target.clone());
-        Self { looking, files, origin }
+        Self { looking, files, origin, given: Arc::default() }
+    }
+
+    /// The same with more in the environment of what is asked.
+    #[must_use]
+    pub fn giving(self, given: BTreeMap<String, Secret>) -> Self {
+        Self { given: Arc::new(given), ..self }
     }
 
     /// Where the way to a target inside this one begins: one that is only read, too.
@@ -122,7 +139,7 @@ impl ReadOnlySession {
             origin: Arc::clone(&self.origin),
             base: start.clone(),
             directory: start,
-            environment: Cow::Owned(std::collections::BTreeMap::new()),
+            environment: Cow::Owned(BTreeMap::clone(&self.given)),
             sources: None,
             stop: Cow::Owned(Stop::new()),
         }
@@ -155,24 +172,47 @@ fn directory(looking: &Looking, from: &Path, path: &str) -> Result<PathBuf, Trou
     }
 }
 
-fn probe<'s>(looking: &Looking, origin: &Arc<OsWorld>, place: &Place<'s>) -> Box<dyn Probe + 's> {
+/// What a block gives, and a step has instead or besides.
+fn together<'e>(
+    given: &BTreeMap<String, Secret>,
+    own: &'e BTreeMap<String, Secret>,
+) -> Cow<'e, BTreeMap<String, Secret>> {
+    if given.is_empty() {
+        return Cow::Borrowed(own);
+    }
+    let all = given.iter().chain(own).map(|(name, value)| (name.clone(), value.clone()));
+    Cow::Owned(all.collect())
+}
+
+fn probe<'s>(
+    looking: &Looking,
+    origin: &Arc<OsWorld>,
+    given: &BTreeMap<String, Secret>,
+    place: &Place<'s>,
+) -> Box<dyn Probe + 's> {
     Box::new(RemoteProbe {
         looking: looking.clone(),
         origin: Arc::clone(origin),
         base: place.base.to_owned(),
         directory: place.directory.to_owned(),
-        environment: Cow::Borrowed(place.environment),
+        environment: together(given, place.environment),
         sources: place.sources.map(Path::to_owned),
         stop: Cow::Borrowed(place.stop),
     })
 }
 
 impl Session for RemoteSession {
+    fn is_lost(&self) -> bool {
+        self.looking().lost().is_some()
+    }
+
     fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
         check(self.looking(), scripts)
     }
 
     fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
+        let environment = together(&self.given, work.environment);
+        let work = Work { environment: &environment, ..work };
         run::run(&self.acting, self.terminal.as_deref(), work, stop, taker)
     }
 
@@ -219,7 +259,7 @@ impl Session for RemoteSession {
     }
 
     fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's> {
-        probe(self.looking(), &self.origin, place)
+        probe(self.looking(), &self.origin, &self.given, place)
     }
 
     fn files(&self) -> &dyn Files {
@@ -264,7 +304,7 @@ impl Session for ReadOnlySession {
     }
 
     fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's> {
-        probe(&self.looking, &self.origin, place)
+        probe(&self.looking, &self.origin, &self.given, place)
     }
 
     fn files(&self) -> &dyn Files {

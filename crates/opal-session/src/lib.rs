@@ -86,6 +86,11 @@ pub trait Session: Sync + fmt::Debug {
         None
     }
 
+    /// Whether nobody answers any more: whoever has more to do opens another one.
+    fn is_lost(&self) -> bool {
+        false
+    }
+
     /// Its files, to change.
     fn files(&self) -> &dyn Files;
 

@@ -96,6 +96,7 @@ impl<'p> Walk<'p> {
         came: &mut Came,
     ) -> Result<(), Halt> {
         let step = begun.step;
+        Actor::new(self, begun, here, &[]).reconnect()?;
         self.redirected(begun, here, |inner, appended| {
             let mut actor = Actor::new(self, begun, inner, appended);
             let result = self.act(begun, &mut actor);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use opal_core::Secret;
-use opal_core::action::{Halt, Level, Limits, Pending, Stage as _, TextFile};
+use opal_core::action::{Halt, Level, Limits, Pending, Stage as _};
 use opal_core::crossing::Crossing;
 use opal_core::files::{Attributes, EntryKind, Existing};
 use opal_core::hash::{Algorithm, Digest};
@@ -69,9 +69,9 @@ impl<'p> Actor<'_, 'p> {
         }
         let mut environment = BTreeMap::new();
         if !crossing.settings.files.is_empty() {
-            let sent = self.send(&crossing.settings.files, &site, &here).map_err(failed)?;
-            environment.insert(FILES.to_owned(), Secret::new(sent.path()));
-            site = Arc::new(Site { folder: Some(Folder(Arc::from(sent))), ..Site::clone(&site) });
+            let folder = self.send(&crossing.settings.files, &site, &here).map_err(failed)?;
+            environment.insert(FILES.to_owned(), Secret::new(folder.0.path()));
+            site = Arc::new(Site { folder: Some(folder), ..Site::clone(&site) });
         }
         Ok(Context {
             site: Some(site),
@@ -84,13 +84,33 @@ impl<'p> Actor<'_, 'p> {
         })
     }
 
+    /// Where the connection was lost, the step has another one, and the files of its block again.
+    pub(super) fn reconnect(&mut self) -> Result<(), Halt> {
+        let Some(site) = self.here.site.clone() else { return Ok(()) };
+        let Some(again) = site.again(self.walk.job.reach, &self.here.stop) else { return Ok(()) };
+        if again.is_err() {
+            go_on(&self.here.stop)?;
+        }
+        let mut again = again.map_err(|trouble| self.fail(code(&trouble), trouble))?;
+        let files = again.way.last().map(|crossing| Arc::clone(&crossing.settings));
+        if let Some(settings) = files.filter(|settings| !settings.files.is_empty()) {
+            let sent = self.send(&settings.files, &again, self.here);
+            let folder = sent.map_err(|trouble| self.fail(code(&trouble), trouble))?;
+            let environment = Arc::make_mut(&mut self.here.environment);
+            environment.insert(FILES.to_owned(), Secret::new(folder.0.path()));
+            again.folder = Some(folder);
+        }
+        self.here.site = Some(Arc::new(again));
+        Ok(())
+    }
+
     /// Sends files of opal's machine into a new directory of the target, and compares their digests.
     fn send(
         &self,
         files: &BTreeMap<String, String>,
         site: &Site,
         here: &Context<'p>,
-    ) -> Result<Box<dyn TextFile>, Trouble> {
+    ) -> Result<Folder, Trouble> {
         let job = self.walk.job;
         let (base, none) = (&*here.sources, BTreeMap::new());
         let place = |base| Place {
@@ -118,7 +138,7 @@ impl<'p> Actor<'_, 'p> {
                 return Err(StepError::FileNotSent { path: source, why }.into());
             }
         }
-        Ok(folder)
+        Ok(Folder(Arc::from(folder)))
     }
 
     /// Lets the shell of the target read all commands of the block before the first of them runs.

@@ -41,6 +41,20 @@ fn a_lost_step_is_repeated_in_a_direct_run_and_under_contract_only_where_the_sou
 }
 
 #[test]
+fn inside_a_block_the_next_step_has_another_connection_and_the_files_of_the_block() {
+    let source = "fun task() {\n    @ssh.host(\"web1\", files={\"f\": \"f\"}, env={KEY: \"x\"}) {\n        \
+                  mkdir -p deep\n        cd deep\n        @retry(attempts=2, delay=1ms) {\n            \
+                  test -e there || { touch there; kill -9 $PPID; }\n            cat \"$OPAL_FILES/f\"\n        }\n        \
+                  try {\n            kill -9 $PPID\n        } catch {\n            echo caught\n        }\n        \
+                  basename \"$PWD\"\n        echo \"$KEY\"\n        \
+                  @file.copy(destination=\"copied\", content=\"x\")\n    }\n}\n";
+    let Some((sshd, opal)) = servers(&["web1"], source) else { return };
+    let ran = opal.file("f", "sent\n").call(&["task"]);
+    assert_eq!(ran.code(0).stdout, "sent\ncaught\ndeep\nx\n");
+    assert!(sshd.account().home.join("copied").exists());
+}
+
+#[test]
 fn other_failures_are_repeated_under_contract() {
     let source = "fun task() {\n    @retry(attempts=2, delay=1ms) {\n        @ssh.host(\"web1\") {\n            \
                   test -e there || { touch there; exit 3; }\n        }\n    }\n}\n";
