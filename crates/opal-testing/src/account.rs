@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::fd::AsFd as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,6 +53,24 @@ impl Account {
         change(&["usermod", "--password", hash.trim(), &self.name]);
     }
 
+    /// A rule of `sudo`, with `USER` for the account.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    #[must_use]
+    pub fn may(&self, rule: &str) -> SudoRule {
+        let path = Path::new("/etc/sudoers.d").join(&self.name);
+        std::fs::write(&path, format!("{}\n", rule.replace("USER", &self.name))).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o440)).unwrap();
+        SudoRule(path)
+    }
+
+    /// A rule of `sudo`: it becomes whom it likes, and is not asked.
+    #[must_use]
+    pub fn may_be_anyone(&self) -> SudoRule {
+        self.may("USER ALL=(ALL) NOPASSWD: ALL")
+    }
+
     /// Everything that it runs is ended.
     pub fn end_all(&self) {
         let _ = command(&["pkill", "-KILL", "-u", &self.name]).status();
@@ -60,6 +79,16 @@ impl Account {
     #[must_use]
     pub fn uid(&self) -> u32 {
         run(&["id", "-u", &self.name]).trim().parse().unwrap()
+    }
+}
+
+/// It is gone when it is dropped.
+#[derive(Debug)]
+pub struct SudoRule(PathBuf);
+
+impl Drop for SudoRule {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
     }
 }
 

@@ -9,6 +9,7 @@
 //! | a run and a verification that nobody listens to | [`bare`] |
 //! | a project to plan, and a plan that is run | [`planning`], [`running`] |
 //! | processes, signals, and waiting for a fact | [`processes`] |
+//! | arguments and environments of all processes | [`sampling`] |
 //! | records of runs, with the time held still | [`records`] |
 //! | files with what is expected | [`expect`] |
 //! | text as a run would show it | [`shown`] |
@@ -34,6 +35,7 @@ pub mod proxy;
 mod reaching;
 pub mod records;
 pub mod running;
+pub mod sampling;
 pub mod sshd;
 
 use opal_vault::{Shown, Vault};

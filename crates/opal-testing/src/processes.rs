@@ -3,6 +3,7 @@
 //! A test waits for a fact, such as a file or a line of output, and never for a time: how long a
 //! fact takes depends on the machine.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -63,4 +64,18 @@ pub fn is_running(word: &str) -> bool {
 #[must_use]
 pub fn unique(directory: &Path) -> String {
     directory.file_name().unwrap().to_string_lossy().replace('.', "opal-test-")
+}
+
+/// The processes of a user that have not ended: their numbers and command lines.
+#[must_use]
+pub fn owned_by(uid: u32) -> Vec<(String, String)> {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let own = all.filter(|it| it.metadata().is_ok_and(|found| found.uid() == uid));
+    let numbers = own.map(|it| it.file_name().to_string_lossy().into_owned());
+    let with_line = |pid: String| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        (pid, line)
+    };
+    numbers.filter(|pid| is_alive(pid)).map(with_line).collect()
 }

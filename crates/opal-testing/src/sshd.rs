@@ -55,7 +55,7 @@ impl Sshd {
     }
 
     /// The same on what says that it is another machine: its machine ID is in `machine-id` of the
-    /// directory, which everybody may write.
+    /// directory, which everybody may write, and its `/srv` is `srv` of the directory.
     ///
     /// # Panics
     /// If the server does not start.
@@ -67,6 +67,7 @@ impl Sshd {
         }
         let mut sshd = Self::start()?;
         sshd.stop();
+        fs::create_dir(sshd.directory().join("srv")).unwrap();
         let file = sshd.directory().join("machine-id");
         fs::write(&file, id).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
@@ -147,6 +148,16 @@ impl Sshd {
         let (user, port) = (&self.account().name, self.port);
         let names = names.join(" ");
         self.configure(&format!("Host {names}\nHostName 127.0.0.1\nPort {port}\nUser {user}\n"));
+    }
+
+    /// The client of this server knows another one by a name, too.
+    pub fn name_other(&mut self, name: &str, other: &Self) {
+        let (user, port) = (&other.account().name, other.port);
+        let folder = other.directory().display();
+        self.configure(&format!(
+            "Host {name}\nHostName 127.0.0.1\nPort {port}\nUser {user}\nIdentityFile {folder}/id\n\
+             UserKnownHostsFile {folder}/known_hosts\n"
+        ));
     }
 
     /// Adds to the configuration of the client, before what is there.
@@ -278,10 +289,11 @@ fn spawn(directory: &Path, port: u16, lines: &[&str]) -> Child {
     let script = "\"$@\" & read -r word; kill $!; wait; [ \"$word\" ] || rm -rf \"$0\"";
     let mut server = command("/bin/sh");
     server.args(["-c", script]).arg(directory);
-    let machine = directory.join("machine-id");
-    if machine.exists() {
-        let bind = format!("mount --bind \"$0\" {MACHINE_ID} && exec \"$@\"");
-        server.args(["unshare", "-m", "sh", "-c", &bind]).arg(machine);
+    if directory.join("machine-id").exists() {
+        let bind = format!(
+            "mount --bind \"$0/machine-id\" {MACHINE_ID} && mount --bind \"$0/srv\" /srv && exec \"$@\""
+        );
+        server.args(["unshare", "-m", "sh", "-c", &bind]).arg(directory);
     }
     server.args([PROGRAM, "-D", "-e", "-f"]);
     server.arg(directory.join("sshd_config")).stderr(log).stdin(Stdio::piped());

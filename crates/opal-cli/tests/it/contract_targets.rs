@@ -7,22 +7,11 @@ use opal_testing::needs;
 use opal_testing::podman::{NAME, Podman};
 use opal_testing::sshd::Sshd;
 
+use crate::servers::servers;
 use crate::support::{Opal, Ran, binary};
 
 const SOURCE: &str =
     "fun task() {\n    @ssh.host(\"web1\") {\n        echo ran >> marks\n    }\n}\n";
-
-/// A server whose account is known by these names, and a project that reaches it.
-fn servers(names: &[&str], source: &str) -> Option<(Sshd, Opal)> {
-    let helper = binary().with_file_name("opal-target");
-    if !needs::has("the target helper (`cargo build -p opal-target`)", helper.exists()) {
-        return None;
-    }
-    let mut sshd = Sshd::start()?;
-    sshd.name_hosts(names);
-    let opal = Opal::project(source).env("PATH", sshd.path().to_str().unwrap());
-    Some((sshd, opal))
-}
 
 fn plan(opal: &Opal) -> Ran {
     opal.call(&["--root", "root", "plan", "task", "-o", "c.plan"])
@@ -357,8 +346,8 @@ fn users_on_a_host_are_targets_of_their_own() {
     let source = "fun task() {\n    @ssh.host(\"web1\", as=\"root\") {\n        id -un\n    }\n    \
                   @ssh.host(\"web1\") {\n        @as(\"root\") {\n            id -un\n        }\n    }\n}\n";
     let Some((mut sshd, opal)) = servers(&["web1"], source) else { return };
-    let (user, uid) = (sshd.account().name.clone(), sshd.account().uid());
-    let _permitted = Permitted::new(&user);
+    let uid = sshd.account().uid();
+    let _rule = sshd.account().may_be_anyone();
     plan(&opal).code(0);
     let shown = opal.call(&["--root", "root", "plan", "show", "c.plan"]);
     shown.code(0).says("  web1: ssh web1 as=root via=sudo, user number 0, linux ");
@@ -370,23 +359,6 @@ fn users_on_a_host_are_targets_of_their_own() {
     let refused = run(&opal, &[]);
     refused.code(76).says("infra_mutated:web1: host key is ");
     assert_eq!(refused.stdout, "");
-}
-
-/// An account that may use `sudo`, until this is dropped.
-struct Permitted(std::path::PathBuf);
-
-impl Permitted {
-    fn new(user: &str) -> Self {
-        let path = std::path::Path::new("/etc/sudoers.d").join(user);
-        fs::write(&path, format!("{user} ALL=(ALL) NOPASSWD: ALL\n")).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Permitted {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
 }
 
 #[test]

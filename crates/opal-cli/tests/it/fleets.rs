@@ -31,7 +31,7 @@ pub(crate) fn local(count: usize, block: &str, options: &str) -> Option<Opal> {
 }
 
 /// The table on standard error, without times.
-pub(super) fn table(text: &str) -> Vec<Vec<&str>> {
+pub(crate) fn table(text: &str) -> Vec<Vec<&str>> {
     let lines = text.lines().skip_while(|line| !line.starts_with("TARGET")).skip(1);
     let rows = lines.take_while(|line| !line.is_empty() && !line.contains(": "));
     rows.map(|line| line.split_whitespace().collect()).collect()

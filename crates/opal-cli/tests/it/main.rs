@@ -1,6 +1,7 @@
 //! The binary from the outside, one file a command.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+mod acceptance;
 mod apply;
 mod bad_input;
 mod cached;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use opal_core::Secret;
 use opal_core::target::{Hop, Via};
@@ -17,25 +17,6 @@ use super::support::{Caller, act, nothing_runs_as, run, ssh, world};
 
 fn by(via: Via, user: &str) -> Hop {
     Hop::User { user: user.parse().unwrap(), via }
-}
-
-/// A rule for `sudo`. It is gone when it is dropped.
-struct Rule(PathBuf);
-
-impl Rule {
-    fn new(account: &Account, text: &str) -> Self {
-        let path = Path::new("/etc/sudoers.d").join(&account.name);
-        let text = text.replace("USER", &account.name);
-        fs::write(&path, format!("{text}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o440)).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Rule {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
 }
 
 fn has_sudo() -> bool {
@@ -67,7 +48,7 @@ fn a_user_of_this_machine_is_reached_by_sudo_and_leaves_no_process() {
 #[test]
 fn inside_ssh_the_helper_there_starts_sudo() {
     let Some(sshd) = Sshd::start().filter(|_| has_sudo()) else { return };
-    let _rule = Rule::new(sshd.account(), "USER ALL=(ALL) NOPASSWD: ALL");
+    let _rule = sshd.account().may_be_anyone();
     let caller = Caller::of(&sshd);
     let outer = act(caller.dial(&ssh(&sshd.address()), Mode::Effect).unwrap());
     let other = Account::new("/bin/sh").unwrap();
@@ -84,7 +65,7 @@ fn inside_ssh_the_helper_there_starts_sudo() {
 #[test]
 fn from_a_target_that_is_only_read_another_one_can_only_be_read() {
     let Some(sshd) = Sshd::start().filter(|_| has_sudo()) else { return };
-    let _rule = Rule::new(sshd.account(), "USER ALL=(ALL) NOPASSWD: ALL");
+    let _rule = sshd.account().may_be_anyone();
     let caller = Caller::of(&sshd);
     let outer = caller.dial(&ssh(&sshd.address()), Mode::ReadOnly).unwrap();
     let outer = outer.look(Terms::default(), world()).unwrap();
@@ -100,7 +81,7 @@ fn from_a_target_that_is_only_read_another_one_can_only_be_read() {
 fn a_password_is_given_once_and_only_to_the_prompt() {
     let Some(sshd) = Sshd::start().filter(|_| has_sudo()) else { return };
     sshd.account().set_password("s3cret-word");
-    let _rule = Rule::new(sshd.account(), "Defaults:USER lecture=always\nUSER ALL=(ALL) ALL");
+    let _rule = sshd.account().may("Defaults:USER lecture=always\nUSER ALL=(ALL) ALL");
     let mut caller = Caller::of(&sshd);
     let outer = act(caller.dial(&ssh(&sshd.address()), Mode::Effect).unwrap());
     let root = by(Via::Sudo, "root");
@@ -125,7 +106,7 @@ fn sudo_with_a_pty_a_log_and_a_terminal_required_works() {
         "Defaults:USER requiretty,use_pty,log_output,iolog_dir={}\nUSER ALL=(ALL) NOPASSWD: ALL",
         logs.path().display()
     );
-    let _rule = Rule::new(sshd.account(), &rule);
+    let _rule = sshd.account().may(&rule);
     let caller = Caller::of(&sshd);
     let outer = act(caller.dial(&ssh(&sshd.address()), Mode::Effect).unwrap());
     let other = Account::new("/bin/sh").unwrap();
@@ -140,10 +121,9 @@ fn sudo_is_never_looked_up_in_the_path_and_its_home_is_not_believed() {
     let lines = ["PermitUserEnvironment yes"];
     let Some(sshd) = Sshd::start_with("/bin/sh", &lines).filter(|_| has_sudo()) else { return };
     let home = sshd.account().home.clone();
-    let _rule = Rule::new(
-        sshd.account(),
-        "Defaults:USER !always_set_home,!env_reset\nUSER ALL=(ALL) NOPASSWD: ALL",
-    );
+    let _rule = sshd
+        .account()
+        .may("Defaults:USER !always_set_home,!env_reset\nUSER ALL=(ALL) NOPASSWD: ALL");
     let fake = home.join("bin");
     fs::create_dir_all(&fake).unwrap();
     for name in ["sudo", "id", "ls", "head"] {
