@@ -19,7 +19,7 @@ use opal_core::{Data, Type};
 use super::sides::Sides;
 use super::{diff, paths};
 use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, OWNER, VERIFY_TIMEOUT, YES};
-use trees::{Chunks, Difference, Facts, How, Piece};
+use trees::{Chunks, Difference, Facts, How};
 
 /// Differences that are named in one line.
 const MAX_NAMED: usize = 3;
@@ -218,7 +218,7 @@ fn contents(wanted: &Wanted, facts: &Facts, sides: &Sides<'_>) -> Result<Digest,
         Ok(())
     };
     for difference in &facts.differences {
-        if let How::Missing(Piece::File { .. }) | How::Content { .. } = difference.how {
+        if difference.has_content() {
             add(sides.source(), &facts.source, &difference.path)?;
         }
         if let How::Content { .. } = difference.how {

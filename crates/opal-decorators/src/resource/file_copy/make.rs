@@ -2,6 +2,9 @@
 
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use opal_core::action::Pending;
 use opal_core::files::{Attributes, EntryKind, Existing, Files};
@@ -15,6 +18,9 @@ use crate::resource::sides::Sides;
 
 /// What a directory needs while it is filled.
 const FILLING: u32 = 0o700;
+
+/// Files of a tree that are written at a time, on a target.
+const AT_ONCE: usize = 16;
 
 pub(super) fn make(
     wanted: &Wanted,
@@ -31,7 +37,11 @@ pub(super) fn make(
     }
     if facts.kind == EntryKind::Directory {
         let within = files.within(&wanted.destination)?;
-        parts().try_for_each(|part| copy.fill(part, &*within))?;
+        let (contents, others): (Vec<_>, Vec<_>) = parts().partition(|it| it.has_content());
+        others.into_iter().try_for_each(|part| copy.fill(part, &*within))?;
+        // A target is asked twice for each file: one after the other, a far one would take minutes.
+        let at_once = if sides.is_one() { 1 } else { AT_ONCE };
+        each(&contents, at_once, |part| copy.fill(part, &*within))?;
         // From the innermost out: a directory may be closed to its owner once it is full.
         parts().rev().try_for_each(|part| copy.close(part, &*within))?;
     }
@@ -104,6 +114,35 @@ impl Copy<'_> {
         let mode = self.wanted.sets_mode().then_some(mode);
         Attributes { mode, ..self.wanted.attributes }
     }
+}
+
+/// Does the work for each, so many at a time. The first trouble in their order counts; after one
+/// nothing else is begun.
+fn each<'d>(
+    all: &[&'d Difference],
+    at_once: usize,
+    work: impl Fn(&'d Difference) -> Result<(), Trouble> + Sync,
+) -> Result<(), Trouble> {
+    let (next, first) = (AtomicUsize::new(0), Mutex::new(None::<(usize, Trouble)>));
+    let lock = || first.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = || {
+        while lock().is_none() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(one) = all.get(index) else { return };
+            if let Err(trouble) = work(one) {
+                let mut first = lock();
+                if first.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
+                    *first = Some((index, trouble));
+                }
+            }
+        }
+    };
+    match at_once.min(all.len()) {
+        0 | 1 => work(),
+        more => thread::scope(|scope| (0..more).for_each(|_| drop(scope.spawn(work)))),
+    }
+    let first = lock().take();
+    first.map_or(Ok(()), |(_, trouble)| Err(trouble))
 }
 
 /// In pieces: a file may be larger than the memory.

@@ -52,6 +52,11 @@ pub(super) struct Difference {
 }
 
 impl Difference {
+    /// Whether the content of a file is written.
+    pub(super) fn has_content(&self) -> bool {
+        matches!(self.how, How::Missing(Piece::File { .. }) | How::Content { .. })
+    }
+
     /// For digests in contracts, which outlive this program: this text stays as it is.
     pub(super) fn hashed(&self) -> String {
         format!("Difference {{ path: {:?}, how: {:?} }}", self.path, self.how)
