@@ -280,6 +280,7 @@ codes! {
     "E1505" OnlyHere Error "decorator that works only on opal's machine";
     "E1506" PlainPassword Error "password that is not a secret";
     "E1507" UnexpectedTargets Error "more targets than expected for a secret";
+    "E1508" TooManyTargetValues Error "too many hidden values of targets";
     "E1521" PastedVariable Error "variable that is pasted as SQL";
     "E1522" UnreadVariable Error "variable where it is not replaced";
     "E1523" InvalidVariable Error "invalid variable of a block";

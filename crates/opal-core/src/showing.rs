@@ -4,11 +4,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::class::{Class, Ground};
 use crate::data::Data;
 use crate::plan::Key;
 use crate::value::Value;
+
+/// How many values that were read on targets a run may have that are hidden only there.
+pub const MAX_TARGET_VALUES: usize = 10_000;
 
 #[derive(Clone, Default)]
 pub struct Showing {
@@ -27,6 +31,8 @@ pub struct Hidden {
     /// What replaces it: its placeholder, or the text around the secrets in it and theirs.
     pub label: Box<str>,
     pub class: Class,
+    /// The target that it was read on, where it is hidden only there and where it is used.
+    pub target: Option<Arc<str>>,
 }
 
 impl Showing {

@@ -9,6 +9,7 @@ use opal_core::plan::Part;
 use opal_core::resolver::{MAX_VALUE_BYTES, Trouble, TroubleKind};
 use opal_core::resource::Status;
 use opal_core::{Data, Duration, suggest};
+use opal_vault::TooMany;
 
 #[derive(Clone, Debug)]
 pub(crate) enum StepError<'a> {
@@ -26,6 +27,8 @@ pub(crate) enum StepError<'a> {
     OutputNotStored,
     OutputNotText,
     OutputTooLarge,
+    /// More values were captured on targets than can be hidden there.
+    TooManyTargetValues,
     ArgumentTooLong,
     /// The name of the variable.
     NulInVariable(&'a str),
@@ -180,9 +183,10 @@ impl StepError<'_> {
             Self::TimedOut { .. }
             | Self::VerificationStopped
             | Self::VerificationTimedOut { .. } => TroubleKind::TimedOut,
-            Self::OutputNotStored | Self::OutputTooLarge | Self::ArgumentTooLong => {
-                TroubleKind::TooLarge
-            }
+            Self::OutputNotStored
+            | Self::OutputTooLarge
+            | Self::TooManyTargetValues
+            | Self::ArgumentTooLong => TroubleKind::TooLarge,
             Self::OutputNotText => TroubleKind::NotText,
             Self::UnboundLet(_) | Self::Absent { .. } | Self::UnknownStep(_) => {
                 TroubleKind::Missing
@@ -213,6 +217,7 @@ impl StepError<'_> {
                 "the output of this step could not be stored while it waited for its turn".into()
             }
             Self::OutputNotText => "its output is not UTF-8 text, so it cannot be bound".into(),
+            Self::TooManyTargetValues => TooMany.to_string().into(),
             Self::OutputTooLarge => {
                 let most = MAX_VALUE_BYTES >> 20;
                 format!("its output is larger than {most} MiB, the limit for a binding").into()
@@ -277,6 +282,9 @@ impl StepError<'_> {
                 "free some space for temporary files, or set another directory with `TMPDIR`"
             }
             Self::OutputNotText => "encode it, for example with `| base64`, or write it to a file",
+            Self::TooManyTargetValues => {
+                "mark values that need not be hidden with `public=true`; see `opal explain E1508`"
+            }
             Self::OutputTooLarge => "write it to a file, and bind the name of the file",
             Self::ArgumentTooLong => {
                 "an argument or an environment variable can have at most 128 KiB: pass a longer \

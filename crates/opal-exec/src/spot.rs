@@ -102,6 +102,11 @@ impl Spot {
         Place { base, directory, environment, sources: Some(&**sources), stop }
     }
 
+    /// The names of the targets on the way to it.
+    pub(crate) fn target(&self) -> Option<&str> {
+        self.site.as_ref().map(|site| &*site.label)
+    }
+
     /// The member of a fleet that it is on.
     pub(crate) fn member(&self) -> Option<&str> {
         self.site.as_ref().and_then(|site| site.member.as_deref())

@@ -273,6 +273,7 @@ fn case(
         took: ended.map(|ended| ended.took).unwrap_or_default(),
         is_good: ended.is_some_and(|ended| ended.end.is_good()),
     };
+    let vault = &vault.on(target.as_deref());
     let shown = |text: &str| vault.scrub(text).text().into_owned();
     let text = if seen.text.is_empty() { &leaf.text } else { &seen.text };
     Case {

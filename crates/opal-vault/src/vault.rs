@@ -12,6 +12,7 @@
 //! | sequences that are too long to wait for | `long_sequences` |
 //! | where nothing can begin | `filter` |
 //! | many values at once | `net` |
+//! | whose values are whose, and how many | `store` |
 //! | what to hide in a stretch of output | `search`, `look` |
 //! | a stream of stretches | `scrubber` |
 //! | which parts of a whole text are hidden | `hidden` |
@@ -38,6 +39,7 @@ mod scrubber;
 mod search;
 pub(crate) mod sequence;
 mod spell;
+mod store;
 mod view;
 
 use std::collections::BTreeSet;
@@ -53,9 +55,11 @@ use zeroize::Zeroizing;
 pub use hidden::Hidden;
 pub use patterns::HIDDEN;
 pub use scrubber::Scrubber;
+pub use store::TooMany;
 
 use forms::Forms;
 use search::Layer;
+use store::{Store, Taken};
 
 /// A whole text is scrubbed in pieces of this size, which bounds what is copied at once.
 const PIECE: usize = 64 << 10;
@@ -68,13 +72,18 @@ pub fn looks_secret(text: &str) -> bool {
 
 /// The values of a run. Values may be added while streams are scrubbed.
 ///
-/// They are put in order when a stream first needs them. That costs time for each value, so a new
-/// one does not touch what is there: it begins a layer of its own, and takes up those before it
-/// that are not much larger. There are never more layers than the number of
-/// values has binary digits, and each value is taken up no more often than that.
-#[derive(Default)]
+/// A value that was read on a target, and is not declared a secret, is hidden only in what that target
+/// says: [`Vault::on`] gives the vault for that. The vault itself hides the values of all targets.
+#[derive(Clone, Default)]
 pub struct Vault {
-    values: Mutex<Values>,
+    shared: Arc<Shared>,
+    sight: Sight,
+}
+
+/// What all views of a vault share.
+#[derive(Default)]
+struct Shared {
+    store: Mutex<Store>,
     /// Counts registrations, so that a stream need not lock to know that there are none.
     generation: AtomicU64,
     has_patterns: bool,
@@ -82,11 +91,14 @@ pub struct Vault {
     used: Mutex<BTreeSet<Arc<str>>>,
 }
 
-#[derive(Default)]
-struct Values {
-    seen: BTreeSet<[u8; 32]>,
-    pending: Vec<Forms>,
-    layers: Arc<[Arc<Layer>]>,
+/// Whose values are hidden.
+#[derive(Clone, Debug, Default)]
+enum Sight {
+    /// Those of opal's machine and of every target.
+    #[default]
+    All,
+    /// Those of opal's machine, and of one target.
+    On(Option<Arc<str>>),
 }
 
 impl Vault {
@@ -99,43 +111,53 @@ impl Vault {
     /// print some that opal has never seen. `<redacted>` takes its place.
     #[must_use]
     pub fn with_patterns() -> Self {
-        Self { has_patterns: true, ..Self::default() }
+        let shared = Shared { has_patterns: true, ..Shared::default() };
+        Self { shared: Arc::new(shared), sight: Sight::All }
     }
 
-    /// Hides `value` from now on: `label` replaces it. From eight characters on it is hidden
-    /// anywhere, from four on where no letter, digit or `_` touches it. Of an array or map, each
+    /// The same vault for what is said on a target, or by opal's machine: values of other targets are not
+    /// hidden there.
+    #[must_use]
+    pub fn on(&self, target: Option<&str>) -> Self {
+        let name = target.map(machine_of).map(Arc::from);
+        Self { shared: Arc::clone(&self.shared), sight: Sight::On(name) }
+    }
+
+    /// Hides `value` from now on, whoever says it: `label` replaces it. From eight characters on it is
+    /// hidden anywhere, from four on where no letter, digit or `_` touches it. Of an array or map, each
     /// value inside.
     pub fn register(&self, value: &Data, label: &str) {
-        match value {
-            Data::Null | Data::Bool(_) => {}
-            Data::Text(text) => self.hide(text.expose(), label),
-            Data::Int(number) => self.hide_shown(&number, label),
-            // As opal prints it, and as most programs do.
-            Data::Float(number) => {
-                self.hide_shown(&Value::Float(*number), label);
-                self.hide_shown(number, label);
+        each_text(value, &mut |text| {
+            self.hide(None, text, label);
+        });
+    }
+
+    /// Hides `value` from now on where `target` says it. Where there are too many such values, it is hidden
+    /// whoever says it, and this is an error.
+    pub fn register_on(&self, target: &str, value: &Data, label: &str) -> Result<(), TooMany> {
+        let target = machine_of(target);
+        let mut result = Ok(());
+        each_text(value, &mut |text| {
+            if !self.hide(Some(target), text, label) {
+                self.hide(None, text, label);
+                result = Err(TooMany);
             }
-            Data::Duration(duration) => self.hide_shown(duration, label),
-            Data::Array(items) => items.iter().for_each(|item| self.register(item, label)),
-            Data::Map(fields) => fields.values().for_each(|field| self.register(field, label)),
-        }
+        });
+        result
     }
 
-    fn hide_shown(&self, value: &dyn fmt::Display, label: &str) {
-        self.hide(&Zeroizing::new(value.to_string()), label);
-    }
-
-    fn hide(&self, text: &str, label: &str) {
+    /// False where there are too many values of targets.
+    fn hide(&self, target: Option<&str>, text: &str, label: &str) -> bool {
         let digest = Sha256::digest(text).into();
-        if self.lock().seen.contains(&digest) {
-            return;
+        if self.lock().knows(target, &digest) {
+            return true;
         }
         let forms = Forms::of(text, label);
-        let mut values = self.lock();
-        if values.seen.insert(digest) && !forms.is_empty() {
-            values.pending.push(forms);
-            self.generation.fetch_add(1, Ordering::Release);
+        let taken = self.lock().take(target, digest, forms);
+        if taken == Taken::New {
+            self.shared.generation.fetch_add(1, Ordering::Release);
         }
+        taken != Taken::TooMany
     }
 
     /// A whole text.
@@ -159,25 +181,25 @@ impl Vault {
     /// Whether this label has replaced something in what was shown.
     #[must_use]
     pub fn has_used(&self, label: &str) -> bool {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).contains(label)
+        self.shared.used.lock().unwrap_or_else(PoisonError::into_inner).contains(label)
     }
 
     fn note(&self, label: &Arc<str>) {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.shared.used.lock().unwrap_or_else(PoisonError::into_inner);
         if !used.contains(label) {
             used.insert(Arc::clone(label));
         }
     }
 
     #[must_use]
-    pub fn scrubber(&self) -> Scrubber<'_> {
+    pub fn scrubber(&self) -> Scrubber {
         Scrubber::new(self)
     }
 
     /// Whether all bytes would pass as they are.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        !self.has_patterns && self.generation() == 0
+        !self.shared.has_patterns && self.generation() == 0
     }
 
     /// How many bytes are kept of all values.
@@ -188,31 +210,40 @@ impl Vault {
 
     /// Another one when something was registered meanwhile.
     pub(crate) fn generation(&self) -> u64 {
-        self.generation.load(Ordering::Acquire)
+        self.shared.generation.load(Ordering::Acquire)
     }
 
-    /// All that is registered, and the generation that this is.
+    /// All that is to be hidden, and the generation that this is.
     fn layers(&self) -> (u64, Arc<[Arc<Layer>]>) {
-        let mut values = self.lock();
-        let generation = self.generation();
-        if !values.pending.is_empty() {
-            let newest = std::mem::take(&mut values.pending);
-            let mut layers = values.layers.to_vec();
-            let mut count = newest.len();
-            let mut older = Vec::new();
-            while let Some(layer) = layers.pop_if(|layer| layer.len() <= 2 * count) {
-                count += layer.len();
-                older.push(layer);
-            }
-            older.reverse();
-            layers.push(Arc::new(Layer::new(&older, &newest)));
-            values.layers = layers.into();
-        }
-        (generation, Arc::clone(&values.layers))
+        let mut store = self.lock();
+        (self.generation(), store.layers(&self.sight))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Values> {
-        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Store> {
+        self.shared.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The machine of a target: of `web1/app`, a container there, `web1`.
+fn machine_of(target: &str) -> &str {
+    target.split('/').next().unwrap_or(target)
+}
+
+/// Calls `hide` with each text of a value.
+fn each_text(value: &Data, hide: &mut dyn FnMut(&str)) {
+    let mut shown = |value: &dyn fmt::Display| hide(&Zeroizing::new(value.to_string()));
+    match value {
+        Data::Null | Data::Bool(_) => {}
+        Data::Text(text) => hide(text.expose()),
+        Data::Int(number) => shown(number),
+        // As opal prints it, and as most programs do.
+        Data::Float(number) => {
+            shown(&Value::Float(*number));
+            shown(number);
+        }
+        Data::Duration(duration) => shown(duration),
+        Data::Array(items) => items.iter().for_each(|item| each_text(item, hide)),
+        Data::Map(fields) => fields.values().for_each(|field| each_text(field, hide)),
     }
 }
 
@@ -225,6 +256,6 @@ pub(crate) fn text_of(bytes: &[u8]) -> Vec<u8> {
 /// Counts only.
 impl fmt::Debug for Vault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Vault").field("values", &self.lock().seen.len()).finish_non_exhaustive()
+        f.debug_struct("Vault").field("values", &self.lock().len()).finish_non_exhaustive()
     }
 }

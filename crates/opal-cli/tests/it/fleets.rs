@@ -4,6 +4,7 @@ mod folded;
 mod hygiene;
 mod limits;
 mod lost;
+mod values;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -66,7 +66,7 @@ impl<'p> Walk<'p> {
             descriptor,
             number: self.number.fetch_add(1, Ordering::SeqCst) + 1,
             attempt: here.attempt,
-            text: self.text(step, &here.lets, here.member()),
+            text: self.text(step, &here.lets, here.member(), &here.vault(self.job)),
             is_block,
             since: Instant::now(),
         };
@@ -103,14 +103,19 @@ impl<'p> Walk<'p> {
             let code = actor.code.unwrap_or_default();
             *came = Came { code, is_satisfied: actor.is_satisfied };
             let (moved, waiting) = (actor.moved.take(), std::mem::take(&mut actor.waiting));
-            let result = result.map(|bound| {
-                let (binding, mut bound) = (step.binding.as_ref()?, bound?);
-                bound.is_shown = !bound.class(begun.descriptor, step).is_secret();
+            let result = result.and_then(|bound| {
+                let (Some(binding), Some(mut bound)) = (step.binding.as_ref(), bound) else {
+                    return Ok(None);
+                };
+                let class = bound.class(begun.descriptor, step);
+                bound.is_shown = !class.is_secret();
                 if !bound.is_shown {
-                    let hidden = bound.hidden(self.reads.parts(&binding.id));
-                    self.job.vault.register(&hidden, &label_of(&binding.id));
+                    let (hidden, label) =
+                        (bound.hidden(self.reads.parts(&binding.id)), label_of(&binding.id));
+                    let taken = inner.hide(self.job, class.is_declared(), &hidden, &label);
+                    taken.map_err(|_| failed(step, 1, StepError::TooManyTargetValues))?;
                 }
-                Some((&binding.id, bound))
+                Ok(Some((&binding.id, bound)))
             });
             self.say(begun, &waiting, inner);
             let bound = result?;
@@ -131,7 +136,7 @@ impl<'p> Walk<'p> {
             // Who does not read it does not want it.
             let _ = fd.try_clone().and_then(|fd| File::from(fd).write_all(waiting));
         } else if !waiting.is_empty() {
-            let mut show = Show::new(self, &here.screen, begun.number);
+            let mut show = Show::new(self, here, begun.number);
             let _ = show.take(Stream::Stderr, waiting);
             let _ = show.finish();
         }
@@ -199,7 +204,7 @@ impl<'p> Walk<'p> {
             passes_on: begun.passes_on(result),
             is_own_limit: end == End::TimedOut && matches!(result, Err(Halt::Failed(_))),
             late: own.and_then(|failure| here.ledger.late_in(failure)),
-            message: trouble.map(|trouble| self.job.vault.scrub(&trouble.message)),
+            message: trouble.map(|trouble| here.vault(self.job).scrub(&trouble.message)),
         };
         self.tell(Kind::Finished(finished), here)
     }

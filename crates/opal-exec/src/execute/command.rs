@@ -35,7 +35,7 @@ impl<'p> Actor<'_, 'p> {
             (Ok(stdout), Ok(stderr)) => (stdout, stderr),
             (Err(error), _) | (_, Err(error)) => return Err(unable(self.begun.step, &error)),
         };
-        let mut show = Show::new(self.walk, &here.screen, self.begun.number);
+        let mut show = Show::new(self.walk, here, self.begun.number);
         let code = self.give(command, here, [stdout, stderr], &mut show);
         // Its end says whether it was read.
         let _ = show.finish();
@@ -88,7 +88,8 @@ impl<'p> Actor<'_, 'p> {
         if let Some(binding) = step.binding.as_ref().filter(|_| !flags(step).public) {
             let label = label_of(&binding.id);
             let value = Data::Text(without_line_ends(stdout));
-            self.walk.job.vault.register(&value, &label);
+            // Where there are too many of them, the step fails when it is bound.
+            let _ = self.here.hide(self.walk.job, flags(step).secret, &value, &label);
         }
     }
 

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use opal_core::Secret;
 use opal_core::action::{Failure, Limits};
+use opal_core::{Data, Secret};
 
 use super::lets::Lets;
 use super::screen::Screen;
@@ -18,6 +18,7 @@ use super::values::Values;
 use crate::spot::{Site, Spot};
 use opal_session::stop::Stop;
 use opal_session::{Input, Output, Session};
+use opal_vault::{TooMany, Vault};
 
 use super::job::Job;
 use super::ledger::Ledger;
@@ -75,6 +76,29 @@ impl Context<'_> {
     /// The target that it is on, for events.
     pub(super) fn target(&self) -> Option<Arc<str>> {
         self.site.as_ref().map(|site| Arc::clone(&site.label))
+    }
+
+    /// What is hidden in what its steps say: values of other targets are not.
+    pub(super) fn vault(&self, job: &Job<'_>) -> Vault {
+        job.vault.on(self.site.as_ref().map(|site| &*site.label))
+    }
+
+    /// Hides a value from now on: one that its steps read on a target, and that is not declared a secret,
+    /// only there.
+    pub(super) fn hide(
+        &self,
+        job: &Job<'_>,
+        is_declared: bool,
+        value: &Data,
+        label: &str,
+    ) -> Result<(), TooMany> {
+        match self.site.as_ref().filter(|_| !is_declared) {
+            Some(site) => job.vault.register_on(&site.label, value, label),
+            None => {
+                job.vault.register(value, label);
+                Ok(())
+            }
+        }
     }
 
     /// The member of a fleet that it is on.

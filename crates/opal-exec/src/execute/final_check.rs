@@ -150,7 +150,7 @@ impl<'p> Walk<'p> {
         found: Found,
         screen: &Screen<'p>,
     ) -> Result<Option<Trouble>, Halt> {
-        let (path, vault) = (&*kept.step.path, self.job.vault);
+        let (path, vault) = (&*kept.step.path, &self.job.vault.on(kept.spot.target()));
         let (status, ShownFinding { message, details }, help) = match found {
             Ok(finding) => {
                 (finding.status, details::shown(&finding, vault, Direction::Change), Vec::new())

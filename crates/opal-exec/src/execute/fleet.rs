@@ -199,7 +199,7 @@ impl<'p> Actor<'_, 'p> {
         is_unreached: bool,
     ) {
         let name = crew.fleet.crossings[index].target.name.as_str();
-        let vault = self.walk.job.vault;
+        let vault = self.walk.job.vault.on(Some(name));
         let mut row = TargetRow {
             end: TargetEnd::Ok,
             took: Some(since.elapsed()),
@@ -235,7 +235,8 @@ impl<'p> Actor<'_, 'p> {
                 row.end = TargetEnd::Skipped;
                 let stopped = lock(&ledger.tally).stopped();
                 let stopped = stopped.and_then(|path| self.walk.job.plan.step(path));
-                row.step = stopped.map(|it| self.walk.text(it, &Lets::default(), Some(name)));
+                row.step =
+                    stopped.map(|it| self.walk.text(it, &Lets::default(), Some(name), &vault));
                 row.path = stopped.map(|step| step.path.clone());
             }
             Err(Halt::Unrecorded) => {

@@ -3,6 +3,7 @@
 use opal_core::class::{is_common, shape};
 use opal_core::plan::{Arg, Key, Mode, Plan, RedirectStream, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::showing::Hidden;
 use opal_core::unready::Unready;
 use opal_core::{Code, Data, Secret, Showing, message};
 
@@ -35,15 +36,23 @@ pub fn register(vault: &Vault, showing: &Showing) {
     let all = showing.hidden.iter().rev();
     let (texts, secrets): (Vec<_>, Vec<_>) = all.partition(|(key, _)| is_text(key));
     for (_, hidden) in secrets {
-        vault.register(&hidden.data, &hidden.label);
+        hide(vault, hidden, &hidden.data, &hidden.label);
         for password in hidden.data.as_text().map(own_passwords).unwrap_or_default() {
-            vault.register(&Data::Text(password), &hidden.label);
+            hide(vault, hidden, &Data::Text(password), &hidden.label);
         }
     }
     for (_, hidden) in texts {
         // A plain value in it may be a secret elsewhere.
         let label = vault.scrub(&hidden.label);
-        vault.register(&hidden.data, &label.text());
+        hide(vault, hidden, &hidden.data, &label.text());
+    }
+}
+
+fn hide(vault: &Vault, hidden: &Hidden, data: &Data, label: &str) {
+    match &hidden.target {
+        // Planning has counted them. Of what is too much, all is hidden everywhere.
+        Some(target) => drop(vault.register_on(target, data, label)),
+        None => vault.register(data, label),
     }
 }
 

@@ -148,7 +148,7 @@ impl<'p> Walk<'p> {
                 stdout: outer.stdout.output().map_err(|it| not_written(&it))?,
                 stderr: outer.stderr.output().map_err(|it| not_written(&it))?,
             };
-            let mut show = Show::new(self, &outer.screen, number);
+            let mut show = Show::new(self, &outer, number);
             let ended = outer.session(self.job).run(work, &outer.stop, &mut show);
             // Its end says whether it was read.
             let _ = show.finish();

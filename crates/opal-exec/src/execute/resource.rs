@@ -126,7 +126,8 @@ impl<'p> Walk<'p> {
                 Ok(())
             }
             status => {
-                let found = details::shown(&found, self.job.vault, Direction::Change).message;
+                let vault = here.vault(self.job);
+                let found = details::shown(&found, &vault, Direction::Change).message;
                 Err(actor.fail(1, StepError::NotReached { status, found: &found.text() }.into()))
             }
         }
@@ -164,7 +165,7 @@ impl<'p> Walk<'p> {
         seen.or_else(|trouble| {
             // What it says may be about having been stopped.
             go_on(&here.stop)?;
-            let message = self.job.vault.scrub(&trouble.message);
+            let message = here.vault(self.job).scrub(&trouble.message);
             let (path, status) = (&*begun.step.path, Status::Blocked);
             self.tell(Kind::Verified { path, status, message, details: None }, here)?;
             Err(failed(begun.step, 1, trouble))
@@ -187,13 +188,13 @@ impl<'p> Walk<'p> {
             spot.session(self.job.session),
             &VerifyTask { verify, inputs, place, is_for_contract: false, limit },
         );
-        verified.read.into_iter().for_each(|variable| variable.hide(self.job.vault));
+        verified.read.into_iter().for_each(|variable| variable.hide(self.job.vault, spot.target()));
         verified.found.and_then(Finding::decided)
     }
 
     fn tell_found(&self, step: &'p Step, found: &Finding, here: &Context<'p>) -> Result<(), Halt> {
         let ShownFinding { message, details } =
-            details::shown(found, self.job.vault, Direction::Change);
+            details::shown(found, &here.vault(self.job), Direction::Change);
         let (path, status) = (&*step.path, found.status);
         self.tell(Kind::Verified { path, status, message, details }, here)
     }
@@ -260,7 +261,7 @@ impl<'p> Walk<'p> {
             || "dependencies not satisfied: the branch of one has failed".into(),
             |trouble| trouble.message,
         );
-        let why = self.job.vault.scrub(&why);
+        let why = here.vault(self.job).scrub(&why);
         for step in steps.into_iter().filter(|step| step.is_leaf()) {
             lock(&here.ledger.tally).skipped();
             let (path, decorator) = (&*step.path, step.node.name());

@@ -10,10 +10,10 @@ use opal_core::message::Message;
 use opal_core::plan::Step;
 use opal_core::resource::{self, Described, Status};
 use opal_core::view::{Visible, captured_key, running_text};
-use opal_vault::Shown;
 use opal_vault::event::{Event, Kind};
 use opal_vault::targets::FleetTable;
 use opal_vault::verification::Verification;
+use opal_vault::{Shown, Vault};
 
 use super::context::Context;
 use super::fates::{Fate, Kept};
@@ -85,8 +85,14 @@ impl<'p> Walk<'p> {
     }
 
     /// A step as people see it.
-    pub(super) fn text(&self, step: &Step, lets: &Lets, member: Option<&str>) -> Shown<'static> {
-        let Job { plan, registry, showing, vault, .. } = self.job;
+    pub(super) fn text(
+        &self,
+        step: &Step,
+        lets: &Lets,
+        member: Option<&str>,
+        vault: &Vault,
+    ) -> Shown<'static> {
+        let Job { plan, registry, showing, .. } = self.job;
         // A resource goes by its id and name, all else by what was written.
         let label = self.described(step).and_then(|it| resource::label(plan, step, it));
         let text = label.unwrap_or_else(|| {
@@ -104,7 +110,7 @@ impl<'p> Walk<'p> {
     /// A step that failed although it never started: it was skipped, or could not be connected.
     pub(super) fn unbegun(&self, failure: &Failure) -> Option<FailedStep> {
         let step = self.job.plan.step(&failure.path)?;
-        let text = self.text(step, &Lets::default(), None);
+        let text = self.text(step, &Lets::default(), None, self.job.vault);
         let Failure { path, code, trouble, .. } = failure.clone();
         Some(FailedStep { path: path.into(), number: None, attempt: 1, code, text, trouble })
     }
@@ -141,7 +147,8 @@ impl<'p> Walk<'p> {
             && failure.path == step.path
             && let Some(trouble) = &mut failure.trouble
         {
-            let scrub = |text: &str| self.job.vault.scrub(text).text().into_owned();
+            let vault = here.vault(self.job);
+            let scrub = |text: &str| vault.scrub(text).text().into_owned();
             let values = here.values(self.job).texts(step);
             let is_seen = |value: &&str| scrub(value) == *value;
             let seen: Vec<&str> = values.iter().map(Secret::expose).filter(is_seen).collect();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use opal_core::stream::{Closed, Stream};
 use opal_vault::Shown;
 
+use super::context::Context;
 use super::run::Walk;
 use super::screen::Screen;
 use opal_session::Taker;
@@ -15,14 +16,14 @@ pub(super) struct Show<'p> {
     walk: &'p Walk<'p>,
     screen: Arc<Screen<'p>>,
     number: u64,
-    stdout: Scrubber<'p>,
-    stderr: Scrubber<'p>,
+    stdout: Scrubber,
+    stderr: Scrubber,
 }
 
 impl<'p> Show<'p> {
-    pub(super) fn new(walk: &'p Walk<'p>, screen: &Arc<Screen<'p>>, number: u64) -> Self {
-        let vault = walk.job.vault;
-        let screen = Arc::clone(screen);
+    pub(super) fn new(walk: &'p Walk<'p>, here: &Context<'p>, number: u64) -> Self {
+        let vault = here.vault(walk.job);
+        let screen = Arc::clone(&here.screen);
         Self { walk, screen, number, stdout: vault.scrubber(), stderr: vault.scrubber() }
     }
 

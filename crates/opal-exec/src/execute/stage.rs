@@ -94,12 +94,12 @@ impl Filtered for Show<'_> {
 }
 
 /// A clean copy for a file or another command.
-struct Copy<'p> {
-    scrubber: opal_vault::Scrubber<'p>,
+struct Copy {
+    scrubber: opal_vault::Scrubber,
     to: File,
 }
 
-impl Filtered for Copy<'_> {
+impl Filtered for Copy {
     fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.to.write_all(self.scrubber.push(bytes).bytes())
     }
@@ -164,7 +164,7 @@ impl Stage for Actor<'_, '_> {
     }
 
     fn log(&mut self, level: Level, message: &Secret) -> Result<(), Halt> {
-        let message = self.walk.job.vault.scrub(message.expose());
+        let message = self.here.vault(self.walk.job).scrub(message.expose());
         self.walk.tell(Kind::Log { path: &self.begun.step.path, level, message }, self.here)
     }
 
@@ -172,7 +172,7 @@ impl Stage for Actor<'_, '_> {
         let bytes = text.expose().as_bytes();
         let written = match &self.here.stdout {
             Out::Shown => {
-                let mut show = Show::new(self.walk, &self.here.screen, self.begun.number);
+                let mut show = Show::new(self.walk, self.here, self.begun.number);
                 show.take(Stream::Stdout, bytes).and(show.finish()).is_ok()
             }
             Out::To(fd) => {
@@ -187,10 +187,13 @@ impl Stage for Actor<'_, '_> {
         let In::From(from) = &self.here.stdin else { return Ok(()) };
         let from = from.try_clone().map_err(|error| unable(self.begun.step, &error))?;
         let to: Box<dyn Filtered> = match &self.here.stdout {
-            Out::Shown => Box::new(Show::new(self.walk, &self.here.screen, self.begun.number)),
+            Out::Shown => Box::new(Show::new(self.walk, self.here, self.begun.number)),
             Out::To(fd) => {
                 let to = fd.try_clone().map_err(|error| unable(self.begun.step, &error))?;
-                Box::new(Copy { scrubber: self.walk.job.vault.scrubber(), to: to.into() })
+                Box::new(Copy {
+                    scrubber: self.here.vault(self.walk.job).scrubber(),
+                    to: to.into(),
+                })
             }
         };
         self.filter(from, to)

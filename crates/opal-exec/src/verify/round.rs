@@ -231,7 +231,8 @@ impl<'r, 'p> Round<'r, 'p> {
 
     fn answered(&mut self, index: usize, looked: ResourceFinding, took: Duration) {
         let ResourceFinding { found, read } = looked;
-        read.into_iter().for_each(|variable| variable.hide(self.survey.vault));
+        let target = self.nodes[index].found.target.as_deref();
+        read.into_iter().for_each(|variable| variable.hide(self.survey.vault, target));
         // Answers of abandoned threads are ignored.
         let Some(Running { at, .. }) = self.running.remove(&index) else { return };
         self.machines.ended(self.nodes[index].found.target.as_deref());
@@ -293,8 +294,9 @@ impl<'r, 'p> Round<'r, 'p> {
 
     /// The one place where what was found becomes something that may be seen.
     fn verification(&self, index: usize, Seen { found: result, at, took }: Seen) -> Verification {
-        let Survey { plan, vault, direction, .. } = self.survey;
+        let Survey { plan, direction, .. } = self.survey;
         let (found, waits_for) = (self.nodes[index].found, self.unmet(index));
+        let vault = &self.survey.vault.on(found.target.as_deref());
         let named = waits_for.iter().map(|it| format!("{} ({})", it.id, it.status.name()));
         let unmet = named.collect::<Vec<_>>().join(", ");
         let by_prerequisite = !unmet.is_empty();

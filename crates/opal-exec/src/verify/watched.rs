@@ -33,11 +33,17 @@ pub(crate) struct Variable {
 }
 
 impl Variable {
-    pub(crate) fn hide(self, vault: &Vault) {
+    /// It was read on `target`, or on opal's machine.
+    pub(crate) fn hide(self, vault: &Vault, target: Option<&str>) {
         let value = Data::Text(self.value);
         let class = Class::of(Exposure::Plain, Flags::default(), Some(&self.name), Some(&value));
         if class.is_secret() {
-            vault.register(&value, &format!("🔒 env.{}", self.name));
+            let label = format!("🔒 env.{}", self.name);
+            match target {
+                // Of what is too much, all is hidden everywhere.
+                Some(target) => drop(vault.register_on(target, &value, &label)),
+                None => vault.register(&value, &label),
+            }
         }
     }
 }

@@ -206,8 +206,18 @@ impl CallShape {
             join: None,
             why: if self.way().is_some() { "reads the target" } else { why(descriptor) },
             member: self.target.as_ref().and_then(|target| target.member.clone()),
+            target: self.machine(inherited.as_deref()),
             schema: descriptor.plugin.map(|_| schema_hash(descriptor)),
         })
+    }
+
+    /// The machine that it is read on; none where that is opal's, or where it may tell a secret of another.
+    fn machine(&self, given: Option<&Taint>) -> Option<Rc<str>> {
+        self.way()?;
+        let name = self.target.as_ref()?.names.split('/').next()?;
+        let is_own = given
+            .is_none_or(|given| !given.class.is_secret() || given.target.as_deref() == Some(name));
+        is_own.then(|| name.into())
     }
 
     /// The class of the answer before it is known; what it was given counts too.

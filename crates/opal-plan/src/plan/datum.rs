@@ -93,6 +93,8 @@ pub(crate) struct Taint {
     pub(crate) schema: Option<Digest>,
     /// The member of a fleet that it is of: its key in the plan is the same for all of them.
     pub(crate) member: Option<Rc<str>>,
+    /// The machine that it was read on; none where that is opal's, or one of several.
+    pub(crate) target: Option<Rc<str>>,
 }
 
 /// A part of a text that was put together.
@@ -318,7 +320,15 @@ pub(crate) fn inherit(operands: &[&Datum], symbol: impl FnOnce() -> String) -> O
         why: taints.iter().map(|taint| taint.why).find(|why| !why.is_empty()).unwrap_or(""),
         schema: taints.iter().find_map(|taint| taint.schema),
         member: taints.iter().find_map(|taint| taint.member.clone()),
+        target: common_target(&taints),
     }))
+}
+
+/// The machine that all secrets among them were read on.
+fn common_target(taints: &[Rc<Taint>]) -> Option<Rc<str>> {
+    let mut secrets = taints.iter().filter(|taint| taint.class.is_secret());
+    let first = secrets.next()?.target.clone()?;
+    secrets.all(|taint| taint.target.as_ref() == Some(&first)).then_some(first)
 }
 
 /// Says how a text begins that was put together of `parts`: as the first of them that is not empty,

@@ -11,13 +11,15 @@ use opal_core::placeholder::{Placeholder, PlaceholderKey};
 use opal_core::plan::{
     Arg, Deferred, Key, Mode, Piece, Plan, PlanValue, Read, RedirectTarget, Step, Target,
 };
-use opal_core::{Code, Data, Diagnostic, Showing};
+use opal_core::resource::details::grouped;
+use opal_core::showing::MAX_TARGET_VALUES;
+use opal_core::{Code, Data, Diagnostic, Showing, Span};
 
 use super::datum::{Datum, Open, Plain, Taint};
 use super::demand::{Demand, fits};
 use super::draw;
 use super::draw::Site;
-use super::graph::{Cell, Op};
+use super::graph::{Cell, Node, Op, State};
 use super::planner::Planner;
 use super::request::{Purpose, Resolved, Unplanned, source_hash};
 use super::showing::Maker;
@@ -47,6 +49,8 @@ pub(super) fn settle(
     if planner.request.purpose.is_contract() {
         refuse_unrepeatable(&mut planner);
     }
+    let too_many = too_many_target_values(&planner);
+    planner.errors.extend(too_many.map(Rc::new));
     if !planner.errors.is_empty() {
         return Err(planner.into_errors().into());
     }
@@ -66,13 +70,35 @@ pub(super) fn settle(
     Ok(resolved)
 }
 
+/// Each costs time in all that its target prints.
+fn too_many_target_values(planner: &Planner<'_>) -> Option<Diagnostic> {
+    let is_hidden_there = |taint: &Taint| {
+        taint.target.is_some() && taint.class.is_secret() && !taint.class.is_declared()
+    };
+    let mut reads = planner.graph.reads.iter().filter_map(|(key, (_, datum))| {
+        let taint = datum.taint.as_ref().filter(|taint| is_hidden_there(taint))?;
+        Some((key, taint))
+    });
+    let count = reads.clone().count();
+    let (_, taint) = reads.next_back().filter(|_| count > MAX_TARGET_VALUES)?;
+    let is_it = |node: &&Node| match &node.state {
+        State::Done(Datum { taint: Some(its), .. }) => its.key == taint.key,
+        _ => false,
+    };
+    let span = planner.graph.nodes.iter().find(is_it).map_or(Span::at(0), |node| node.span);
+    let [count, most] = [count, MAX_TARGET_VALUES].map(grouped);
+    let message = format!("{count} values are read on targets and hidden; at most {most} can be");
+    let help = "mark values that need not be hidden with `public=true`, or split the task";
+    Some(Diagnostic::new(Code::TooManyTargetValues, span, message).help(help))
+}
+
 /// The clock and its like: another value at every look, so no contract could ever be kept.
 fn refuse_unrepeatable(planner: &mut Planner<'_>) {
     let reads = &planner.graph.reads;
     for node in &planner.graph.nodes {
         let Op::Call(shape) = &node.op else { continue };
         let descriptor = shape.descriptor();
-        let super::graph::State::Done(Datum { taint: Some(taint), .. }) = &node.state else {
+        let State::Done(Datum { taint: Some(taint), .. }) = &node.state else {
             continue;
         };
         if !descriptor.repeatable && taint.roots.iter().any(|root| reads.contains_key(root)) {

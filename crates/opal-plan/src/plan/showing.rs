@@ -31,7 +31,9 @@ impl Maker<'_> {
             showing.visible.insert(key.clone(), Value::String(mask.clone().into()));
             label = mask;
         }
-        let hidden = Hidden { data, label: label.into(), class: taint.class };
+        let target = taint.target.as_deref().filter(|_| !taint.class.is_declared());
+        let target = target.map(Into::into);
+        let hidden = Hidden { data, label: label.into(), class: taint.class, target };
         showing.hidden.insert(key.clone(), hidden);
     }
 

@@ -243,6 +243,11 @@ pub(super) fn file_name(number: u64) -> String {
     format!("{PREFIX}{number}.txt")
 }
 
+/// The step whose output a file has.
+pub(super) fn number_of(path: &Path) -> Option<u64> {
+    path.file_stem()?.to_str()?.strip_prefix(PREFIX)?.parse().ok()
+}
+
 /// What outputs have left in the folder of a record, whatever its events say.
 pub(super) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();

@@ -20,11 +20,16 @@ pub(super) fn scrub(folder: &Path, vault: &Vault) -> Result<Option<File>, RootEr
     let path = folder.join(EVENTS);
     let of = |error| RootError::of(&path, error);
     let events = events(folder).map_err(of)?;
+    let targets = targets(&events);
     for path in output::files(folder).map_err(of)? {
-        outputs(folder, &path, vault).map_err(|error| RootError::of(&path, error))?;
+        let vault = match output::number_of(&path) {
+            Some(number) => vault.on(targets.get(&number).copied()),
+            None => vault.clone(),
+        };
+        outputs(folder, &path, &vault).map_err(|error| RootError::of(&path, error))?;
     }
     plan(folder, vault)?;
-    let lines = lines(&events, vault);
+    let lines = lines(&events, &targets, vault);
     let is_new = lines.iter().zip(&events).any(|(line, event)| *line != line::value(event));
     match is_new {
         true => replace(folder, EVENTS, &lines.concat()).map(Some).map_err(of),
@@ -38,10 +43,10 @@ fn events(folder: &Path) -> io::Result<Vec<Value>> {
 }
 
 /// A line for each event; none for those whose output has moved into an earlier one.
-fn lines(events: &[Value], vault: &Vault) -> Vec<Vec<u8>> {
+fn lines(events: &[Value], targets: &BTreeMap<u64, &str>, vault: &Vault) -> Vec<Vec<u8>> {
     let mut printed = Joined::of(events);
-    printed.retain(|_, joined| {
-        let shown = vault.scrub_bytes(&joined.bytes);
+    printed.retain(|(number, _), joined| {
+        let shown = vault.on(targets.get(number).copied()).scrub_bytes(&joined.bytes);
         let is_new = shown.bytes() != joined.bytes;
         joined.bytes = shown.bytes().to_vec();
         is_new
@@ -52,9 +57,25 @@ fn lines(events: &[Value], vault: &Vault) -> Vec<Vec<u8>> {
             line::output(number, stream, &joined.bytes)
         }
         Some(_) => Vec::new(),
-        None => line::value(&hide::hidden(event, vault)),
+        None => line::value(&hide::hidden(event, &seen_by(event, vault))),
     };
     events.iter().enumerate().map(line).collect()
+}
+
+/// The targets of steps, by the numbers of their starts.
+fn targets(events: &[Value]) -> BTreeMap<u64, &str> {
+    let starts = events.iter().filter(|event| event["kind"] == "step_started");
+    starts
+        .filter_map(|event| Some((event["number"].as_u64()?, event["target"].as_str()?)))
+        .collect()
+}
+
+/// What is hidden in an event. Values of other targets are not, if it is about one step.
+fn seen_by(event: &Value, vault: &Vault) -> Vault {
+    match (event["target"].as_str(), event["number"].as_u64()) {
+        (None, None) => vault.clone(),
+        (target, _) => vault.on(target),
+    }
 }
 
 /// What a step has printed to one stream: something secret may appear on two lines.

@@ -24,7 +24,7 @@ const ALL_FORMS: usize = 256 << 10;
 const PIECE: usize = 256 * GROUPS;
 
 /// What one value is hidden by.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Forms {
     pub(super) label: Arc<str>,
     pub(super) text: Kept,

@@ -27,7 +27,7 @@ impl Vault {
     #[must_use]
     pub fn hidden_in(&self, text: &str) -> Vec<Hidden> {
         let segments = segments(text, Scrubber::new(self).hidden_values(text.as_bytes()));
-        let guessed = match self.has_patterns {
+        let guessed = match self.shared.has_patterns {
             true => Patterns::hidden_in(&shown(text, &segments)),
             false => Vec::new(),
         };

@@ -120,7 +120,7 @@ pub(super) struct End {
 }
 
 /// What is kept of all forms of one kind.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Kept {
     pub(super) patterns: Zeroizing<Vec<Pattern>>,
     pub(super) rungs: Vec<Rung>,

@@ -13,9 +13,9 @@ pub(super) const MOST: usize = 64 << 10;
 
 const ESC: u8 = 0x1b;
 
-pub(super) struct Aside<'v> {
+pub(super) struct Aside {
     open: Open,
-    scrubber: Scrubber<'v>,
+    scrubber: Scrubber,
     /// The byte before; an escape is held back until it is known whether it ends the sequence.
     before: Option<u8>,
 }
@@ -27,8 +27,8 @@ pub(super) struct Rest<'b> {
     pub(super) bytes: &'b [u8],
 }
 
-impl<'v> Aside<'v> {
-    pub(super) fn new(open: Open, scrubber: Scrubber<'v>) -> Self {
+impl Aside {
+    pub(super) fn new(open: Open, scrubber: Scrubber) -> Self {
         Self { open, scrubber, before: None }
     }
 

@@ -17,8 +17,8 @@ use super::{Hidden, Vault};
 ///
 /// Each stretch is read together with what was held back of the one before, so that nothing depends
 /// on how the stream was cut: all cuts give the same bytes.
-pub struct Scrubber<'v> {
-    vault: &'v Vault,
+pub struct Scrubber {
+    vault: Vault,
     layers: Arc<[Arc<Layer>]>,
     generation: u64,
     /// What may be the beginning of something to hide.
@@ -31,7 +31,7 @@ pub struct Scrubber<'v> {
     /// Where in the held bytes an escape sequence begins whose end has not come.
     waiting: Option<usize>,
     /// A sequence that was too long to wait for.
-    aside: Option<Box<Aside<'v>>>,
+    aside: Option<Box<Aside>>,
     /// All of the stream is inside of a sequence.
     is_inside: bool,
     /// The second stage: it sees only what the values have left.
@@ -48,11 +48,11 @@ struct Carry {
     open: Option<(Arc<str>, usize)>,
 }
 
-impl<'v> Scrubber<'v> {
-    pub(super) fn new(vault: &'v Vault) -> Self {
-        let patterns = vault.has_patterns.then(Patterns::default);
+impl Scrubber {
+    pub(super) fn new(vault: &Vault) -> Self {
+        let patterns = vault.shared.has_patterns.then(Patterns::default);
         Self {
-            vault,
+            vault: vault.clone(),
             layers: Arc::default(),
             generation: 0,
             held: Zeroizing::default(),
@@ -131,7 +131,7 @@ impl<'v> Scrubber<'v> {
     fn set_aside(&mut self, from: usize, open: Open) -> Vec<u8> {
         let sequence = Zeroizing::new(self.held.split_off(from));
         let mut out = sequence[..2].to_vec();
-        let scrubber = Self { is_inside: true, patterns: None, ..Self::new(self.vault) };
+        let scrubber = Self { is_inside: true, patterns: None, ..Self::new(&self.vault) };
         let mut aside = Box::new(Aside::new(open, scrubber));
         let ended = aside.push(&sequence[2..], &mut out);
         debug_assert!(ended.is_none(), "its end was found");
@@ -143,7 +143,7 @@ impl<'v> Scrubber<'v> {
         out
     }
 
-    fn push_aside(&mut self, mut aside: Box<Aside<'v>>, bytes: &[u8]) -> Vec<u8> {
+    fn push_aside(&mut self, mut aside: Box<Aside>, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len());
         match aside.push(bytes, &mut out) {
             None => self.aside = Some(aside),
@@ -290,7 +290,7 @@ impl<'v> Scrubber<'v> {
 }
 
 /// Counts only.
-impl std::fmt::Debug for Scrubber<'_> {
+impl std::fmt::Debug for Scrubber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let held = self.held.len() + self.patterns.as_ref().map_or(0, Patterns::held);
         f.debug_struct("Scrubber").field("held", &held).finish_non_exhaustive()

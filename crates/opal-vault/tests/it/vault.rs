@@ -20,15 +20,15 @@ fn shown(vault: &Vault, text: &str) -> String {
     vault.scrub(text).text().into_owned()
 }
 
-fn push(scrubber: &mut Scrubber<'_>, text: &str) -> String {
+fn push(scrubber: &mut Scrubber, text: &str) -> String {
     scrubber.push(text.as_bytes()).text().into_owned()
 }
 
-fn idle(scrubber: &mut Scrubber<'_>) -> String {
+fn idle(scrubber: &mut Scrubber) -> String {
     scrubber.idle().text().into_owned()
 }
 
-fn finish(scrubber: &mut Scrubber<'_>) -> String {
+fn finish(scrubber: &mut Scrubber) -> String {
     scrubber.finish().text().into_owned()
 }
 

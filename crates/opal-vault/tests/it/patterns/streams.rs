@@ -9,11 +9,11 @@ use super::{LABEL, LINES_OF_A_LIST, case, hidden_lines, shown, shown_lines};
 
 const CASES: u32 = if cfg!(debug_assertions) { 200 } else { 10_000 };
 
-fn push(scrubber: &mut Scrubber<'_>, text: &str) -> String {
+fn push(scrubber: &mut Scrubber, text: &str) -> String {
     scrubber.push(text.as_bytes()).text().into_owned()
 }
 
-fn idle(scrubber: &mut Scrubber<'_>) -> String {
+fn idle(scrubber: &mut Scrubber) -> String {
     scrubber.idle().text().into_owned()
 }
 
