@@ -39,6 +39,22 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// The tests that take long or change the network of this machine, one at a time. They say on standard
+/// error what they count, and what they skip.
+pub(crate) fn long(root: &Path) -> Result<(), String> {
+    for (package, program) in [
+        ("iproute2", "/usr/sbin/ip"),
+        ("iptables", "/usr/sbin/iptables"),
+        ("docker.io", "/usr/sbin/dockerd"),
+    ] {
+        provide(root, package, &["test", "-x", program]);
+    }
+    let tests = ["-p", "opal-cli", "--test", "long"];
+    run(root, &[&["cargo", "clippy"], &tests[..], &["--", "-D", "warnings"]].concat())?;
+    run(root, &["cargo", "build", "--bins"])?;
+    run(root, &[&["cargo", "test"], &tests[..], &["--", "--test-threads=1"]].concat())
+}
+
 /// Runs the ordinary tests so many times, and stops at the first failure.
 pub(crate) fn repeat(root: &Path, times: &str) -> Result<(), String> {
     let count: usize = (times.parse().ok().filter(|count| *count > 0))

@@ -79,6 +79,7 @@ use terminal::Attached;
 
 use waiting::{Interpreter, Waiting};
 
+pub(crate) use children::{Running, command, start};
 pub use leader::lead;
 pub use setup::Setup;
 pub(crate) use site::{FILES, LocalFiles};

@@ -14,7 +14,7 @@
 //! | files with what is expected | [`expect`] |
 //! | text as a run would show it | [`shown`] |
 //! | a real SSH server, accounts to log in to, a container | [`sshd`], [`account`], [`podman`] |
-//! | a network that fails | [`proxy`] |
+//! | a network that fails | [`proxy`]; one of the system that loses packets: [`network`] |
 //! | real servers of databases | [`databases`] |
 //! | what a test needs that not every machine has | [`needs`] |
 
@@ -28,6 +28,7 @@ pub mod expect;
 mod logged;
 mod memory;
 pub mod needs;
+pub mod network;
 pub mod planning;
 pub mod podman;
 pub mod processes;

@@ -17,10 +17,14 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 use crate::account::Account;
+use crate::network::Network;
 use crate::{needs, processes};
 
 const PROGRAM: &str = "/usr/sbin/sshd";
 const MACHINE_ID: &str = "/etc/machine-id";
+
+/// The file with the name of the network that a server is in.
+const NETWORK: &str = "network";
 
 /// It is stopped when it is dropped.
 #[derive(Debug)]
@@ -29,6 +33,8 @@ pub struct Sshd {
     server: Child,
     port: u16,
     account: Option<Account>,
+    /// Where it listens.
+    address: String,
     /// What was added to the configuration of the client.
     added: String,
 }
@@ -82,8 +88,27 @@ impl Sshd {
         (is_there && needs::root()).then(|| Self::serve(None, &[]))
     }
 
+    /// A server with an account in another network.
+    ///
+    /// # Panics
+    /// If the server does not start.
+    #[must_use]
+    pub fn start_in(network: &Network) -> Option<Self> {
+        if !needs::has("an SSH server", Path::new(PROGRAM).exists()) {
+            return None;
+        }
+        Some(Self::serve_in(Some(Account::new("/bin/sh")?), &[], Some(network)))
+    }
+
     fn serve(account: Option<Account>, lines: &[&str]) -> Self {
+        Self::serve_in(account, lines, None)
+    }
+
+    fn serve_in(account: Option<Account>, lines: &[&str], network: Option<&Network>) -> Self {
         let directory = tempfile::tempdir().unwrap();
+        if let Some(network) = network {
+            fs::write(directory.path().join(NETWORK), network.name()).unwrap();
+        }
         // The account reads which keys it accepts.
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o711)).unwrap();
         for key in ["host", "id"] {
@@ -92,8 +117,9 @@ impl Sshd {
         fs::copy(directory.path().join("id.pub"), directory.path().join("keys")).unwrap();
         // Its directory for processes without rights.
         fs::create_dir_all("/run/sshd").unwrap();
-        let (server, port) = serve(directory.path(), lines);
-        let mut sshd = Self { directory, server, port, account, added: String::new() };
+        let address = network.map_or("127.0.0.1", Network::address).to_owned();
+        let (server, port) = serve(directory.path(), &address, lines);
+        let mut sshd = Self { directory, server, port, account, address, added: String::new() };
         sshd.know_host();
         sshd.configure("");
         sshd
@@ -125,7 +151,7 @@ impl Sshd {
     /// The same of another account, which the same key opens.
     #[must_use]
     pub fn address_of(&self, user: &str) -> String {
-        format!("{user}@127.0.0.1:{}", self.port)
+        format!("{user}@{}:{}", self.address, self.port)
     }
 
     /// `$PATH` with the client of this server first.
@@ -145,9 +171,9 @@ impl Sshd {
 
     /// Names under which the client finds this server, as `Host` in its configuration.
     pub fn name_hosts(&mut self, names: &[&str]) {
-        let (user, port) = (&self.account().name, self.port);
+        let (user, port, address) = (&self.account().name, self.port, &self.address);
         let names = names.join(" ");
-        self.configure(&format!("Host {names}\nHostName 127.0.0.1\nPort {port}\nUser {user}\n"));
+        self.configure(&format!("Host {names}\nHostName {address}\nPort {port}\nUser {user}\n"));
     }
 
     /// The client of this server knows another one by a name, too.
@@ -193,7 +219,7 @@ impl Sshd {
     /// # Panics
     /// If it cannot be written.
     pub fn know_host(&self) {
-        let line = format!("[127.0.0.1]:{} {}", self.port, self.host_key());
+        let line = format!("[{}]:{} {}", self.address, self.port, self.host_key());
         fs::write(self.known_hosts(), line).unwrap();
     }
 
@@ -244,8 +270,8 @@ impl Sshd {
     /// If it does not start.
     pub fn restart(&mut self, lines: &[&str]) {
         self.stop();
-        self.server = spawn(self.directory.path(), self.port, lines);
-        await_server(&mut self.server, self.port, self.directory.path());
+        self.server = spawn(self.directory.path(), &self.address, self.port, lines);
+        await_server(&mut self.server, &self.address, self.port, self.directory.path());
     }
 
     fn stop(&mut self) {
@@ -263,22 +289,22 @@ impl Drop for Sshd {
     }
 }
 
-fn serve(directory: &Path, lines: &[&str]) -> (Child, u16) {
+fn serve(directory: &Path, address: &str, lines: &[&str]) -> (Child, u16) {
     for _ in 0..20 {
         // Nobody else gets the same one soon.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut server = spawn(directory, port, lines);
-        if await_server(&mut server, port, directory) {
+        let mut server = spawn(directory, address, port, lines);
+        if await_server(&mut server, address, port, directory) {
             return (server, port);
         }
     }
     panic!("the SSH server does not start: {}", log(directory));
 }
 
-fn spawn(directory: &Path, port: u16, lines: &[&str]) -> Child {
+fn spawn(directory: &Path, address: &str, port: u16, lines: &[&str]) -> Child {
     let folder = directory.display();
     let config = format!(
-        "{}\nListenAddress 127.0.0.1\nPort {port}\nHostKey {folder}/host\nPidFile none\nUsePAM no\n\
+        "{}\nListenAddress {address}\nPort {port}\nHostKey {folder}/host\nPidFile none\nUsePAM no\n\
          AuthorizedKeysFile {folder}/keys\nStrictModes no\nMaxStartups 200\nUseDNS no\n\
          PermitRootLogin yes\n",
         lines.join("\n")
@@ -289,6 +315,9 @@ fn spawn(directory: &Path, port: u16, lines: &[&str]) -> Child {
     let script = "\"$@\" & read -r word; kill $!; wait; [ \"$word\" ] || rm -rf \"$0\"";
     let mut server = command("/bin/sh");
     server.args(["-c", script]).arg(directory);
+    if let Ok(name) = fs::read_to_string(directory.join(NETWORK)) {
+        server.args(["ip", "netns", "exec", &name]);
+    }
     if directory.join("machine-id").exists() {
         let bind = format!(
             "mount --bind \"$0/machine-id\" {MACHINE_ID} && mount --bind \"$0/srv\" /srv && exec \"$@\""
@@ -301,10 +330,10 @@ fn spawn(directory: &Path, port: u16, lines: &[&str]) -> Child {
 }
 
 /// Whether it accepts connections; it may also end, where somebody else has the port.
-fn await_server(server: &mut Child, port: u16, directory: &Path) -> bool {
+fn await_server(server: &mut Child, address: &str, port: u16, directory: &Path) -> bool {
     let mut accepts = false;
     processes::eventually("the SSH server accepts connections", || {
-        accepts = TcpStream::connect(("127.0.0.1", port)).is_ok();
+        accepts = TcpStream::connect((address, port)).is_ok();
         accepts || has_failed(directory) || server.try_wait().unwrap().is_some()
     });
     accepts && !has_failed(directory)

@@ -22,7 +22,7 @@ static AWAITED: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 /// A child that is waited for by its number alone, so that nobody else takes its end away.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(crate) struct Running {
     child: Child,
     end: OwnedFd,
     status: Option<ExitStatus>,
@@ -32,11 +32,11 @@ pub(super) struct Running {
     clippy::disallowed_methods,
     reason = "the one place that makes commands of sessions; each is started by `start` below"
 )]
-pub(super) fn command(path: &Path) -> Command {
+pub(crate) fn command(path: &Path) -> Command {
     Command::new(path)
 }
 
-pub(super) fn start(mut command: Command) -> io::Result<Running> {
+pub(crate) fn start(mut command: Command) -> io::Result<Running> {
     starting::shared(|| Running::register(command.spawn()?))
 }
 
@@ -92,7 +92,7 @@ impl Running {
         let _ = self.child.kill();
     }
 
-    pub(super) fn wait(&mut self) -> io::Result<i32> {
+    pub(crate) fn wait(&mut self) -> io::Result<i32> {
         let status = self.child.wait()?;
         self.status = Some(status);
         Ok(code(status))

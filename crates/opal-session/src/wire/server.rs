@@ -18,10 +18,12 @@
 //! | requests that change something | `acting`, commands in `running`, files in `writing` |
 //! | a target inside this one | `reaching` |
 //! | one session of a run at a time | `lock` |
+//! | what is left when the helper is killed | `guard` |
 //! | what opal sends for a command or a file | `inlet` |
 //! | the helper as a program, and its descriptors | [`program`], `stdio` |
 
 mod acting;
+mod guard;
 mod inlet;
 mod lock;
 mod looking;
@@ -56,6 +58,7 @@ use super::{BUILD, Timing, VERSION};
 use crate::local::login;
 use crate::stop::Stop;
 use crate::{LocalSession, Setup};
+use guard::Guard;
 use requests::Helper;
 
 /// How long processes have to end by themselves when opal is gone.
@@ -113,6 +116,7 @@ pub fn serve(input: OwnedFd, output: OwnedFd, service: Service) -> Result<(), Lo
     if served.is_err() {
         helper.session.end_all(LAST_GRACE / 2, &Stop::new());
     }
+    helper.guard.iter().for_each(Guard::dismiss);
     served
 }
 

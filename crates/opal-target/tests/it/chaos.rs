@@ -99,8 +99,29 @@ fn a_step_whose_helper_is_killed_is_lost_and_so_is_everything_after_it() {
     assert!(trouble.message.contains("the connection was closed"), "{trouble:?}");
     let again = run(&session, at, "true").unwrap_err();
     assert_eq!(again, trouble);
-    // Nobody but a reconnection can end what a helper leaves that was killed.
-    pids(at).iter().for_each(|pid| signal("KILL", pid.trim()));
+    let pids = pids(at);
+    eventually("what it has left is ended", || !pids.iter().any(|pid| is_alive(pid)));
+}
+
+#[test]
+fn nothing_is_left_of_files_whose_helper_is_killed() {
+    for name in ["KILL", "TERM", "HUP"] {
+        let folder = TempDir::new().unwrap();
+        let at = folder.path();
+        let session = session(at);
+        let helper = helper(&session, at);
+        let replace = Replace { path: "half", mode: None, append: false };
+        let mut half = session.replace(at, &replace).unwrap();
+        std::io::Write::write_all(&mut half, b"half").unwrap();
+        let text = session.text_file("text", "txt").unwrap();
+        let sent = session.folder().unwrap();
+        let left = [text.path(), sent.path()].map(PathBuf::from);
+        assert!(left.iter().all(|path| path.exists()));
+        signal(name, &helper);
+        eventually("nothing is left", || {
+            !has_unfinished(at) && !left.iter().any(|path| path.exists())
+        });
+    }
 }
 
 #[test]

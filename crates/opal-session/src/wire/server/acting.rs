@@ -1,6 +1,7 @@
 //! Requests that change something.
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -93,6 +94,7 @@ fn act(
 ) -> Result<Option<Reply>, Trouble> {
     let session = &helper.session;
     let files = |within| Within::of(held, within);
+    let guard = helper.guard.as_ref();
     match effect {
         Effect::Run { work } => return Ok(Some(running::run(helper, number, open, &work))),
         Effect::Reach { reaching } => {
@@ -115,13 +117,15 @@ fn act(
         }
         Effect::TextFile { text, extension } => {
             let file = session.text_file(text.expose(), &extension)?;
-            let path = file.path().into();
+            let path: PathBuf = file.path().into();
+            guard.into_iter().for_each(|guard| guard.holds(&path));
             held.lock().insert(number, Thing::Text(file));
             return Ok(Some(Reply::Path { path }));
         }
         Effect::Folder => {
             let folder = session.folder()?;
-            let path = folder.path().into();
+            let path: PathBuf = folder.path().into();
+            guard.into_iter().for_each(|guard| guard.holds(&path));
             held.lock().insert(number, Thing::Text(folder));
             return Ok(Some(Reply::Path { path }));
         }

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Service, serve, stdio};
+use super::{Service, guard, serve, stdio};
 use crate::local::{leader, seat};
 #[cfg(feature = "origin")]
 use crate::reach::report;
@@ -37,7 +37,7 @@ impl fmt::Display for Ended {
 /// `--ping` and `--lost` with milliseconds; `--once DIRECTORY` removes the program and the directory
 /// that was made for it. `--check BUILD` only says whether it runs here and is of that build, and
 /// `--seat` makes another program of it, which wants a terminal; `--lead` leads the session of one;
-/// `--hostkey` reports a key for `ssh`.
+/// `--guard` ends what another one leaves that is killed; `--hostkey` reports a key for `ssh`.
 pub fn run(
     before: &[&str],
     arguments: impl Iterator<Item = OsString>,
@@ -49,6 +49,9 @@ pub fn run(
     }
     if arguments.next_if(|word| word == seat::WORD).is_some() {
         return Err(Ended::NotStarted(seat::take(arguments)));
+    }
+    if arguments.next_if(|word| word == guard::WORD).is_some() {
+        return guard::watch(arguments).map(|()| 0).map_err(Ended::NotStarted);
     }
     // Only on opal's own machine does anybody ask for it.
     #[cfg(feature = "origin")]

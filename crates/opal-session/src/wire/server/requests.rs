@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use opal_core::action::TextFile;
 use opal_core::resolver::{Trouble, TroubleKind};
 
+use super::guard::Guard;
 use super::inlet::Inlet;
 use super::lock::Claim;
 use super::pool::Pool;
@@ -35,6 +36,8 @@ pub(super) struct Helper {
     /// None where nothing can be changed.
     pub(super) held: Option<Held>,
     pub(super) claim: Claim,
+    /// None where nothing can be changed.
+    pub(super) guard: Option<Guard>,
     /// What starts this program once more.
     pub(super) own: Vec<OsString>,
     open: Mutex<BTreeMap<u32, Arc<Open>>>,
@@ -89,6 +92,7 @@ impl Helper {
     ) -> Self {
         Self {
             claim: Claim::new(marker, has_effects),
+            guard: (has_effects && !marker.is_empty()).then(|| Guard::start(&own, marker)),
             own,
             sender,
             session,

@@ -120,7 +120,11 @@ fn what_a_killed_helper_has_left_is_ended_by_the_next_one() {
 fn kill_helpers(uid: u32) {
     for pid in pids_of(uid) {
         let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        if line.windows(12).any(|it| it == b"opal-target-") {
+        // And whoever would end what it leaves.
+        if [&b"opal-target-"[..], b"--guard"]
+            .iter()
+            .any(|it| line.windows(it.len()).any(|at| at == *it))
+        {
             let _ = std::process::Command::new("kill").args(["-KILL", &pid]).status();
         }
     }

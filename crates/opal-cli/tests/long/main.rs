@@ -1,0 +1,11 @@
+//! What takes too long for every run of the tests, or changes the network of this machine:
+//! `cargo xtask test --long` runs it, one test at a time.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+mod interrupted;
+mod networks;
+#[path = "../it/support.rs"]
+#[expect(dead_code, reason = "some helpers are only used by the other binary")]
+mod support;
+
+use opal_testing::needs;
