@@ -31,6 +31,11 @@ const INSPECTION: Duration = Duration::from_secs(20);
 /// How long the program may take to end after its pipes have.
 const LAST: Duration = Duration::from_secs(5);
 
+/// The same where it is to stop. Whoever is at its other end hears of the end of its input, and cleans
+/// up; what leads there is ended last.
+const STOPPED: Duration = Duration::from_millis(1_500);
+const KILLED: Duration = Duration::from_millis(500);
+
 pub(super) fn reach(
     helper: &Arc<Helper>,
     number: u32,
@@ -58,7 +63,11 @@ pub(super) fn reach(
     for (channel, count) in [Channel::Output, Channel::Error].into_iter().zip(sending.sent()) {
         let _ = helper.sender.end(StreamId::new(number, channel), count);
     }
-    let patience = if open.stop.order() == Order::GoOn { LAST } else { Duration::ZERO };
+    let patience = match open.stop.order() {
+        Order::GoOn => LAST,
+        Order::End { .. } => STOPPED,
+        Order::Kill => KILLED,
+    };
     let code = transport.finish(patience).unwrap_or(137);
     Reply::Ended { ended: Ended { code, directory: None, previous: None, is_reported: false } }
 }
