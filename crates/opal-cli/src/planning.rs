@@ -181,7 +181,8 @@ pub(crate) fn reach(
         return Ok(Arc::clone(known));
     }
     let surroundings = surroundings(subject, context, options, base.clone())?;
-    let reach = targets::from(surroundings, context.ambient.is_interactive());
+    let root = context.root(options.root.as_ref());
+    let reach = targets::from(surroundings, context.ambient.is_interactive(), root);
     let _ = context.reach.set((base, Arc::clone(&reach)));
     Ok(reach)
 }

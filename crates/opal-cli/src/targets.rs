@@ -2,20 +2,29 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use opal_core::resolver::{Trouble, TroubleKind};
 use opal_helper::Unusable;
+use opal_remote::dial::master::Persist;
 use opal_remote::dial::{Asker, Origin};
 use opal_remote::helper::{Flaw, Program, Programs};
 use opal_remote::inventory::Reader;
 use opal_remote::reaching::{Ready, Targets};
 use opal_session::targets::Reach;
 use opal_session::world::{OsWorld, Surroundings};
+use opal_trust::policy::Settings;
+use opal_vault::root::Root;
 
 use crate::asker::Person;
 use crate::inner::TARGET;
 
 /// Who reaches targets from a machine as steps see it. Nothing happens before one is asked for.
-pub(crate) fn from(surroundings: Surroundings, is_interactive: bool) -> Arc<dyn Reach> {
+pub(crate) fn from(
+    surroundings: Surroundings,
+    is_interactive: bool,
+    root: Option<Root>,
+) -> Arc<dyn Reach> {
     let asker = is_interactive.then(|| Arc::new(Person::default()) as Arc<dyn Asker>);
     Arc::new(Targets::new(move || {
         let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("opal"));
@@ -30,7 +39,21 @@ pub(crate) fn from(surroundings: Surroundings, is_interactive: bool) -> Arc<dyn 
             world: Arc::new(OsWorld::new(surroundings.clone())),
             marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
             asker: asker.clone(),
+            persist: persist(root.as_ref()),
         }
+    }))
+}
+
+/// Whether connections by `ssh` stay open, as the user has set it.
+fn persist(root: Option<&Root>) -> Result<Option<Persist>, Trouble> {
+    let Some(root) = root else { return Ok(None) };
+    let settings = Settings::load(root.path()).map_err(|error| {
+        let kind = if error.is_unsafe() { TroubleKind::Denied } else { TroubleKind::Invalid };
+        Trouble::new(kind, error.to_string(), error.help())
+    })?;
+    Ok(settings.persist.map(|time| Persist {
+        directory: root.path().join("ssh"),
+        time: Duration::from_nanos(u64::try_from(time.as_nanos()).unwrap_or(0)),
     }))
 }
 

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | the words of `ssh` | [`ssh`] |
 //! | the key of a host, and what `known_hosts` says about it | `host_key`, `known`, `connect` |
+//! | connections that stay open from run to run | [`master`] |
 //! | what is said before the hello, sending the helper | `talk` |
 //! | how many connect at the same time | [`pace`] |
 //! | what `ssh` asks, and who answers | `terminal` |
@@ -24,6 +25,7 @@ mod connect;
 pub mod error;
 mod host_key;
 mod known;
+pub mod master;
 pub(crate) mod nonce;
 pub(crate) mod origin;
 pub mod pace;
@@ -168,7 +170,7 @@ fn reach(
         }
         (Base::Here, Hop::Ssh(ssh)) => {
             let mut started = Keys::new(ssh, options)?;
-            let (wires, transport) = started.start(&script::login_command(&dialling))?;
+            let (wires, transport) = started.start(&script::login_command(&dialling), stop)?;
             questions = started.questions(&transport)?;
             keys = Some(started);
             (wires, Carrier::Process(transport))

@@ -25,6 +25,7 @@ use opal_session::stop::Stop;
 use opal_session::{Ended, Place, Session, Taker, Work};
 
 use crate::dial::error::{DialCause, DialError};
+use crate::dial::master;
 use crate::dial::origin::{Origin, drain};
 use crate::dial::said::Said;
 use crate::dial::ssh::{self, SshOptions};
@@ -80,7 +81,8 @@ pub fn dial_plain(
     wanted: Wanted,
     stop: &Stop,
 ) -> Result<PlainSession, DialError> {
-    let Wanted { options, environment, mode, why } = wanted;
+    let Wanted { mut options, environment, mode, why } = wanted;
+    options.control = master::socket(origin, ssh, &options, stop);
     let mut said = Said::default();
     let facts = facts(ssh, origin, &options, stop, &mut said);
     let Facts { shell, start, identity, host } = facts.map_err(|cause| {

@@ -19,6 +19,7 @@ use opal_session::wire::Timing;
 use opal_session::world::OsWorld;
 use opal_session::{Session, Terminal};
 
+use crate::dial::master::Persist;
 use crate::dial::pace::Pace;
 use crate::dial::ssh::SshOptions;
 use crate::dial::{Asker, Base, Dialled, Mode, Options, Origin, dial};
@@ -42,6 +43,8 @@ pub struct Ready {
     pub marker: String,
     /// Who answers what `ssh` asks.
     pub asker: Option<Arc<dyn Asker>>,
+    /// Where connections by `ssh` stay open, or why nobody knows.
+    pub persist: Result<Option<Persist>, Trouble>,
 }
 
 impl fmt::Debug for Ready {
@@ -206,7 +209,7 @@ impl Targets {
             timing: Timing { ping: usual.ping.min(lost / 3), lost },
             ssh: SshOptions {
                 keys: self.holding.keys(&end),
-                ..ssh_options(crossing, asker.is_none())
+                ..ssh_options(crossing, asker.is_none(), ready.persist.clone()?)
             },
             password: password.as_ref(),
             asker,
@@ -353,13 +356,19 @@ impl Opened {
 }
 
 /// What a block says about its connections by `ssh`.
-fn ssh_options(crossing: &Crossing, is_batch: bool) -> SshOptions {
+fn ssh_options(crossing: &Crossing, is_batch: bool, persist: Option<Persist>) -> SshOptions {
     let (usual, settings) = (SshOptions::default(), &crossing.settings);
+    let Settings { is_login, lost, helper, environment, files, asks, .. } = &**settings;
+    let names: Vec<&String> = environment.keys().chain(files.keys()).collect();
+    let role = &crossing.target.role;
+    let block = format!("{is_login} {lost:?} {helper:?} {names:?} {asks} {role:?}");
     SshOptions {
         connect_timeout: settings.connect.map_or(usual.connect_timeout, length),
         is_batch,
         forward_agent: settings.forwards_agent,
         key_file: crossing.target.key_file.clone(),
+        persist: persist.filter(|_| settings.password.is_none()),
+        block,
         ..usual
     }
 }

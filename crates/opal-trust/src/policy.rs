@@ -5,6 +5,7 @@
 //! | the rules, and how several sets of them become one | [`Policy`] |
 //! | the files they are in | [`Files`], [`ProjectFile`] |
 //! | what is wrong with such a file | [`PolicyError`] |
+//! | what a user prefers, which no refusal depends on | [`Settings`] |
 //! | whether a contract may run | [`Policy::judge`], [`Refusal`] |
 //! | whether something may run without one | [`Policy::allows_direct`], [`Direct`] |
 //!
@@ -15,6 +16,7 @@ mod direct;
 mod error;
 mod file;
 mod judge;
+mod settings;
 
 use std::collections::BTreeSet;
 
@@ -24,6 +26,7 @@ pub use direct::Direct;
 pub use error::{PolicyError, PolicyFault, Setting};
 pub use file::{Files, ProjectFile};
 pub use judge::{Facts, Refusal, Signature};
+pub use settings::Settings;
 
 use crate::keys::PublicKey;
 

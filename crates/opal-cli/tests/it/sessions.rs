@@ -1,6 +1,7 @@
 //! What a step on a target has of opal's terminal, and what a target without a helper can do.
 
 mod helper;
+mod persist;
 mod plain;
 mod questions;
 mod terminal;

@@ -11,6 +11,7 @@ use super::Options;
 use super::error::{DialCause, KeyRefusal};
 use super::host_key::{Watch, algorithms};
 use super::known::{self, Configured};
+use super::master;
 use super::ssh::{self, KeyPolicy, SshOptions};
 use super::talk::Wires;
 use super::terminal::{Answers, Questions, beginnings};
@@ -59,7 +60,11 @@ impl<'a> Keys<'a> {
     }
 
     /// Starts `ssh`.
-    pub(super) fn start(&self, command: &str) -> Result<(Wires, Transport), DialCause> {
+    pub(super) fn start(
+        &self,
+        command: &str,
+        stop: &Stop,
+    ) -> Result<(Wires, Transport), DialCause> {
         let mut more = match &self.watch {
             Some(watch) => self.watching(watch),
             None => Vec::new(),
@@ -74,7 +79,12 @@ impl<'a> Keys<'a> {
             more.push(format!("HostKeyAlgorithms={}", algorithms(key)));
         }
         // Without a terminal that somebody watches nothing may be asked.
-        let options = SshOptions { is_batch: self.answers.is_none(), ..self.options.ssh.clone() };
+        let control = match self.options.password {
+            Some(_) => None,
+            None => master::socket(self.options.origin, self.ssh, &self.options.ssh, stop),
+        };
+        let is_batch = self.answers.is_none();
+        let options = SshOptions { is_batch, control, ..self.options.ssh.clone() };
         let words = ssh::arguments(self.ssh, &options, &more, command);
         self.options.origin.ssh(&words, self.answers.is_some())
     }

@@ -49,6 +49,23 @@ impl Origin {
         self.run(&program, words, asks.then_some((&**own, &**before)))
     }
 
+    /// A connection by `ssh` that stays, once it has ended. It complains to `log`.
+    pub(super) fn master(&self, words: &[OsString], log: Stdio) -> io::Result<Transport> {
+        let program = self.find("ssh").ok_or(io::ErrorKind::NotFound)?;
+        let mut environment = self.environment.clone();
+        environment.extend([Transport::stays()]);
+        let starting = Starting {
+            program: &program,
+            arguments: words,
+            environment: &environment,
+            directory: &self.directory,
+            stderr: log,
+            seated_by: None,
+        };
+        // It reads and prints nothing.
+        Transport::start(starting).map(|(transport, _)| transport)
+    }
+
     /// Whether the helper in a file runs on this machine and is of the build of opal.
     #[must_use]
     pub fn accepts(&self, helper: &Path) -> bool {

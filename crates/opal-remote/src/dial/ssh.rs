@@ -1,9 +1,12 @@
 //! The words of `ssh`: what opal adds to the user's own configuration, and nothing else.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use opal_core::target::{HostKey, Ssh};
+
+use super::master::Persist;
 
 /// What a block says about its connections.
 #[derive(Clone, Debug)]
@@ -15,6 +18,12 @@ pub struct SshOptions {
     /// The key to log in with, besides those of the user's configuration.
     pub key_file: Option<String>,
     pub keys: KeyPolicy,
+    /// Where connections stay open.
+    pub persist: Option<Persist>,
+    /// What else the block says: another block has other connections that stay open.
+    pub block: String,
+    /// The socket of a connection that stays open.
+    pub(crate) control: Option<PathBuf>,
 }
 
 /// Which host keys are accepted.
@@ -32,7 +41,16 @@ pub enum KeyPolicy {
 impl Default for SshOptions {
     fn default() -> Self {
         let (connect_timeout, keys) = (Duration::from_secs(10), KeyPolicy::Users);
-        Self { connect_timeout, is_batch: true, forward_agent: false, key_file: None, keys }
+        Self {
+            connect_timeout,
+            is_batch: true,
+            forward_agent: false,
+            key_file: None,
+            keys,
+            persist: None,
+            block: String::new(),
+            control: None,
+        }
     }
 }
 
@@ -72,7 +90,47 @@ pub(crate) fn arguments(
     if options.is_batch {
         set("BatchMode=yes".to_owned());
     }
+    if let Some(socket) = &options.control {
+        set(control_path(&socket.to_string_lossy()));
+    }
     more.iter().cloned().for_each(&mut set);
+    words.extend(address(ssh, options));
+    words.push(command.to_owned());
+    words.into_iter().map(OsString::from).collect()
+}
+
+/// The arguments of a master, which goes to the background once it is logged in. `socket` has nothing in it
+/// that `ssh` would replace.
+pub(crate) fn master_arguments(
+    ssh: &Ssh,
+    options: &SshOptions,
+    socket: &str,
+    time: Duration,
+) -> Vec<OsString> {
+    let mut words: Vec<String> = ["-T", "-N", "-n", "-f"].map(str::to_owned).into();
+    let mut set = |option: String| words.extend(["-o".to_owned(), option]);
+    set("ControlMaster=yes".to_owned());
+    FIXED[1..].iter().for_each(|option| set((*option).to_owned()));
+    set("RemoteCommand=none".to_owned());
+    set("ForwardAgent=no".to_owned());
+    set(format!("ConnectTimeout={}", options.connect_timeout.as_secs().max(1)));
+    set("BatchMode=yes".to_owned());
+    set(control_path(socket));
+    set(format!("ControlPersist={}", time.as_secs().max(1)));
+    // One whose host is gone must not be there for the next run.
+    let alive = ["ServerAliveInterval=10", "ServerAliveCountMax=2"];
+    alive.into_iter().for_each(|option| set(option.to_owned()));
+    words.extend(address(ssh, options));
+    words.into_iter().map(OsString::from).collect()
+}
+
+fn control_path(socket: &str) -> String {
+    format!("ControlPath=\"{socket}\"")
+}
+
+/// Whom to reach, and with which key.
+fn address(ssh: &Ssh, options: &SshOptions) -> Vec<String> {
+    let mut words = Vec::new();
     if let Some(port) = ssh.port {
         words.extend(["-p".to_owned(), port.to_string()]);
     }
@@ -82,8 +140,8 @@ pub(crate) fn arguments(
     if let Some(user) = &ssh.user {
         words.extend(["-l".to_owned(), user.to_string()]);
     }
-    words.extend(["--".to_owned(), ssh.host.to_string(), command.to_owned()]);
-    words.into_iter().map(OsString::from).collect()
+    words.extend(["--".to_owned(), ssh.host.to_string()]);
+    words
 }
 
 #[cfg(test)]

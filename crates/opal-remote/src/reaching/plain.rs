@@ -73,7 +73,7 @@ impl Targets {
         };
         let wanted = Wanted {
             // Nobody would answer for each command.
-            options: ssh_options(leg.crossing, true),
+            options: ssh_options(leg.crossing, true, ready.persist.clone()?),
             environment: leg.crossing.settings.environment.clone(),
             mode,
             why,

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::children::{self, Running};
+use super::processes;
 use super::seat::{self, Seat};
 
 /// What is started, and in which surroundings.
@@ -79,6 +80,13 @@ impl Transport {
             .stderr(starting.stderr);
         let running = children::start(command)?;
         Ok((Self { running, seat: seat.map(|(seat, _)| seat) }, output))
+    }
+
+    /// A variable for a program that stays when the run has ended: nobody takes it for something that a
+    /// command has left running.
+    #[must_use]
+    pub fn stays() -> (OsString, OsString) {
+        (processes::MARKER.into(), "stays".into())
     }
 
     /// The other side of its controlling terminal, where it has one: what it writes there comes out here.

@@ -35,6 +35,7 @@ pub enum PolicyFault {
     },
     InvalidKey,
     InvalidAge(DurationError),
+    InvalidPersist(DurationError),
     NoAge,
     Contradiction,
     ApprovalsNeeded,
@@ -53,6 +54,8 @@ pub enum Setting {
     Direct,
     Approval,
     Targets,
+    Ssh,
+    Persist,
 }
 
 impl Setting {
@@ -90,6 +93,12 @@ impl Setting {
                 "targets",
                 "a list of names",
                 "write `targets = [\"deploy\"]`; `*` matches any characters",
+            ),
+            Self::Ssh => ("ssh", "a table", "write it as a table: `[ssh]` on its own line"),
+            Self::Persist => (
+                "persist",
+                "a duration of at most 24h",
+                "write a duration, such as `persist = \"60s\"`; `0s` turns it off",
             ),
         }
     }
@@ -130,6 +139,7 @@ impl PolicyError {
             PolicyFault::WrongValue { setting, .. } => setting.help(),
             PolicyFault::InvalidKey => Setting::TrustedKeys.help(),
             PolicyFault::InvalidAge(_) | PolicyFault::NoAge => Setting::MaxAge.help(),
+            PolicyFault::InvalidPersist(_) => Setting::Persist.help(),
             PolicyFault::Contradiction => "remove one of the two",
             PolicyFault::ApprovalsNeeded => {
                 "write `needed = 0` to require a contract without approvals"
@@ -168,6 +178,7 @@ impl fmt::Display for PolicyError {
             }
             PolicyFault::InvalidKey => f.write_str("invalid public key"),
             PolicyFault::InvalidAge(error) => write!(f, "`max_age`: {error}"),
+            PolicyFault::InvalidPersist(error) => write!(f, "`persist`: {error}"),
             PolicyFault::NoAge => f.write_str("`max_age` must be longer than zero"),
             PolicyFault::Contradiction => f.write_str(
                 "`require_signature = false` contradicts `trusted_keys`, which require a signature",

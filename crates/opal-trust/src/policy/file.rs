@@ -67,9 +67,12 @@ impl Files {
     }
 }
 
-type Bytes = Result<Zeroizing<Vec<u8>>, RootError>;
+pub(super) type Bytes = Result<Zeroizing<Vec<u8>>, RootError>;
 
-fn read(path: &Path, bytes: fn(&Path, u64) -> Bytes) -> Result<Option<String>, PolicyError> {
+pub(super) fn read(
+    path: &Path,
+    bytes: fn(&Path, u64) -> Bytes,
+) -> Result<Option<String>, PolicyError> {
     let whole = |why: PolicyFault| PolicyError { file: path.into(), line: None, why };
     let bytes = match bytes(path, MAX_BYTES) {
         Ok(bytes) => bytes,
@@ -128,12 +131,12 @@ impl ProjectFile {
 }
 
 pub(super) struct Reader<'a> {
-    file: &'a Path,
-    text: &'a str,
+    pub(super) file: &'a Path,
+    pub(super) text: &'a str,
 }
 
 impl Reader<'_> {
-    fn document(&self) -> Result<Document<&str>, PolicyError> {
+    pub(super) fn document(&self) -> Result<Document<&str>, PolicyError> {
         Document::parse(self.text).map_err(|error| {
             let message = error.message().trim().replace('\n', ", ");
             self.error(error.span(), PolicyFault::Toml(message))
@@ -207,7 +210,7 @@ impl Reader<'_> {
         self.error(item.span(), PolicyFault::WrongValue { setting, found })
     }
 
-    fn unknown(
+    pub(super) fn unknown(
         &self,
         table: &dyn TableLike,
         name: &str,
