@@ -13,7 +13,7 @@
 //! | records of runs, with the time held still | [`records`] |
 //! | files with what is expected | [`expect`] |
 //! | text as a run would show it | [`shown`] |
-//! | a real SSH server, accounts to log in to, a container | [`sshd`], [`account`], [`podman`] |
+//! | a real SSH server, accounts to log in to, containers | [`sshd`], [`account`], [`podman`], [`docker`] |
 //! | a network that fails | [`proxy`]; one of the system that loses packets: [`network`] |
 //! | real servers of databases | [`databases`] |
 //! | what a test needs that not every machine has | [`needs`] |
@@ -24,6 +24,7 @@ pub mod account;
 pub mod bare;
 pub mod conformance;
 pub mod databases;
+pub mod docker;
 pub mod expect;
 mod logged;
 mod memory;

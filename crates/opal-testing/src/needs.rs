@@ -5,7 +5,7 @@
 use std::io::Write;
 
 /// What a machine of CI may lack, and what covers it there.
-const ALLOWED: [(&str, &str); 5] = [
+const ALLOWED: [(&str, &str); 7] = [
     ("systemd", "a stand-in for `systemctl` in opal-decorators/tests/it/resources/service.rs"),
     // On every machine one of these two is left out.
     ("a machine without systemd", "`the_real_systemd_answers_where_it_runs`, beside it"),
@@ -20,6 +20,11 @@ const ALLOWED: [(&str, &str); 5] = [
         "`a_name_that_apt_does_not_know_fails_and_is_not_a_pattern`, beside it, and made-up facts \
          in opal-decorators/src/resource/pkg_install/tests.rs",
     ),
+    (
+        "network namespaces and iptables, which this kernel refuses",
+        "a proxy that falls silent, in opal-cli/tests/it/acceptance/cut.rs",
+    ),
+    ("a Docker daemon that runs here", "podman, in opal-cli/tests/it/containers.rs"),
     ("tofu or terraform", "a stand-in for them in opal-modules/tests/it/drivers/terragrunt.rs"),
 ];
 

@@ -34,7 +34,7 @@ impl Podman {
     /// If the image cannot be made.
     #[must_use]
     pub fn start(program: &Path) -> Option<Self> {
-        Self::prepared(program)?.started(&[])
+        Self::prepared(|folder| image(folder, program))?.started(&[])
     }
 
     /// A container with all files and processes of this machine, for tests that need more than a shell;
@@ -43,8 +43,8 @@ impl Podman {
     /// # Panics
     /// If the image cannot be made.
     #[must_use]
-    pub fn whole(program: &Path) -> Option<Self> {
-        let podman = Self::prepared(program)?;
+    pub fn whole() -> Option<Self> {
+        let podman = Self::prepared(frame)?;
         let mut words = vec!["--privileged".to_owned(), "--pid=host".to_owned()];
         for entry in fs::read_dir("/").unwrap().map_while(Result::ok) {
             let (path, is_folder) = (entry.path(), entry.file_type().unwrap().is_dir());
@@ -70,7 +70,7 @@ impl Podman {
         let _ = janitor.arg(self.directory.path()).spawn();
     }
 
-    fn prepared(program: &Path) -> Option<Self> {
+    fn prepared(archive: impl FnOnce(&Path) -> PathBuf) -> Option<Self> {
         let has_programs = ["/usr/bin/podman", "/usr/sbin/runc", "/bin/busybox"]
             .iter()
             .all(|path| Path::new(path).exists());
@@ -79,7 +79,8 @@ impl Podman {
         }
         let podman = Self { directory: tempfile::tempdir().unwrap() };
         podman.write_program();
-        podman.make_image(program);
+        let archive = archive(podman.directory.path());
+        assert!(podman.run(&["import", archive.to_str().unwrap(), NAME]));
         Some(podman)
     }
 
@@ -149,29 +150,50 @@ impl Podman {
         fs::write(&program, text).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     }
+}
 
-    fn make_image(&self, program: &Path) {
-        let root = self.directory.path().join("image");
-        for folder in ["bin", "tmp", "etc", "root", "dev", "proc", "sys"] {
-            fs::create_dir_all(root.join(folder)).unwrap();
+/// An archive with the first level of this machine: empty directories, and its symlinks, such as `/bin`.
+fn frame(directory: &Path) -> PathBuf {
+    let root = directory.join("image");
+    fs::create_dir(&root).unwrap();
+    for entry in fs::read_dir("/").unwrap().map_while(Result::ok) {
+        let to = root.join(entry.file_name());
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            fs::create_dir(to).unwrap();
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(fs::read_link(entry.path()).unwrap(), to).unwrap();
         }
-        fs::set_permissions(root.join("tmp"), fs::Permissions::from_mode(0o1777)).unwrap();
-        fs::write(root.join("etc/passwd"), "root:x:0:0::/root:/bin/sh\n").unwrap();
-        fs::copy("/bin/busybox", root.join("bin/busybox")).unwrap();
-        for applet in APPLETS {
-            std::os::unix::fs::symlink("busybox", root.join("bin").join(applet)).unwrap();
-        }
-        for library in [Path::new("/bin/busybox"), program].into_iter().flat_map(libraries) {
-            let to = root.join(library.strip_prefix("/").unwrap());
-            fs::create_dir_all(to.parent().unwrap()).unwrap();
-            fs::copy(&library, to).unwrap();
-        }
-        let archive = self.directory.path().join("image.tar");
-        let mut tar = command(Path::new("tar"));
-        tar.arg("-C").arg(&root).arg("-cf").arg(&archive).arg(".");
-        assert!(tar.status().unwrap().success());
-        assert!(self.run(&["import", archive.to_str().unwrap(), NAME]));
     }
+    packed(directory, &root)
+}
+
+/// An archive with BusyBox and what `program` is linked with, in a directory.
+pub(crate) fn image(directory: &Path, program: &Path) -> PathBuf {
+    let root = directory.join("image");
+    for folder in ["bin", "tmp", "etc", "root", "dev", "proc", "sys"] {
+        fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    fs::set_permissions(root.join("tmp"), fs::Permissions::from_mode(0o1777)).unwrap();
+    fs::write(root.join("etc/passwd"), "root:x:0:0::/root:/bin/sh\n").unwrap();
+    fs::copy("/bin/busybox", root.join("bin/busybox")).unwrap();
+    for applet in APPLETS {
+        std::os::unix::fs::symlink("busybox", root.join("bin").join(applet)).unwrap();
+    }
+    for library in [Path::new("/bin/busybox"), program].into_iter().flat_map(libraries) {
+        let to = root.join(library.strip_prefix("/").unwrap());
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(&library, to).unwrap();
+    }
+    packed(directory, &root)
+}
+
+fn packed(directory: &Path, root: &Path) -> PathBuf {
+    let archive = directory.join("image.tar");
+    let mut tar = command(Path::new("tar"));
+    tar.arg("-C").arg(root).arg("-cf").arg(&archive).arg(".");
+    assert!(tar.status().unwrap().success());
+    archive
 }
 
 impl Drop for Podman {

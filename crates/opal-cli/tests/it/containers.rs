@@ -116,3 +116,24 @@ fn values_inside_a_new_container_are_not_read_while_planning() {
     assert!(Path::new(&opal.path()).exists());
     opal.call(&["task"]).code(65).says("the container is created when the block runs");
 }
+
+#[test]
+fn a_contract_with_a_new_container_runs_and_is_verified() {
+    let block = "        @file.copy(destination=\"/etc/x\", content=\"x\\n\")\n        cat /etc/x\n        \
+                 @file.directory(\"/etc/app\")";
+    let Some((podman, opal)) = engine(&task("", block)) else { return };
+    let before = podman.names();
+    let call = |words: &[&str]| opal.call(&[&["--root", "root"], words].concat());
+    call(&["plan", "task", "-o", "c.plan"]).code(0);
+    assert_eq!(podman.names(), before, "a contract makes no container");
+    for _ in 0..2 {
+        let ran = call(&["run", "--plan", "c.plan"]);
+        assert_eq!(ran.code(0).stdout, "x\n");
+    }
+    eventually("the containers are removed", || podman.names() == before);
+    let verified = call(&["verify", "task"]);
+    verified.says("the container is created when the block runs");
+    // An image that is not there any more.
+    assert!(podman.run(&["rmi", "--force", NAME]));
+    call(&["run", "--plan", "c.plan"]).code(69);
+}

@@ -297,20 +297,28 @@ fn after_a_thousand_interruptions_no_process_and_no_file_is_left_on_either_side(
             site.kill(|_| true);
             clean(&left);
         }
+        if round % 100 == 99 {
+            eprint(&format!("after {} rounds, {} left something", round + 1, faults.len()));
+            report(&mut counts);
+        }
     }
-    for (kind, Count { rounds, millis }) in &mut counts {
-        millis.sort_unstable();
-        let (middle, last) = (millis[millis.len() / 2], millis[millis.len() - 1]);
-        eprint(&format!(
-            "{kind}: {rounds} times, nothing left after {middle} ms (middle), {last} ms (last)"
-        ));
-    }
+    report(&mut counts);
     assert!(
         faults.is_empty(),
         "{} of {} rounds left something: {faults:#?}",
         faults.len(),
         rounds()
     );
+}
+
+fn report(counts: &mut BTreeMap<&str, Count>) {
+    for (kind, Count { rounds, millis }) in counts {
+        millis.sort_unstable();
+        let (middle, last) = (millis[millis.len() / 2], millis[millis.len() - 1]);
+        eprint(&format!(
+            "{kind}: {rounds} times, nothing left after {middle} ms (middle), {last} ms (last)"
+        ));
+    }
 }
 
 fn clean(left: &[String]) {

@@ -33,7 +33,7 @@ static OVER: LazyLock<Option<Over>> = LazyLock::new(|| {
     let over = std::env::var_os("OPAL_TEST_OVER")?;
     match over.to_str() {
         Some("ssh") => Sshd::start_for_root().map(Over::Ssh),
-        Some("podman") => Podman::whole(Path::new(PROGRAM)).map(Over::Podman),
+        Some("podman") => Podman::whole().map(Over::Podman),
         _ => panic!("`OPAL_TEST_OVER` is `ssh` or `podman`"),
     }
 });
