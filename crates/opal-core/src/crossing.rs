@@ -50,8 +50,30 @@ pub fn places(data: &Data) -> Option<(Vec<usize>, usize)> {
 pub fn member_key(member: &str, key: &str) -> Arc<str> {
     match key.strip_prefix("*/") {
         Some(rest) => format!("{member}/{rest}").into(),
+        // What is computed with an operator has brackets of its own.
+        None if is_bracketed(key) => format!("{member}/{key}").into(),
         None => format!("{member}/({key})").into(),
     }
+}
+
+/// Whether one pair of brackets is around all of a key. What is not in brackets has no operator, so two keys
+/// never become one.
+fn is_bracketed(key: &str) -> bool {
+    let inner = key.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let Some(inner) = inner else { return false };
+    let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);
+    for byte in inner.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_quoted => is_escaped = true,
+            b'"' => is_quoted = !is_quoted,
+            b'(' if !is_quoted => depth += 1,
+            b')' if !is_quoted && depth == 0 => return false,
+            b')' if !is_quoted => depth -= 1,
+            _ => {}
+        }
+    }
+    !is_quoted && depth == 0
 }
 
 /// A target, as a plan has it.
@@ -240,6 +262,20 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_of_members_have_one_pair_of_brackets() {
+        for (key, own) in [
+            ("*/env.X", "web1/env.X"),
+            ("*/app/env.X", "web1/app/env.X"),
+            ("(*/env.X + \"a\")", "web1/(*/env.X + \"a\")"),
+            ("((*/env.X + \"a\") + \")(\")", "web1/((*/env.X + \"a\") + \")(\")"),
+            ("lower(*/env.X)", "web1/(lower(*/env.X))"),
+            ("(a) + (b)", "web1/((a) + (b))"),
+        ] {
+            assert_eq!(&*member_key("web1", key), own);
+        }
+    }
 
     #[test]
     fn a_target_is_read_as_it_was_written() {
