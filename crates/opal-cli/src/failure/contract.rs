@@ -60,7 +60,9 @@ impl Refused<'_> {
             Refusal::Targets(found) => {
                 let message = format!("{refusal}; nothing was run");
                 let again = (self.again)();
-                Failure::new(Exit::Refused, message, machines(found, again.as_deref()))
+                let help = machines(found, again.as_deref());
+                let help = needed(found).map_or_else(|| help.clone(), |it| format!("{it}; {help}"));
+                Failure::new(Exit::Refused, message, help)
             }
             Refusal::HostKey(trouble) => {
                 let failure = Failure::target(trouble.clone());
@@ -125,6 +127,23 @@ pub(crate) fn differs(verdict: &Verdict, again: Option<&str>) -> Failure {
         }
         None => failure,
     }
+}
+
+/// What to do about machines that are missing, and whose values are in the plan.
+fn needed(found: &[Difference]) -> Option<String> {
+    let missing = found.iter().filter(|one| one.code == Drift::InfraMissing);
+    let names: BTreeSet<&str> = missing.filter_map(|one| one.machine.as_deref()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let it = match names.len() {
+        0 => return None,
+        1 => "it",
+        _ => "them",
+    };
+    let (listed, left_out) = (names.join(", "), names.join(":!"));
+    Some(format!(
+        "the plan needs values of {listed}, so `--force` cannot omit {it}; \
+         `--limit 'all:!{left_out}'` leaves {it} out of a fleet"
+    ))
 }
 
 /// What to do about machines that are not the contract's.
