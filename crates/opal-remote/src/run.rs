@@ -121,6 +121,7 @@ fn on_terminal(
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| keys.send(acting, sent, &is_over));
+        taker.has_terminal();
         let ended = follow(sent, &outputs, Some(keys), stop, &mut Screen::new(taker));
         is_over.store(true, Ordering::SeqCst);
         ended

@@ -123,6 +123,9 @@ pub trait Taker {
 
     /// Nothing has come for a while: what is held back only to see what follows may be shown.
     fn idle(&mut self) {}
+
+    /// The command has opal's terminal, on a target: from now on it draws on it.
+    fn has_terminal(&mut self) {}
 }
 
 /// A command and what holds for it.

@@ -32,6 +32,8 @@ impl Audience for Nobody {
         Ok(())
     }
 
+    fn has_terminal(&self, _: u64) {}
+
     fn progress(&self, _: &Progress<'_>) {}
 }
 

@@ -251,6 +251,8 @@ impl Audience for Witness {
         Ok(())
     }
 
+    fn has_terminal(&self, _: u64) {}
+
     fn progress(&self, progress: &Progress<'_>) {
         let running: Vec<_> = progress.running.iter().map(|it| it.text.text()).collect();
         let Progress { total, done, failed, .. } = progress;

@@ -34,6 +34,10 @@ pub trait Audience: Sync {
     /// An error says that nobody reads this stream any more.
     fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Closed>;
 
+    /// The step with this number runs on a target, and has opal's terminal: what it may draw there has been
+    /// decided already.
+    fn has_terminal(&self, number: u64);
+
     /// How far branches that run in parallel have come: reported at once, between the rest.
     fn progress(&self, progress: &Progress<'_>);
 }

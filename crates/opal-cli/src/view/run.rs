@@ -188,6 +188,10 @@ impl Audience for Live {
         self.0.lock().output(number, stream, bytes.bytes())
     }
 
+    fn has_terminal(&self, number: u64) {
+        self.0.lock().has_terminal(number);
+    }
+
     fn progress(&self, progress: &Progress<'_>) {
         let mut state = self.0.lock();
         state.progress(progress);

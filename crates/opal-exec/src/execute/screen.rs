@@ -111,6 +111,17 @@ impl<'p> Screen<'p> {
         }
     }
 
+    /// A step on a target has opal's terminal. Of what is held none has: branches have no input.
+    pub(super) fn has_terminal(&self, number: u64) {
+        match &self.above {
+            Some(above) => above.has_terminal(number),
+            None => {
+                let _turn = lock(&self.stalls.turn);
+                self.stalls.audience.has_terminal(number);
+            }
+        }
+    }
+
     /// Whether an event of this branch is lost.
     pub(super) fn is_cut(&self) -> bool {
         let is_cut = |above: &Arc<Self>| above.is_cut();

@@ -75,6 +75,10 @@ impl Taker for Show<'_> {
         tell(self.walk, &self.screen, self.number, stream, &scrubber.push(bytes))
     }
 
+    fn has_terminal(&mut self) {
+        self.screen.has_terminal(self.number);
+    }
+
     fn idle(&mut self) {
         // The next bytes say it again.
         let _ = self.pause();

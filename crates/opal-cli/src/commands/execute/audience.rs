@@ -116,6 +116,10 @@ impl Audience for RunAudience<'_> {
         self.live.output(number, stream, bytes)
     }
 
+    fn has_terminal(&self, number: u64) {
+        self.live.has_terminal(number);
+    }
+
     fn progress(&self, progress: &Progress<'_>) {
         self.live.progress(progress);
     }

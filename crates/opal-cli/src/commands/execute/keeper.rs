@@ -42,6 +42,10 @@ impl Audience for Unmoved<'_> {
         Ok(())
     }
 
+    fn has_terminal(&self, number: u64) {
+        self.0.has_terminal(number);
+    }
+
     fn progress(&self, progress: &Progress<'_>) {
         self.0.progress(progress);
     }

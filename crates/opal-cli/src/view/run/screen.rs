@@ -105,11 +105,6 @@ impl Screen {
         self.terminal.is_some()
     }
 
-    /// A step has the terminal to itself.
-    pub(super) fn is_raw(&self) -> bool {
-        self.terminal.as_ref().is_some_and(|terminal| terminal.is_raw())
-    }
-
     pub(super) fn columns(&self) -> Option<usize> {
         self.terminal.as_ref().map(|terminal| terminal.columns())
     }

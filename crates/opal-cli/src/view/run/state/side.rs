@@ -74,11 +74,15 @@ impl State {
         let Some(foreign) = self.foreign.get_mut(&number).filter(|_| is_seen) else {
             return self.screen.output(to, bytes);
         };
-        // If others run beside it, one of them may have the terminal.
-        let is_alone = self.running.len() == 1 && self.running.contains_key(&number);
-        foreign.has_terminal |= is_alone && self.screen.is_raw();
         let passed = foreign.pass(stream, bytes);
         self.screen.output(to, &passed)
+    }
+
+    /// A step on a target has opal's terminal.
+    pub(in crate::view::run) fn has_terminal(&mut self, number: u64) {
+        if let Some(foreign) = self.foreign.get_mut(&number) {
+            foreign.has_terminal = true;
+        }
     }
 
     /// A step on a target has ended, and its colours with it.

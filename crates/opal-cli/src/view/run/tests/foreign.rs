@@ -12,8 +12,8 @@ use crate::view::run::{Style, Talk};
 
 const ODD: &str = "a\x1b]52;c;aGk=\x07\x1b[31mb\x1b[2J";
 
-/// What is shown of `ODD` that a step prints.
-fn shown_of(style: Style, target: Option<&str>, is_raw: bool, beside: bool) -> String {
+/// What is shown of `ODD` that step 7 prints. The terminal is raw if a step has it.
+fn shown_of(style: Style, target: Option<&str>, has_terminal: Option<u64>) -> String {
     let mut play = Play::new(Style { talk: Talk::Quiet, ..style });
     let tell = |number, kind| {
         let target = target.filter(|_| number == 7).map(Into::into);
@@ -24,10 +24,9 @@ fn shown_of(style: Style, target: Option<&str>, is_raw: bool, beside: bool) -> S
         Kind::Started(Started { text, is_block: false, ..records::started(number, "a") })
     };
     tell(7, started(7));
-    if beside {
-        tell(8, started(8));
-    }
-    play.is_raw.store(is_raw, Ordering::SeqCst);
+    tell(8, started(8));
+    play.is_raw.store(has_terminal.is_some(), Ordering::SeqCst);
+    has_terminal.into_iter().for_each(|number| play.live.has_terminal(number));
     play.print(7, Stream::Stdout, ODD);
     tell(7, Kind::Finished(records::finished(7, "a", End::Done, 0)));
     play.number = 8;
@@ -38,12 +37,12 @@ fn shown_of(style: Style, target: Option<&str>, is_raw: bool, beside: bool) -> S
 fn on_a_terminal_only_text_and_colours_of_a_target_are_shown() {
     let whole = format!(">{ODD}");
     let plain = ">a\x1b[31mb>\x1b[0m";
-    assert_eq!(shown_of(TERMINAL, Some("web1"), false, false), plain);
-    assert_eq!(shown_of(TERMINAL, None, false, false), whole);
+    assert_eq!(shown_of(TERMINAL, Some("web1"), None), plain);
+    assert_eq!(shown_of(TERMINAL, None, None), whole);
     for style in [PLAIN, QUIET] {
-        assert_eq!(shown_of(style, Some("web1"), false, false), whole);
+        assert_eq!(shown_of(style, Some("web1"), None), whole);
     }
     // A program that has the terminal may draw, unless it is another one that has it.
-    assert_eq!(shown_of(TERMINAL, Some("web1"), true, false), whole);
-    assert_eq!(shown_of(TERMINAL, Some("web1"), true, true), plain);
+    assert_eq!(shown_of(TERMINAL, Some("web1"), Some(7)), whole);
+    assert_eq!(shown_of(TERMINAL, Some("web1"), Some(8)), plain);
 }
