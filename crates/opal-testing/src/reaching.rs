@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use opal_core::crossing::Crossing;
 use opal_core::message;
@@ -12,6 +13,9 @@ use opal_session::targets::{Access, Reach, Reached};
 
 use crate::{LoggedSession, MemoryWorld};
 
+/// Nobody comes any more.
+const TOO_LONG: Duration = Duration::from_secs(20);
+
 /// Targets by their names, with `/` between those of a way.
 #[derive(Debug, Default)]
 pub struct LoggedReach {
@@ -19,6 +23,9 @@ pub struct LoggedReach {
     absent: BTreeSet<String>,
     /// Every way that was asked for, in order.
     asked: Mutex<Vec<String>>,
+    /// Ways that end with this name are reached when so many are asked for at the same time.
+    meeting: Option<(String, usize)>,
+    met: (Mutex<usize>, Condvar),
 }
 
 impl LoggedReach {
@@ -34,6 +41,27 @@ impl LoggedReach {
     pub fn absent(mut self, name: &str) -> Self {
         self.absent.insert(name.to_owned());
         self
+    }
+
+    /// Targets with this name, on whatever way, are reached when so many of them are asked for at the same
+    /// time.
+    #[must_use]
+    pub fn meeting(mut self, name: &str, count: usize) -> Self {
+        self.meeting = Some((name.to_owned(), count));
+        self
+    }
+
+    /// Whether all who were to come have come.
+    fn meets(&self, name: &str) -> bool {
+        let Some((_, count)) = self.meeting.as_ref().filter(|(it, _)| it == name) else {
+            return true;
+        };
+        let (met, changed) = &self.met;
+        let mut here = met.lock().unwrap_or_else(PoisonError::into_inner);
+        *here += 1;
+        changed.notify_all();
+        let waited = changed.wait_timeout_while(here, TOO_LONG, |here| *here < *count);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
     /// What the session of a target was asked.
@@ -55,7 +83,8 @@ impl Reach for LoggedReach {
         let name = names.join("/");
         let asked = format!("{name} {access:?}");
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
-        if self.absent.contains(&name) {
+        let last = names.last().copied().unwrap_or_default();
+        if self.absent.contains(&name) || !self.meets(last) {
             let message = message!("host unreachable: `", name.as_str(), "`");
             return Err(Trouble::new(TroubleKind::Unreachable, message, "start it"));
         }

@@ -17,7 +17,6 @@ use std::path::Path;
 
 use super::rehearse::{Here, Rehearsal};
 use crate::error::StepError;
-use crate::spot::member_block;
 
 const NOT_YET: &str = "the container is created when the block runs";
 
@@ -86,14 +85,7 @@ impl Stage for Pretend<'_, '_> {
 
     fn fleet(&mut self, fleet: &Fleet) -> Result<(), Halt> {
         if !std::mem::replace(&mut self.is_walked, true) {
-            let crossed = self.rehearsal.cross_all(self.here, &fleet.crossings, fleet.most);
-            for (crossing, crossed) in fleet.crossings.iter().zip(crossed) {
-                let mut here = self.here.clone();
-                let name = crossing.target.name.as_str();
-                self.rehearsal.sight(&here, crossing, &crossed);
-                here.go_to(name, crossed);
-                self.rehearsal.block(member_block(self.step, name), here);
-            }
+            self.rehearsal.fleet(self.step, self.here, fleet);
         }
         Ok(())
     }

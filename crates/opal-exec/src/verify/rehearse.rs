@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use opal_core::action::Fleet;
 use opal_core::crossing::Crossing;
 use opal_core::decorator::Descriptor;
 use opal_core::plan::{Mode, Node, Step};
@@ -19,7 +20,8 @@ use super::resource::{limit, out_of_time};
 use super::survey::{Sighting, Survey};
 use crate::error::{Bug, StepError};
 use crate::execute::{Ends, Values, follow, inputs, is_open, moves, unknown_values};
-use crate::spot::{Site, Spot};
+use crate::spot::{Site, Spot, member_block};
+use crate::threads::STACK_BYTES;
 use opal_core::shell::Movement;
 use opal_session::stop::Order;
 use opal_session::targets::Access;
@@ -62,8 +64,7 @@ const TICK: Duration = Duration::from_millis(20);
 
 /// Every resource and every target, in the order of the plan.
 pub(super) fn rehearse<'p>(survey: &Survey<'p>) -> (Vec<Found<'p>>, Vec<Sighting>) {
-    let (found, targets) = (Vec::new(), Vec::new());
-    let mut rehearsal = Rehearsal { survey: *survey, found, targets, silent: None };
+    let mut rehearsal = Rehearsal::new(*survey);
     let (base, directory): (Arc<Path>, _) = (survey.base.into(), survey.start.into());
     let sources = Arc::clone(&base);
     let spot = Spot { site: None, base, sources, directory, environment: Arc::default() };
@@ -84,6 +85,10 @@ pub(super) struct Rehearsal<'p> {
 }
 
 impl<'p> Rehearsal<'p> {
+    fn new(survey: Survey<'p>) -> Self {
+        Self { survey, found: Vec::new(), targets: Vec::new(), silent: None }
+    }
+
     pub(super) fn block(&mut self, steps: &'p [Step], mut here: Here) {
         steps.iter().for_each(|step| self.step(step, &mut here));
     }
@@ -215,28 +220,44 @@ impl<'p> Rehearsal<'p> {
         Site::cross(reach, site, crossing, is_member, Access::ReadOnly, stop)
     }
 
-    /// All targets of a fleet, several at a time: one that does not answer holds up no other one.
-    pub(super) fn cross_all(&self, here: &Here, all: &[Crossing], most: usize) -> Vec<Crossed> {
-        let crossed: Vec<OnceLock<Crossed>> = all.iter().map(|_| OnceLock::new()).collect();
+    /// The block of a fleet on all of its targets, several at a time: one that does not answer holds up no
+    /// other one, and neither does a user or a container on it.
+    pub(super) fn fleet(&mut self, step: &'p Step, here: &Here, fleet: &Fleet) {
+        let (survey, all) = (self.survey, &fleet.crossings);
+        let members: Vec<OnceLock<Self>> = all.iter().map(|_| OnceLock::new()).collect();
         let next = AtomicUsize::new(0);
         let work = || {
             while let Some(index) = Some(next.fetch_add(1, Ordering::SeqCst))
-                && let (Some(crossing), Some(place)) = (all.get(index), crossed.get(index))
+                && let (Some(crossing), Some(place)) = (all.get(index), members.get(index))
             {
-                let _ = place.set(self.cross(here, crossing, true));
+                let mut own = Self::new(survey);
+                own.member(step, here.clone(), crossing);
+                let _ = place.set(own);
             }
         };
         thread::scope(|scope| {
-            for _ in 1..most.min(all.len()) {
+            for _ in 1..fleet.most.min(all.len()) {
+                let thread = thread::Builder::new().stack_size(STACK_BYTES);
                 // With fewer threads it takes longer, and that is all.
-                if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                if thread.spawn_scoped(scope, work).is_err() {
                     break;
                 }
             }
             work();
         });
-        let lost = || Err(StepError::VerificationStopped.into());
-        crossed.into_iter().map(|place| place.into_inner().unwrap_or_else(lost)).collect()
+        for own in members.into_iter().filter_map(OnceLock::into_inner) {
+            self.found.extend(own.found);
+            self.targets.extend(own.targets);
+            self.silent = self.silent.take().or(own.silent);
+        }
+    }
+
+    fn member(&mut self, step: &'p Step, mut here: Here, crossing: &Crossing) {
+        let crossed = self.cross(&here, crossing, true);
+        let name = crossing.target.name.as_str();
+        self.sight(&here, crossing, &crossed);
+        here.go_to(name, crossed);
+        self.block(member_block(step, name), here);
     }
 
     /// Notes whether a target was reached; what is inside of one that was not is not known.

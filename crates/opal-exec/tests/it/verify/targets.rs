@@ -44,6 +44,19 @@ fn each_target_of_a_fleet_has_a_row_and_one_that_is_not_reached_blocks_only_its_
 }
 
 #[test]
+fn users_on_the_targets_of_a_fleet_are_reached_at_the_same_time() {
+    let source = "@ssh.hosts([\"a\", \"b\", \"c\"]) {\n    @as(\"root\") {\n        \
+                  @file.directory(\"/srv\", id=\"top\")\n    }\n}\n";
+    let (looked, reach) = look(source, LoggedReach::default().meeting("root", 3));
+    assert_eq!(rows(&looked), ["a/root top missing", "b/root top missing", "c/root top missing"]);
+    assert_eq!(reach.asked().len(), 6);
+    // A limit of the block holds here too: nobody waits for more than it lets in.
+    let source = source.replace("]) {", "], max_concurrency=2) {");
+    let (looked, _) = look(&source, LoggedReach::default().meeting("root", 2));
+    assert_eq!(rows(&looked).len(), 3);
+}
+
+#[test]
 fn what_is_inside_a_target_that_is_not_reached_is_blocked_too() {
     let source = "@ssh.host(\"a\") {\n    @as(\"root\") {\n        @file.directory(\"/srv\", id=\"top\")\n    }\n}\n";
     let (looked, reach) = look(source, LoggedReach::default().absent("a"));
