@@ -60,7 +60,8 @@ impl Caller {
     ) -> Result<Dialled, DialError> {
         let (connect_timeout, keys) = (Duration::from_secs(20), self.keys.clone());
         let is_batch = self.asker.is_none();
-        let ssh = SshOptions { connect_timeout, keys, is_batch, ..SshOptions::default() };
+        let mut ssh = SshOptions::default();
+        (ssh.connect_timeout, ssh.keys, ssh.is_batch) = (connect_timeout, keys, is_batch);
         let (origin, programs, timing) = (&self.origin, &self.programs, self.timing);
         let password = self.password.as_ref();
         let options =
