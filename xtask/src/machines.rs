@@ -22,6 +22,18 @@ const MACHINES: [(&str, &str, &str, &str); 2] = [
     ),
 ];
 
+/// What is otherwise in the emulator. The first five need orphans to come to the helper
+/// (`PR_SET_CHILD_SUBREAPER`), which qemu 7.2 refuses. The last one needs opal and the target to be one
+/// machine, which machines of two kinds are not.
+const NOT_IN_QEMU: [&str; 6] = [
+    "session::stopping::a_server_of_an_earlier_step_survives_a_later_time_limit_and_not_the_end_of_all",
+    "session::stopping::a_time_limit_ends_a_command_and_every_descendant",
+    "session::stopping::one_branch_is_stopped_and_the_others_go_on",
+    "session::stopping::the_order_to_kill_waits_for_nobody",
+    "session::stopping::what_ignores_an_interrupt_gets_another_signal_once_the_others_have_ended",
+    "resources::template::a_template_is_not_rendered_into_itself",
+];
+
 pub(crate) fn test(root: &Path) -> Result<(), String> {
     provide(root, "qemu-user-static", &["test", "-x", MACHINES[0].3]);
     for (target, package, linker, emulator) in MACHINES {
@@ -36,7 +48,8 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
         run_with(root, &variables, &[&build[..], &["--target-dir", "target/machines"]].concat())?;
         let helper = script(root, target, emulator)?;
         let tests = ["cargo", "test", "-p", "opal-target", "--test", "it", "--"];
-        let line = [&tests[..], &["session::", "resources::"]].concat();
+        let skipped: Vec<&str> = NOT_IN_QEMU.iter().flat_map(|name| ["--skip", name]).collect();
+        let line = [&tests[..], &["session::", "resources::"], &skipped].concat();
         run_with(root, &[("OPAL_TEST_HELPER", &helper)], &line)?;
     }
     Ok(())
@@ -47,7 +60,8 @@ fn script(root: &Path, target: &str, emulator: &str) -> Result<String, String> {
     let folder = root.join("target/machines").join(target);
     let helper = folder.join("debug/opal-target");
     let script = folder.join("opal-target");
-    let text = format!("#!/bin/sh\nexec {emulator} '{}' \"$@\"\n", helper.display());
+    // Other shells drop the functions that are in the environment of bash, or take them for their own.
+    let text = format!("#!/bin/bash -p\nexec {emulator} '{}' \"$@\"\n", helper.display());
     std::fs::write(&script, text)
         .and_then(|()| std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)))
         .map_err(|error| format!("`{}` cannot be written: {error}", script.display()))?;
