@@ -67,7 +67,7 @@ fn branch(config: &Config, step: &Step, registry: &Registry) -> Statement {
             None => Expr { kind: ExprKind::Literal(Value::Array(items.clone())), span: *span },
         };
         let names = vec![Name { text: ITEM.to_owned(), span: *span }];
-        let kind = StatementKind::For { names, over, body: block(inner) };
+        let kind = StatementKind::For { names, over: Box::new(over), body: block(inner) };
         inner = Statement { kind, span: *span };
     }
     inner
@@ -93,7 +93,7 @@ fn argument(argument: &Argument, step: &Step, registry: &Registry) -> unit::Argu
         Given::Open { .. } => expression(&argument.value.to_string(), registry, span).kind,
         Given::Regex(text) => ExprKind::Regex(text.clone()),
         Given::Command { text, plain: true } => literal(text),
-        Given::Command { text, plain: false } => ExprKind::Reference(Reference {
+        Given::Command { text, plain: false } => ExprKind::Reference(Box::new(Reference {
             path: Name { text: "raw".to_owned(), span },
             args: vec![unit::Argument {
                 name: None,
@@ -103,7 +103,7 @@ fn argument(argument: &Argument, step: &Step, registry: &Registry) -> unit::Argu
             called: true,
             access: Vec::new(),
             span,
-        }),
+        })),
     };
     let name = Name { text: argument.param.name.to_owned(), span };
     unit::Argument { name: Some(name), value: Expr { kind, span }, span }
@@ -120,7 +120,7 @@ fn named(name: &str, value: Value, span: Span) -> unit::Argument {
 
 fn call(path: &str, args: Vec<unit::Argument>, block: Option<Block>, span: Span) -> Statement {
     let path = Name { text: path.to_owned(), span };
-    statement(Work::Call(Call { path, args, block, text: None, span }), span)
+    statement(Work::Call(Box::new(Call { path, args, block, text: None, span })), span)
 }
 
 fn statement(work: Work, span: Span) -> Statement {

@@ -11,6 +11,8 @@ mod proofs;
 mod statements;
 mod steps;
 
+use std::cell::OnceCell;
+
 use opal_core::{Diagnostic, Registry, Span};
 use opal_syntax::cursor::{Cursor, Item};
 use opal_syntax::{Parse, SyntaxKind};
@@ -85,8 +87,8 @@ pub(crate) struct Lower<'p> {
     proofs: proofs::Proofs,
     /// Pieces of the texts that are being read: kept for its memory.
     pieces: Vec<Piece>,
-    /// The text has carriage returns.
-    has_returns: bool,
+    /// The text has carriage returns: known once a step is read.
+    has_returns: OnceCell<bool>,
 }
 
 impl<'p> Lower<'p> {
@@ -101,10 +103,11 @@ impl<'p> Lower<'p> {
             group: None,
             proofs: proofs::Proofs::default(),
             pieces: Vec::new(),
-            has_returns: text.contains('\r'),
+            has_returns: OnceCell::new(),
         }
     }
 
+    #[inline]
     fn next(&mut self) -> Option<Item> {
         let item = self.cursor.next();
         if let Some(Item::Token { span, .. }) = item {
@@ -118,6 +121,11 @@ impl<'p> Lower<'p> {
         self.places.map_or(span, |literal| literal.place(span))
     }
 
+    fn has_returns(&self) -> bool {
+        *self.has_returns.get_or_init(|| self.text.contains('\r'))
+    }
+
+    #[inline]
     fn slice(&self, span: Span) -> &'p str {
         &self.text[span.range()]
     }
@@ -150,6 +158,7 @@ impl<'p> Lower<'p> {
     }
 
     /// The next child of the node that has begun; none at its end, which is then consumed.
+    #[inline]
     fn child(&mut self) -> Option<Child> {
         match self.next()? {
             Item::Start { kind, data } => Some(Child::Node { kind, data }),

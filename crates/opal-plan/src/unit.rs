@@ -141,6 +141,7 @@ pub struct Statement {
     pub span: Span,
 }
 
+/// Most statements are short commands, of which a file has many: what is larger is in a box.
 #[derive(Debug)]
 pub enum StatementKind {
     Var {
@@ -160,11 +161,11 @@ pub enum StatementKind {
     },
     For {
         names: Vec<Name>,
-        over: Expr,
+        over: Box<Expr>,
         body: Block,
     },
     While {
-        condition: Expr,
+        condition: Box<Expr>,
         body: Block,
     },
     Try {
@@ -175,11 +176,11 @@ pub enum StatementKind {
     Block(Block),
     Let {
         name: Name,
-        source: Call,
+        source: Box<Call>,
         access: Vec<Access>,
     },
     /// A value decorator alone on its line.
-    Require(Reference),
+    Require(Box<Reference>),
     Step(Step),
 }
 
@@ -237,5 +238,16 @@ impl StatementKind {
             }
             Self::Var { .. } | Self::Assign { .. } | Self::Require(_) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_large_file_has_many_of_is_small() {
+        assert!(size_of::<Statement>() <= 112, "{}", size_of::<Statement>());
+        assert!(size_of::<Piece>() <= 32, "{}", size_of::<Piece>());
     }
 }

@@ -185,7 +185,8 @@ fn hook(hook: &HookStep) -> Statement {
                 Filled::Text(text) => Piece::Text(word_of(text)),
                 Filled::Variable { name, default } => {
                     let place = Context::new(Place::Word).starts_word(at == 0);
-                    Piece::Reference(variable(name, default), place.whole_word(parts.len() == 1))
+                    let reference = Box::new(variable(name, default));
+                    Piece::Reference(reference, place.whole_word(parts.len() == 1))
                 }
             })),
         }
@@ -289,7 +290,7 @@ fn secret(at: &str) -> Expr {
         access: Vec::new(),
         span: HERE,
     };
-    Expr { kind: ExprKind::Reference(reference), span: HERE }
+    Expr { kind: ExprKind::Reference(Box::new(reference)), span: HERE }
 }
 
 fn name(text: &str) -> Name {
@@ -309,7 +310,8 @@ fn block(statements: Vec<Statement>) -> Block {
 }
 
 fn call(path: &str, args: Vec<Argument>, block: Option<Block>) -> Statement {
-    statement(Work::Call(Call { path: name(path), args, block, text: None, span: HERE }))
+    let call = Call { path: name(path), args, block, text: None, span: HERE };
+    statement(Work::Call(Box::new(call)))
 }
 
 fn statement(work: Work) -> Statement {

@@ -45,7 +45,7 @@ impl Lower<'_> {
             Binary => self.binary(),
             SyntaxKind::Name => self.bare_name(),
             FnCall => self.function_call(),
-            Ref => ExprKind::Reference(self.reference()),
+            Ref => ExprKind::Reference(Box::new(self.reference())),
             SyntaxKind::Access => self.access_expression(),
             _ => {
                 self.finish();

@@ -258,13 +258,13 @@ impl Lower<'_> {
                 Child::Node { .. } => self.finish(),
             }
         }
-        let over = over.unwrap_or_else(|| self.missing());
+        let over = Box::new(over.unwrap_or_else(|| self.missing()));
         Some(StatementKind::For { names, over, body })
     }
 
     fn r#while(&mut self) -> Option<StatementKind> {
         let (condition, body) = self.head_and_block();
-        let condition = condition.unwrap_or_else(|| self.missing());
+        let condition = Box::new(condition.unwrap_or_else(|| self.missing()));
         Some(StatementKind::While { condition, body })
     }
 
@@ -290,7 +290,7 @@ impl Lower<'_> {
         while let Some(child) = self.child() {
             match child {
                 Child::Token { kind: Ident, span, .. } => name = Some(self.name(span)),
-                Child::Node { kind: Call, .. } => source = Some(self.call(&mut access)),
+                Child::Node { kind: Call, .. } => source = Some(Box::new(self.call(&mut access))),
                 Child::Node { .. } => self.finish(),
                 Child::Token { .. } => {}
             }
@@ -302,7 +302,7 @@ impl Lower<'_> {
         let mut reference = None;
         while let Some(child) = self.child() {
             if let Child::Node { .. } = child {
-                reference = Some(self.reference());
+                reference = Some(Box::new(self.reference()));
             }
         }
         reference.map(StatementKind::Require)

@@ -21,7 +21,7 @@ impl Lower<'_> {
                 self.prove(&mut text);
                 Some(single(Work::Shell(text)))
             }
-            SyntaxKind::Call => Some(single(Work::Call(self.call(&mut Vec::new())))),
+            SyntaxKind::Call => Some(single(Work::Call(Box::new(self.call(&mut Vec::new()))))),
             _ => self.chain(),
         }
     }
@@ -52,7 +52,7 @@ impl Lower<'_> {
                     operands.push((operator, Operand { work, redirects: Vec::new() }));
                 }
                 Child::Node { kind: SyntaxKind::Call, .. } => {
-                    let work = Work::Call(self.call(&mut Vec::new()));
+                    let work = Work::Call(Box::new(self.call(&mut Vec::new())));
                     operands.push((operator, Operand { work, redirects: Vec::new() }));
                 }
                 Child::Node { .. } => self.finish(),
@@ -84,7 +84,7 @@ impl Lower<'_> {
                     target = Some(Target::Decorator(self.call(&mut Vec::new())));
                 }
                 Child::Node { data, .. } => {
-                    let reference = self.reference();
+                    let reference = Box::new(self.reference());
                     text.pieces.push(Piece::Reference(reference, Context::from_bits(data)));
                 }
             }
@@ -125,7 +125,7 @@ impl Lower<'_> {
             match child {
                 Child::Token { kind, span, .. } => self.piece(kind, span, &mut pieces),
                 Child::Node { kind: TextRef, data } => {
-                    let reference = self.reference();
+                    let reference = Box::new(self.reference());
                     pieces.push(Piece::Reference(reference, Context::from_bits(data)));
                 }
                 Child::Node { .. } => self.finish(),
@@ -167,7 +167,7 @@ impl Lower<'_> {
             }
             ShellEscape => "@".into(),
             _ => match self.slice(span) {
-                text if self.has_returns && text.contains('\r') => {
+                text if self.has_returns() && text.contains('\r') => {
                     text.replace("\r\n", "\n").into()
                 }
                 text => text.into(),

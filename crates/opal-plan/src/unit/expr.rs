@@ -40,7 +40,7 @@ pub enum ExprKind {
         name: Name,
         args: Vec<Argument>,
     },
-    Reference(Reference),
+    Reference(Box<Reference>),
     Access {
         base: Box<Expr>,
         access: Vec<Access>,

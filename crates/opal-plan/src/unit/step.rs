@@ -22,7 +22,7 @@ impl Step {
     pub fn dependency(&self) -> Option<&Call> {
         let Work::Call(call) = &self.first.work else { return None };
         let is_alone = self.rest.is_empty() && self.first.redirects.is_empty();
-        call.function().filter(|(kind, _)| is_alone && *kind == CallKind::First).map(|_| call)
+        call.function().filter(|(kind, _)| is_alone && *kind == CallKind::First).map(|_| &**call)
     }
 }
 
@@ -35,7 +35,7 @@ pub struct Operand {
 #[derive(Debug)]
 pub enum Work {
     Shell(ShellText),
-    Call(Call),
+    Call(Box<Call>),
 }
 
 #[derive(Debug)]
@@ -65,7 +65,7 @@ pub enum Piece {
     Text(String),
     /// `@name.ext`: text, unless it is a typo.
     AtWord(Name),
-    Reference(Reference, Context),
+    Reference(Box<Reference>, Context),
 }
 
 impl Piece {
