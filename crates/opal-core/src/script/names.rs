@@ -88,7 +88,10 @@ pub fn is_run_by_program(name: &str) -> bool {
 /// The row of a variable that is interpreted.
 #[must_use]
 pub fn interpreted(name: &str) -> Option<&'static InterpretedName> {
-    INTERPRETED.iter().find(|row| match row.name.strip_suffix('*') {
+    // Most names have nothing in common with the table.
+    let first = name.as_bytes().first();
+    let mut near = INTERPRETED.iter().filter(|row| row.name.as_bytes().first() == first);
+    near.find(|row| match row.name.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
         None => row.name == name,
     })

@@ -269,10 +269,9 @@ impl<'t> Flow<'t> {
     pub(super) fn beginning_of_text(&self, word: &Word) -> usize {
         let text = self.text(&word.at);
         // An element of a list: `[KEY]=…`.
-        if let (b'[', Some(end)) = (
-            text.first().copied().unwrap_or_default(),
-            text.windows(2).position(|pair| pair == b"]="),
-        ) {
+        if text.first() == Some(&b'[')
+            && let Some(end) = text.windows(2).position(|pair| pair == b"]=")
+        {
             return word.at.start + end + 2;
         }
         let assigned = word.assigned.as_ref();

@@ -79,6 +79,7 @@ impl<'t> Reader<'t> {
         self.ahead(0)
     }
 
+    #[inline]
     pub(super) fn ahead(&self, by: usize) -> Option<u8> {
         self.src[..self.end].get(self.at + by).copied()
     }
