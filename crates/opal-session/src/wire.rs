@@ -53,7 +53,7 @@ use std::time::Duration;
 pub const VERSION: u32 = 1;
 
 /// Version and sources of what serves and asks: only the same build understands itself.
-pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("OPAL_BUILD"));
+pub const BUILD: &str = env!("OPAL_BUILD");
 
 /// The payload of one frame.
 pub const MAX_FRAME: usize = 1024 * 1024;
