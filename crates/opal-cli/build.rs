@@ -1,8 +1,12 @@
-//! Puts the pages of `docs/errors` into the binary, for `opal explain`.
+//! Puts the pages of `docs/errors` into the binary, for `opal explain`: packed, because few runs read them.
+//! Has the programs linked so that they start sooner (`docs/decisions/0010-release-profile.md`).
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
 use std::{fs, io};
+
+use miniz_oxide::deflate::compress_to_vec;
 
 #[expect(
     clippy::disallowed_methods,
@@ -13,6 +17,9 @@ fn variable(name: &str) -> io::Result<String> {
 }
 
 fn main() -> io::Result<()> {
+    if variable("CARGO_CFG_TARGET_ENV")? == "gnu" && variable("HOST")? == variable("TARGET")? {
+        link_for_this_machine();
+    }
     let root = variable("CARGO_MANIFEST_DIR")?;
     let pages = Path::new(&root).join("../../docs/errors");
     let mut names = Vec::new();
@@ -20,16 +27,40 @@ fn main() -> io::Result<()> {
         let path = entry?.path();
         let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
         if name != "README" && path.extension().is_some_and(|extension| extension == "md") {
-            names.push((name, path.canonicalize()?));
+            names.push((name, fs::read_to_string(&path)?));
         }
     }
     names.sort();
-    let mut code = String::from("&[\n");
-    for (name, path) in &names {
-        let _ = writeln!(code, "    ({name:?}, include_str!({:?})),", path.display().to_string());
+    let (mut lengths, mut all) = (String::from("&[\n"), String::new());
+    for (name, page) in &names {
+        let _ = writeln!(lengths, "    ({name:?}, {}),", page.len());
+        all.push_str(page);
     }
-    code.push(']');
-    fs::write(Path::new(&variable("OUT_DIR")?).join("pages.rs"), code)?;
+    lengths.push(']');
+    let out = variable("OUT_DIR")?;
+    fs::write(Path::new(&out).join("pages.rs"), lengths)?;
+    fs::write(Path::new(&out).join("pages.packed"), compress_to_vec(all.as_bytes(), 9))?;
     println!("cargo::rerun-if-changed={}", pages.display());
     Ok(())
+}
+
+/// The oldest C library whose loader reads packed addresses.
+const PACKED_SINCE: (u32, u32) = (2, 36);
+
+fn link_for_this_machine() {
+    // One library less to load: what unwinds a panic is in the program.
+    println!("cargo::rustc-link-lib=static:-bundle=gcc_eh");
+    // A linker that cannot pack says so, and goes on.
+    if c_library().is_some_and(|version| version >= PACKED_SINCE) {
+        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+    }
+}
+
+/// The version of the C library of this machine.
+fn c_library() -> Option<(u32, u32)> {
+    #[expect(clippy::disallowed_methods, reason = "a build script asks and waits for the answer")]
+    let answer = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
+    let answer = String::from_utf8(answer.stdout).ok()?;
+    let (major, minor) = answer.trim().strip_prefix("glibc ")?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }

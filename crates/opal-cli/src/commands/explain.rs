@@ -1,14 +1,17 @@
 //! `opal explain`: error codes and decorators.
 
 use clap::ArgMatches;
+use miniz_oxide::inflate::decompress_to_vec;
 use opal_core::{Code, suggest};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::view;
 
-/// The pages of `docs/errors`, by code.
-const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+/// The pages of `docs/errors`, one after the other.
+const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/pages.packed"));
+/// Their codes and how many bytes each has, in their order.
+const LENGTHS: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let json = matches.get_flag("json");
@@ -30,7 +33,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         };
         return Err(Failure::usage(format!("unknown error code `{topic}`"), help));
     };
-    view::explain::code(code, page(code), json)
+    view::explain::code(code, &page(code), json)
 }
 
 /// `E04`, `w12345`: a letter and digits.
@@ -39,9 +42,14 @@ fn looks_like_a_code(topic: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn page(code: Code) -> &'static str {
-    let found = PAGES.iter().find(|(id, _)| *id == code.as_str());
-    found.map_or("", |(_, page)| page)
+fn page(code: Code) -> String {
+    let before = LENGTHS.iter().take_while(|(id, _)| *id != code.as_str());
+    let start: usize = before.map(|(_, length)| length).sum();
+    let length = LENGTHS.iter().find(|(id, _)| *id == code.as_str()).map_or(0, |(_, it)| *it);
+    // The build packed them.
+    let all = decompress_to_vec(PACKED).unwrap_or_default();
+    let page = all.get(start..start + length).unwrap_or_default();
+    String::from_utf8_lossy(page).into_owned()
 }
 
 fn decorator(context: &Context<'_>, path: &str, json: bool) -> Result<Exit, Failure> {
