@@ -8,6 +8,7 @@
 //! are wrapped or grouped.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use super::sequence::{self, Sequence};
 
@@ -181,11 +182,12 @@ impl<'a> Loose<'a> {
 
 /// Two bytes at a time, without a branch: in text, the place of the next blank cannot be predicted.
 fn loosen(block: &[u8; BLOCK], out: &mut [u8; BLOCK + 1]) -> usize {
+    let table: &[Pair; 1 << 14] = &PAIRS;
     let mut length = 0;
     for eight in block.as_chunks().0 {
         let pairs = pairs(u64::from_le_bytes(*eight));
         for shift in [0, 16, 32, 48] {
-            let Pair { bytes, count } = PAIRS[(pairs >> shift) as usize % PAIRS.len()];
+            let Pair { bytes, count } = table[(pairs >> shift) as usize % table.len()];
             let at = length % BLOCK;
             [out[at], out[at + 1]] = bytes;
             length += usize::from(count);
@@ -201,19 +203,17 @@ struct Pair {
     count: u16,
 }
 
-/// For each two bytes of seven bits, the second of which is the upper one.
-static PAIRS: [Pair; 1 << 14] = {
-    let mut pairs = [Pair { bytes: [0; 2], count: 0 }; 1 << 14];
-    let mut index = 0;
-    while index < pairs.len() {
+/// For each two bytes of seven bits, the second of which is the upper one. Made at first need: in the
+/// program it would be 64 KB.
+static PAIRS: LazyLock<Box<[Pair; 1 << 14]>> = LazyLock::new(|| {
+    let mut pairs = Box::new([Pair { bytes: [0; 2], count: 0 }; 1 << 14]);
+    for (index, pair) in pairs.iter_mut().enumerate() {
         let (first, second) = (LOOSE[index & 0x7f], LOOSE[index >> 7]);
         let bytes = if first == 0 { [second, 0] } else { [first, second] };
-        let count = (first != 0) as u16 + (second != 0) as u16;
-        pairs[index] = Pair { bytes, count };
-        index += 1;
+        *pair = Pair { bytes, count: u16::from(first != 0) + u16::from(second != 0) };
     }
     pairs
-};
+});
 
 /// In each lane of sixteen bits, where a pair of bytes is in the table. No encoding has a byte that
 /// is not ASCII, so that DEL, which none has either, does for all of them.
