@@ -12,6 +12,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use opal_core::gather::Gather as _;
 use opal_core::inventory::CACHED;
 use opal_core::plan::{Arg, Key, Plan};
 use opal_core::{Data, Value as Constant};
@@ -88,7 +89,7 @@ impl Counting {
         };
         let content = places("content", Depth::Content)?;
         Some(Self {
-            places: content.chain(places("kind", Depth::Kind)?).collect(),
+            places: content.chain(places("kind", Depth::Kind)?).gathered(),
             inputs: texts("inputs")?.into_iter().collect(),
             outputs: texts("outputs")?.into_iter().collect(),
             has_cached: value.get("cached")?.as_bool()?,

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::code::{Code, Severity};
+use crate::gather;
 use crate::text::Span;
 
 /// A place and a few words about it.
@@ -138,7 +139,6 @@ pub fn limit(diagnostics: &[Diagnostic]) -> (Vec<&Diagnostic>, Vec<(Code, usize)
 }
 
 /// Puts diagnostics into the one order they are shown in: by place, then by code.
-pub fn sort(diagnostics: &mut [Diagnostic]) {
-    diagnostics
-        .sort_by(|a, b| (a.primary.span, a.code.as_str()).cmp(&(b.primary.span, b.code.as_str())));
+pub fn sort(diagnostics: &mut Vec<Diagnostic>) {
+    gather::sort_by_key(diagnostics, |it| (it.primary.span, it.code.as_str()));
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use opal_core::gather::Gather as _;
 use opal_core::stream::Stream;
 use opal_vault::event::{End, Event, Finished, Kind, Started};
 use opal_vault::witness::{Recorder, Unrecorded};
@@ -139,7 +140,7 @@ impl Gathered {
     /// The steps of a fleet: by target, and then in the order of the plan. What ran on none of them is
     /// there once.
     fn on_targets(&mut self, names: &[Arc<str>], leaves: &[Leaf], add: &mut Add<'_>) {
-        let places: BTreeMap<&str, usize> = names.iter().map(|name| &**name).zip(0..).collect();
+        let places: BTreeMap<&str, usize> = names.iter().map(|name| &**name).zip(0..).gathered();
         let mut members: Vec<Vec<(&Leaf, Arc<str>, Seen)>> = names.iter().map(|_| vec![]).collect();
         let mut not_run = Vec::new();
         for leaf in leaves {

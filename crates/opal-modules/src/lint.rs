@@ -14,6 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use opal_core::gather;
 use opal_core::schema::{Schemas, Unjudged};
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Span};
@@ -227,7 +228,7 @@ impl Lint {
         for file in files.iter_mut() {
             opal_core::diagnostic::sort(&mut file.diagnostics);
         }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        gather::sort_by(files, |a, b| a.path.cmp(&b.path));
         self.findings
     }
 }

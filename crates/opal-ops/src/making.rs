@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use opal_core::contract::{Provenance, Seen, Source, SourceFile, TargetRecord};
+use opal_core::gather;
 use opal_core::hash::Algorithm;
 use opal_core::keys::{KeyError, Keys as _};
 use opal_core::resolver::Trouble;
@@ -164,7 +165,7 @@ impl Request<'_> {
         let mut sources: Vec<SourceFile> = digests
             .map(|(file, digest)| SourceFile { path: self.relative(file.path), digest })
             .collect();
-        sources.sort_by(|a, b| a.path.cmp(&b.path));
+        gather::sort_by(&mut sources, |a, b| a.path.cmp(&b.path));
         let Form::Module(run) = &loaded.form else { return Ok(sources) };
         for file in run.prepared.files.iter().skip(1) {
             let digest = file.digest_with(algorithm).map_err(NotMade::Source)?;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use opal_core::gather;
 use opal_core::hash::Algorithm;
 use opal_core::inventory::{CACHED, MAY_SKIP};
 use opal_core::keys::Keys;
@@ -208,7 +209,7 @@ fn compare_unread(
         let name = "cli.directory";
         compare(plan, keys, (name, Key::from(name)), &Data::text(caller), Some(public))?;
     }
-    plan.reads.sort_by(|a, b| a.key.cmp(&b.key));
+    gather::sort_by(&mut plan.reads, |a, b| a.key.cmp(&b.key));
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use opal_core::contract::{Change, Contract, Difference, Drift, TargetRecord};
 use opal_core::crossing::{PLACES, TARGETS, Target, places, places_of};
+use opal_core::gather::Gather as _;
 use opal_core::hash::Algorithm;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Arg, Node, Plan, Step};
@@ -40,7 +41,7 @@ fn is_away(hop: &Hop) -> bool {
 pub(crate) fn hold(reach: &dyn Reach, contract: &Contract, key: &PlaceholderKey, is_forced: bool) {
     let records = &contract.provenance().targets;
     reach.hold(Trust::Contract(Arc::new(Contracted {
-        records: records.iter().map(|it| (it.transport.clone(), it.clone())).collect(),
+        records: records.iter().map(|it| (it.transport.clone(), it.clone())).gathered(),
         algorithm: contract.plan().algorithm,
         key: key.clone(),
         is_forced,
@@ -93,10 +94,10 @@ pub(crate) fn compare(
 ) -> Result<Vec<Difference>, RefusedKey> {
     let records = &contract.provenance().targets;
     let records: BTreeMap<(&str, &[String]), &TargetRecord> =
-        records.iter().map(|it| ((&*it.name, &*it.transport), it)).collect();
+        records.iter().map(|it| ((&*it.name, &*it.transport), it)).gathered();
     let refused = reach.refused();
     let refused: BTreeMap<(&str, &[String]), &Refusal> =
-        refused.iter().map(|it| ((&*it.target, &*it.transport), &it.why)).collect();
+        refused.iter().map(|it| ((&*it.target, &*it.transport), &it.why)).gathered();
     let mut found = Vec::new();
     for sighting in each(report) {
         let (name, transport) = (label(&sighting.way), transport(&sighting.way));

@@ -11,6 +11,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use notify::event::EventKind;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use opal_core::gather;
 use opal_core::inventory::{Inventory, Known, Wanted, Which};
 use opal_core::resolver::Trouble;
 
@@ -106,7 +107,7 @@ impl Snapshot {
         }
         let gone = self.files.keys().filter(|name| !later.files.contains_key(*name));
         changes.extend(gone.map(|name| Change { name: name.clone(), at: None }));
-        changes.sort_by(|one, other| one.name.cmp(&other.name));
+        gather::sort_by(&mut changes, |one, other| one.name.cmp(&other.name));
         changes
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Deliberately not here: what an entry says, and whether this machine has made it.
 
+use opal_core::gather;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ fn prune(folder: &Path) -> io::Result<()> {
     }
     let extra = entries.len().saturating_sub(MAX_ENTRIES);
     if extra > 0 {
-        entries.sort();
+        gather::sort_by(&mut entries, Ord::cmp);
         for (_, path) in &entries[..extra] {
             // Another process may have been quicker.
             let _ = fs::remove_file(path);

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use super::json::Writer;
 use super::json::read::MAX_NESTING;
 use crate::crossing::member_key;
+use crate::gather;
 use crate::plan::{
     Arg, Binding, Deferred, Handle, Key, Part, Piece, Plan, PlanValue, Redirect, RedirectTarget,
     Step,
@@ -228,7 +229,7 @@ impl<'p> StepWriter<'p> {
         let is_sorted = args.is_sorted_by(|(a, _), (b, _)| a < b);
         if !is_sorted {
             sorted.extend(args);
-            sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
+            gather::sort_by(&mut sorted, |(a, _), (b, _)| a.cmp(b));
             if let Some(pair) = sorted.windows(2).find(|pair| pair[0].0 == pair[1].0) {
                 self.trouble(format!("`{}` is given twice", pair[0].0));
             }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use opal_core::Data;
 use opal_core::action::Fleet;
+use opal_core::gather::Gather as _;
 use opal_core::plan::{ChainOperator, Key, Plan, Step};
 use opal_core::unready::Unready;
 use opal_vault::targets::{FleetTable, TargetEnd, TargetRow};
@@ -31,7 +32,7 @@ impl<'p> Actor<'_, 'p> {
         // Once: what is tried again runs on all of them.
         let earlier = lock(&walk.earlier).remove(&*step.path);
         let rows = earlier.map(|table| table.rows.as_slice()).unwrap_or_default();
-        let rows: BTreeMap<&str, &TargetRow> = rows.iter().map(|row| (&*row.name, row)).collect();
+        let rows: BTreeMap<&str, &TargetRow> = rows.iter().map(|row| (&*row.name, row)).gathered();
         let part = |name: &str| match rows.get(name) {
             None => Part::Runs(Arc::new(self.here.from.apart())),
             Some(row) if row.end == TargetEnd::Ok => {

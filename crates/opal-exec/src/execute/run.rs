@@ -60,7 +60,7 @@ impl<'p> Walk<'p> {
     pub(super) fn new(job: &'p Job<'p>) -> Self {
         Self {
             job,
-            earlier: Mutex::new(job.earlier.iter().map(|table| (&*table.path, table)).collect()),
+            earlier: Mutex::new(job.earlier.iter().map(|table| (&*table.path, table)).gathered()),
             fleets: Mutex::default(),
             reads: Reads::of(job.plan),
             number: AtomicU64::new(0),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use opal_core::action::{Failure, MAX_BESIDE};
+use opal_core::gather;
 use opal_vault::event::{Counts, End};
 
 use super::halts::TIMED_OUT;
@@ -134,7 +135,7 @@ impl<'p> Tally<'p> {
         let is_uncaught = |step: &&FailedStep| self.ends.get(&*step.path) == Some(&Ended::Failed);
         let mut failed: Vec<FailedStep> =
             self.failed.values().filter(is_uncaught).cloned().collect();
-        failed.sort_by_key(|step| step.number);
+        gather::sort_by_key(&mut failed, |step| step.number);
         let more = failed.len().saturating_sub(MAX_BESIDE);
         failed.truncate(MAX_BESIDE);
         (failed, more)

@@ -11,6 +11,7 @@ mod starts;
 
 use opal_core::Secret;
 use opal_core::class::HIDDEN_ALONE_FROM;
+use opal_core::gather;
 use opal_core::resource::details::{Diff, Part};
 use opal_core::resource::{Details, Direction, Finding};
 use opal_vault::verification::ShownDetails;
@@ -37,7 +38,7 @@ pub(crate) fn shown(finding: &Finding, vault: &Vault, direction: Direction) -> S
     });
     let mut older = hiding.older;
     // The longest first: one may be a part of another.
-    older.sort_by_key(|text| std::cmp::Reverse(text.len()));
+    gather::sort_by_key(&mut older, |text| std::cmp::Reverse(text.len()));
     let message = finding.message.expose().to_owned();
     let message = older.iter().fold(message, |message, text| match text.len() {
         // So short a text may also be part of a word.

@@ -4,6 +4,7 @@
 mod code;
 mod step;
 
+use opal_core::gather;
 use opal_core::{Code, Diagnostic};
 use serde_json::{Map, Value};
 
@@ -94,7 +95,7 @@ fn find(command: Command, spec: &Spec, profile: &Profile) -> (Vec<HookStep>, Vec
     }
     let is_on = |hook: &&Hook| hook.settings.get("enabled") != Some(&Value::Bool(false));
     let mut hooks: Vec<&Hook> = spec.execution.hooks.iter().filter(is_on).collect();
-    hooks.sort_by(|a, b| a.name.cmp(&b.name));
+    gather::sort_by(&mut hooks, |a, b| a.name.cmp(&b.name));
     for hook in hooks {
         let name = &hook.name;
         let described = profile.hooks.get(name);

@@ -1,5 +1,6 @@
 //! Hosts and groups: who belongs to whom, in which order, and what overrides what.
 
+use opal_core::gather;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{Fault, InventoryError};
@@ -249,7 +250,7 @@ impl Inventory {
             let group = &self.groups[*group];
             (group.depth, group.priority, group.name.clone())
         };
-        all.sort_by_key(key);
+        gather::sort_by_key(&mut all, key);
         all
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use opal_core::Value;
+use opal_core::gather::Gather as _;
 use serde_json::Value as Json;
 
 use super::error::{Fault, InventoryError};
@@ -117,7 +118,7 @@ fn variables(vars: &Json, place: &Place) -> Option<Variables> {
         Json::Null => Some(Variables::new()),
         Json::Object(vars) => {
             let one = |(name, value): (&String, &Json)| (name.clone(), variable(value, place));
-            Some(vars.iter().map(one).collect())
+            Some(vars.iter().map(one).gathered())
         }
         _ => None,
     }

@@ -1,10 +1,11 @@
 //! Inventories, as blocks of the language ask for them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use opal_core::Data;
 use opal_core::boundary::Member;
 use opal_core::crossing::{self, Facts, Role};
+use opal_core::gather::Gather as _;
 use opal_core::hosts::{Inventories, Wanted};
 use opal_core::resolver::{Probe, Trouble, TroubleKind};
 use opal_core::target::{Engine, Hop, Ssh, Via};
@@ -104,7 +105,7 @@ fn facts(target: &Target) -> Facts {
         },
         index: 0,
         groups: target.groups.clone(),
-        vars: vars.collect::<BTreeMap<_, _>>(),
+        vars: vars.gathered(),
         // A file that is encrypted as a whole may set any of them.
         unread: target.var("").err().map(Trouble::from),
     }

@@ -1,5 +1,6 @@
 //! The environment of a login shell.
 
+use opal_core::gather::Gather as _;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -81,7 +82,7 @@ fn parsed(printed: &[u8], mark: &[u8]) -> Option<BTreeMap<OsString, OsString>> {
         // Of `env` itself.
         (name != b"_").then(|| (OsStr::from_bytes(name).into(), OsStr::from_bytes(value).into()))
     });
-    Some(variables.collect())
+    Some(variables.gathered())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! `NAME.key` is the private half: an age identity, or an Ed25519 key as PKCS#8 in PEM form.
 //! `NAME.pub` is the public half, for other people. What a private key is, its content says.
 
+use opal_core::gather;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -109,7 +110,7 @@ impl<'a> Credentials<'a> {
             let name = file.to_str().and_then(|file| file.strip_suffix(".key")?.parse().ok());
             names.extend(name);
         }
-        names.sort();
+        gather::sort_by(&mut names, Ord::cmp);
         let listed = |name: KeyName| Listed { found: self.show(&name), name };
         Ok(names.into_iter().map(listed).collect())
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use opal_core::gather;
 use opal_core::plan::{Plan, Step};
 use opal_ops::source::Loaded;
 
@@ -17,7 +18,7 @@ pub(super) fn place(step: &Step, loaded: &Loaded, ambient: &Ambient) -> (String,
 /// over the text counts the lines for all of them.
 pub(super) fn places<'p>(plan: &'p Plan, loaded: &Loaded) -> BTreeMap<&'p str, String> {
     let mut steps: Vec<&Step> = plan.all_steps().collect();
-    steps.sort_by_key(|step| step.span.start);
+    gather::sort_by_key(&mut steps, |step| step.span.start);
     let (mut file, mut at, mut line) = (loaded.file_at(0), 0, 1);
     let mut places = BTreeMap::new();
     for step in steps {

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use opal_core::gather::Gather as _;
 use opal_core::view::{PlanFormatter as _, Tree};
 use opal_ops::planning::Subject;
 use opal_plan::plan::Purpose;
@@ -81,7 +82,7 @@ impl<'p> Preview<'p> {
         source::task(&mut loaded, &task.name, &context.registry).map_err(|it| it.message)?;
         let rest = task.params.iter().filter(|param| param.rest);
         let arguments =
-            rest.map(|param| (param.name.clone(), opal_core::Value::Array(Vec::new()))).collect();
+            rest.map(|param| (param.name.clone(), opal_core::Value::Array(Vec::new()))).gathered();
         let subject = Subject { loaded: &loaded, function: Some(task.name.clone()), arguments };
         let first = |errors: Vec<opal_core::Diagnostic>| {
             errors.into_iter().next().map(|error| error.message).unwrap_or_default()

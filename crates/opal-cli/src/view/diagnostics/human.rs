@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Patch, Renderer, Snippet};
+use opal_core::gather;
 use opal_core::view::visible;
 use opal_core::{Diagnostic, Fix, Label, Severity, diagnostic};
 
@@ -108,7 +109,7 @@ fn clusters<'a>(places: &Places<'_>, diagnostic: &'a Diagnostic) -> Vec<Vec<Mark
     let secondary = diagnostic.secondary.iter().take(MOST_SECONDARY);
     let mut marks = vec![Mark::new(places, &diagnostic.primary, AnnotationKind::Primary)];
     marks.extend(secondary.map(|label| Mark::new(places, label, AnnotationKind::Context)));
-    marks.sort_by_key(|mark| mark.start);
+    gather::sort_by_key(&mut marks, |mark| mark.start);
     let mut clusters: Vec<Vec<Mark<'a>>> = Vec::new();
     let mut reached_line = 0;
     for mark in marks {
@@ -119,7 +120,7 @@ fn clusters<'a>(places: &Places<'_>, diagnostic: &'a Diagnostic) -> Vec<Vec<Mark
             _ => clusters.push(vec![mark]),
         }
     }
-    clusters.sort_by_key(|cluster| primary(cluster).is_none());
+    gather::sort_by_key(&mut clusters, |cluster| primary(cluster).is_none());
     clusters
 }
 
@@ -181,7 +182,7 @@ fn patched(places: &Places<'_>, fix: &Fix) -> Option<Group<'static>> {
         let span = places.clamp(edit.span.start)..places.clamp(edit.span.end);
         edits.push((span, &edit.text));
     }
-    edits.sort_by_key(|(span, _)| (span.start, span.end));
+    gather::sort_by_key(&mut edits, |(span, _)| (span.start, span.end));
     let line = places.line(edits.first()?.0.start);
     let content = places.content(line);
     let fits = |(span, text): &(Range<usize>, &str)| {

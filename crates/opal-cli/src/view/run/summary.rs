@@ -1,5 +1,6 @@
 //! A run as one JSON document, for `--json`: in the words of its record.
 
+use opal_core::gather::Gather as _;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -33,7 +34,7 @@ pub(crate) fn summary_json(
         "status": report.status.name(),
         "code": report.code,
         "target": target,
-        "counts": counts.named().into_iter().collect::<BTreeMap<_, _>>(),
+        "counts": counts.named().into_iter().gathered::<BTreeMap<_, _>>(),
         "failed": report.failed.as_ref().map(told),
         "also_failed": report.beside.iter().map(told).collect::<Vec<_>>(),
         "took_ms": report.took.as_micros() as f64 / 1000.0,

@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use opal_core::gather;
 use opal_core::view::visible;
 use opal_exec::verify::Progress as News;
 
@@ -104,7 +105,7 @@ impl State {
     fn line(&self, total: usize, elapsed: Duration) -> String {
         let mut waits: Vec<(&Instant, &String)> =
             self.running.iter().map(|(name, since)| (since, name)).collect();
-        waits.sort();
+        gather::sort_by(&mut waits, Ord::cmp);
         let names = waits.iter().take(MAX_NAMES).map(|(_, name)| visible::line(name));
         let names = names.collect::<Vec<_>>().join(", ");
         let more = match waits.len().saturating_sub(MAX_NAMES) {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Sides, Verdict};
 use crate::contract::{Contract, plan_hash};
 use crate::crossing::{PLACES, TARGETS};
+use crate::gather::Gather as _;
 use crate::plan::{Arg, Node, Plan, Step};
 use crate::value::Value;
 
@@ -17,7 +18,7 @@ pub fn compare_limited(
 ) -> Verdict {
     let fleets = fresh.all_steps().filter(|step| step.arg(PLACES).is_some());
     let fleets: BTreeMap<&str, BTreeSet<&str>> =
-        fleets.map(|step| (&*step.path, step.targets().collect())).collect();
+        fleets.map(|step| (&*step.path, step.targets().collect())).gathered();
     let keeps = |fleet: &str, target: &str| {
         fleets.get(fleet).is_some_and(|left| left.contains(target)) || misses(target)
     };

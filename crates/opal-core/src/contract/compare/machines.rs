@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use super::{Change, Difference, Drift, Verdict};
 use crate::contract::Contract;
 use crate::contract::provenance::TargetRecord;
+use crate::gather::Gather as _;
 
 /// In what the targets differ that both have. Machines are compared only where their digests can be.
 pub(super) fn between(one: &Contract, other: &Contract, comparable: bool) -> Vec<Difference> {
     let before = one.provenance.targets.iter().map(|it| ((&it.name, &it.transport), it));
-    let before: BTreeMap<_, &TargetRecord> = before.collect();
+    let before: BTreeMap<_, &TargetRecord> = before.gathered();
     let mut found = Vec::new();
     for after in &other.provenance.targets {
         let Some(before) = before.get(&(&after.name, &after.transport)) else { continue };

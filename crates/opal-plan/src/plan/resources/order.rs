@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use opal_core::cycles::cycles;
+use opal_core::gather::Gather as _;
 use opal_core::plan::{self, Arg, Step};
 use opal_core::resolver::{Input, Inputs};
 use opal_core::resource::described;
@@ -176,7 +177,7 @@ pub(super) fn branch_cycles(places: &[&Place], edges: &[(usize, usize)]) -> Vec<
             waits.entry((parallel, theirs)).or_insert(index);
         }
     }
-    let numbers: BTreeMap<(usize, usize), usize> = waits.keys().copied().zip(0..).collect();
+    let numbers: BTreeMap<(usize, usize), usize> = waits.keys().copied().zip(0..).gathered();
     let known = |(branch, index): (&(usize, usize), &usize)| Some((*numbers.get(branch)?, *index));
     let edges: Vec<Vec<(usize, usize)>> =
         waits.values().map(|after| after.iter().filter_map(known).collect()).collect();

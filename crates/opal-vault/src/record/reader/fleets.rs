@@ -1,5 +1,6 @@
 //! How the targets of fleets ended: as `targets.json` says, or the events of a run that has none.
 
+use opal_core::gather::Gather as _;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -80,7 +81,7 @@ impl Fleets {
         let names: Vec<Arc<str>> = names.filter_map(Value::as_str).map(Into::into).collect();
         let site = event["target"].as_str().map_or(String::new(), |site| format!("{site}/"));
         let path = event["path"].as_str().unwrap_or_default().to_owned();
-        let members = names.iter().enumerate().map(|(at, name)| (Arc::clone(name), at)).collect();
+        let members = names.iter().enumerate().map(|(at, name)| (Arc::clone(name), at)).gathered();
         // One that is tried again begins again.
         self.begun.retain(|fleet| fleet.path != path);
         self.begun.push(Begun { path, site, members, names });

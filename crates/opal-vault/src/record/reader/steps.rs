@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::fleets::Fleets;
 use super::{Events, Unreadable};
+use opal_core::gather;
 use opal_core::gather::Gather as _;
 
 /// One start of a step, or a step that was skipped.
@@ -134,7 +135,7 @@ fn read(folder: &Path) -> Result<Read, Unreadable> {
         reading.event(&event?);
     }
     let Reading { mut steps, begun, .. } = reading;
-    steps.sort_by_key(|(order, _)| *order);
+    gather::sort_by_key(&mut steps, |(order, _)| *order);
     let mut steps: Vec<Step> = steps.into_iter().map(|(_, step)| step).collect();
     let started = steps.iter_mut().filter(|step| step.number.is_some());
     started.zip(1..).for_each(|(step, position)| step.position = Some(position));
