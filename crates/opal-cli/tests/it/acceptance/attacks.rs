@@ -135,15 +135,23 @@ const ATTACKS: [(&str, &[Test]); 27] = [
     ),
     (
         "`ok` returned as a secret",
-        &[(
-            CLI,
-            "acceptance/attacks.rs",
-            "a_host_that_returns_ok_as_a_secret_hides_nothing_of_others",
-        )],
+        &[
+            (
+                CLI,
+                "acceptance/attacks.rs",
+                "a_host_that_returns_ok_as_a_secret_hides_nothing_of_others",
+            ),
+            (
+                CLI,
+                "fleets/values.rs",
+                "a_word_that_one_target_returns_as_a_value_hides_nothing_in_what_others_print",
+            ),
+        ],
     ),
     (
         "another block's master",
         &[
+            (CLI, "sessions/persist.rs", "a_block_never_uses_the_master_of_another_block"),
             ("crates/opal-remote/src/dial", "ssh.rs", "ssh_gets_these_options_and_no_other"),
             (DIAL, "ssh.rs", "a_hostile_configuration_of_the_client_changes_nothing"),
         ],
