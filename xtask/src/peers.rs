@@ -62,13 +62,15 @@ fn judge(bars: bool, missed: &[String]) -> Result<(), String> {
 }
 
 /// The binary as it is once it is installed, like its peers: a file that a linker has written bit by bit
-/// is read in smaller pieces than a copy of it.
+/// is read in smaller pieces than a copy of it. Its helper is beside it.
 fn installed(root: &Path) -> Result<PathBuf, String> {
-    let folder = root.join("target/bench");
-    let copy = folder.join("opal");
+    let (folder, built) = (root.join("target/bench"), root.join("target/release"));
+    let copy = |program: &str| std::fs::copy(built.join(program), folder.join(program));
     let made = std::fs::create_dir_all(&folder)
-        .and_then(|()| std::fs::copy(root.join("target/release/opal"), &copy));
-    made.map(|_| copy).map_err(|error| format!("opal cannot be copied: {error}"))
+        .and_then(|()| copy("opal-extra"))
+        .and_then(|_| copy("opal"));
+    made.map_err(|error| format!("cannot copy `opal` into `{}`: {error}", folder.display()))?;
+    Ok(folder.join("opal"))
 }
 
 fn planning(root: &Path, opal: &Path, tools: &tools::Tools) -> Result<Vec<String>, String> {
