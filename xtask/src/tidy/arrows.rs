@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 24] = [
+const ARROWS: [(&str, &[&str]); 25] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -16,6 +16,7 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ("opal-decorators", &["opal-core"]),
     ("opal-session", &["opal-core", "opal-files"]),
     ("opal-target", &["opal-session"]),
+    ("opal-plugins", &["opal-core", "opal-files"]),
     ("opal-remote", &["opal-core", "opal-files", "opal-session", "opal-yaml"]),
     ("opal-http", &["opal-core"]),
     ("opal-helper", &["opal-core", "opal-files"]),

@@ -1,0 +1,13 @@
+//! Packages of decorators: what they consist of, what they may do, who accepted them.
+//!
+//! | what | where |
+//! |---|---|
+//! | the files of a package and their checksum | [`package`] |
+//! | what a package may do | [`capability`] |
+//! | what is wrong with one | [`error`] |
+//!
+//! Deliberately not here: running the code of a package. Code runs in a helper process.
+
+pub mod capability;
+pub mod error;
+pub mod package;
