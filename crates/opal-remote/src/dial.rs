@@ -122,6 +122,8 @@ pub struct Dialled {
     said: Said,
     mode: Mode,
     host_key: Option<HostKey>,
+    /// The ID of the image of a container that was made.
+    image: Option<String>,
 }
 
 /// Reaches one hop.
@@ -140,12 +142,21 @@ pub fn dial(
     let mut said = Said::default();
     let greeting = reach(target, base, hop, mode, options, stop, &mut said);
     match greeting {
-        Ok((greeting, host_key)) => Ok(Dialled { greeting, said, mode, host_key }),
+        Ok(Answered { greeting, host_key, image }) => {
+            Ok(Dialled { greeting, said, mode, host_key, image })
+        }
         Err(cause) => {
             let (target, hop, said) = (target.clone(), hop.clone(), Box::new(said));
             Err(DialError { target, hop, cause, said })
         }
     }
+}
+
+/// Who has answered.
+struct Answered {
+    greeting: Greeting,
+    host_key: Option<HostKey>,
+    image: Option<String>,
 }
 
 fn reach(
@@ -156,7 +167,7 @@ fn reach(
     options: &Options<'_>,
     stop: &Stop,
     said: &mut Said,
-) -> Result<(Greeting, Option<HostKey>), DialCause> {
+) -> Result<Answered, DialCause> {
     let nonce = nonce::draw().map_err(|error| DialCause::System(error.kind()))?;
     let (digests, timing) = (options.programs.digests(), options.timing);
     let dialling = Dialling { nonce, digests, is_read_only: mode == Mode::ReadOnly, timing };
@@ -166,7 +177,8 @@ fn reach(
         (Base::Here, Hop::Local) => {
             let (wires, transport) = options.origin.helper(&script::arguments(&dialling))?;
             let carrier = Carrier::Process(transport);
-            return Ok((heard(target, wires, &[], carrier, timing)?, None));
+            let greeting = heard(target, wires, &[], carrier, timing)?;
+            return Ok(Answered { greeting, host_key: None, image: None });
         }
         (Base::Here, Hop::Ssh(ssh)) => {
             let mut started = Keys::new(ssh, options)?;
@@ -215,11 +227,11 @@ fn reach(
         }
     };
     *said = std::mem::take(&mut talk.said);
-    let key = keys.map(|keys| keys.accepted()).transpose()?.flatten();
-    let begun = talk.begun().to_vec();
+    let host_key = keys.map(|keys| keys.accepted()).transpose()?.flatten();
+    let (begun, image) = (talk.begun().to_vec(), talk.image.take());
     let greeting = heard(target, talk.into_wires(), &begun, carrier, timing)?;
     check(&greeting, sent, mode)?;
-    Ok((greeting, key))
+    Ok(Answered { greeting, host_key, image })
 }
 
 /// What the helper of the outer target has started.
@@ -264,6 +276,11 @@ fn check(greeting: &Greeting, sent: Option<Digest>, mode: Mode) -> Result<(), Di
         return Err(DialCause::Hello(Loss::Malformed(why)));
     }
     Ok(())
+}
+
+/// An image in the place of a machine. Docker names the kind of its digest, and podman does not.
+pub(crate) fn image_machine(id: &str) -> String {
+    format!("image {}", id.strip_prefix("sha256:").unwrap_or(id))
 }
 
 impl Dialled {
@@ -315,8 +332,8 @@ impl Dialled {
     pub fn identity(&self) -> Identity {
         let facts = self.facts();
         Identity {
-            user: facts.user,
-            machine: facts.machine.clone(),
+            user: Some(facts.user),
+            machine: self.image.as_deref().map_or_else(|| facts.machine.clone(), image_machine),
             os: facts.os.clone(),
             arch: facts.arch.clone(),
             host_key: self.host_key.clone(),

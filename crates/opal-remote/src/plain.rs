@@ -142,7 +142,7 @@ fn facts(
     }
     let os = if system == "Darwin" { "macos".to_owned() } else { system.to_ascii_lowercase() };
     let shell = if shell == "bash" { Shell::Bash } else { Shell::Sh };
-    let user = user.parse().map_err(|_| DialCause::Strange)?;
+    let user = Some(user.parse().map_err(|_| DialCause::Strange)?);
     let machine = machine.trim_start_matches('.').to_owned();
     let arch = arch.to_owned();
     let identity = Identity { user, machine, os: os.clone(), arch: arch.clone(), host_key: None };

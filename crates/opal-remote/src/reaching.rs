@@ -29,6 +29,7 @@ use crate::helper::Programs;
 use crate::plain::{PlainSession, Why};
 use crate::session::{ReadOnlySession, RemoteSession};
 use holding::{End, Holding};
+use image::Asked;
 
 /// Connections that are made at the same time at most. A block says how many of its targets are at work.
 const MOST: usize = 256;
@@ -237,14 +238,17 @@ impl Targets {
             dialled => dialled.map_err(|error| self.holding.failed(&end, error))?,
         };
         let mut found = dialled.identity();
+        let asked = Asked { origin: &ready.origin, there: from, stop };
         if self.holding.is_contract()
-            && let Some(image) = image::id(hop, &ready.origin, from, stop)
+            && let Some(image) = image::id(hop, asked)
         {
             found.machine = image;
         }
-        // What is made for a block is a new one each time.
-        if *visit == 0 {
-            self.holding.recognize(&end, found)?;
+        // What is made for a block is a new one each time, of the same image.
+        match (*visit, hop) {
+            (0, _) => self.holding.recognize(&end, found)?,
+            (_, Hop::NewContainer(_)) => self.holding.judge(&end, found)?,
+            _ => {}
         }
         self.begin(leg, dialled)
     }
@@ -305,7 +309,16 @@ impl Reach for Targets {
     }
 
     fn identity(&self, way: &[Crossing]) -> Option<Identity> {
-        self.holding.identity(way)
+        let (last, before) = way.split_last()?;
+        let Hop::NewContainer(new) = &last.target.hop else { return self.holding.identity(way) };
+        let stop = &Stop::new();
+        let there = match before {
+            [] => None,
+            before => Some(self.open(before, Access::ReadOnly, stop).ok()?),
+        };
+        let asked = Asked { origin: &self.ready().origin, there: there.as_ref(), stop };
+        let host_key = self.holding.identity(before).and_then(|it| it.host_key);
+        Some(Identity { host_key, ..image::foreseen(new, asked)? })
     }
 
     fn refused(&self) -> Vec<Refused> {

@@ -137,3 +137,42 @@ fn a_contract_with_a_new_container_runs_and_is_verified() {
     assert!(podman.run(&["rmi", "--force", NAME]));
     call(&["run", "--plan", "c.plan"]).code(69);
 }
+
+#[test]
+fn a_contract_has_the_image_of_a_new_container() {
+    let first = "fun task() {\n    sh ./first\n";
+    let source = task(", mounts=[\"./src:/src\"]", "        echo ran > /src/ran");
+    let Some((podman, opal)) = engine(&source.replace("fun task() {\n", first)) else { return };
+    let opal = opal.file("src/.keep", "").file("first", "true\n");
+    let ran = || std::fs::remove_file(opal.path().join("src/ran")).is_ok();
+    let call = |words: &[&str]| opal.call(&[&["--root", "root"], words].concat());
+    assert!(podman.run(&["tag", NAME, "first"]));
+    assert!(podman.run(&["commit", "--change", "ENV OTHER=1", NAME, "other"]));
+    let before = podman.names();
+    call(&["plan", "task", "-o", "c.plan"]).code(0);
+    let shown = call(&["plan", "show", "c.plan"]);
+    shown.code(0).says(" network=host, linux ").says(", image <70:sha256:");
+
+    // Moved before the run: nothing runs.
+    assert!(podman.run(&["tag", "other", NAME]));
+    let refused = call(&["run", "--plan", "c.plan"]);
+    refused.code(76).says("infra_mutated").says("image");
+    assert!(!ran());
+    call(&["run", "--plan", "c.plan", "--force"]).code(0);
+    assert!(ran());
+    assert!(podman.run(&["tag", "first", NAME]));
+    call(&["run", "--plan", "c.plan"]).code(0);
+    assert!(ran());
+
+    // Moved by the first step: the container is made, and nothing runs in it.
+    std::fs::write(opal.path().join("first"), format!("podman tag other {NAME}\n")).unwrap();
+    let refused = call(&["run", "--plan", "c.plan"]);
+    refused.code(76).says("another machine or image answers now than in the contract");
+    assert!(!ran());
+    // An image that was not there when the contract was made may be any one.
+    assert!(podman.run(&["rmi", NAME]));
+    call(&["plan", "task", "-o", "d.plan"]).code(0);
+    call(&["run", "--plan", "d.plan"]).code(0);
+    assert!(ran());
+    eventually("the containers are removed", || podman.names() == before);
+}

@@ -6,7 +6,8 @@ use super::HostKey;
 /// host key is proven; all else is the target's own word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    pub user: u32,
+    /// Its number; none in a container that is not made yet.
+    pub user: Option<u32>,
     /// Its machine ID, or the ID of its image; empty where it has none.
     pub machine: String,
     pub os: String,

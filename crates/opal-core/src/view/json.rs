@@ -145,8 +145,10 @@ pub fn target_record(target: &TargetRecord) -> Node {
         "name": target.name,
         "os": target.os,
         "transport": target.transport,
-        "user": target.user,
     });
+    if let Some(user) = target.user {
+        node["user"] = json!(user);
+    }
     if let Some(key) = &target.host_key {
         node["host_key"] = json!({"algorithm": key.algorithm(), "identity": key.identity()});
     }

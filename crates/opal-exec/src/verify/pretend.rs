@@ -7,7 +7,6 @@ use opal_core::action::{
     BranchOutput, Command, Completed, Conditions, Failure, Fleet, Halt, Level, OnFailure, Pause,
     Pending, Replace, Stage, TextFile,
 };
-use opal_core::crossing::Crossing;
 use opal_core::files::{Attributes, Existing, Files};
 use opal_core::inventory::EntryStore;
 use opal_core::plan::Step;
@@ -37,15 +36,17 @@ impl Pretend<'_, '_> {
         if let Some(project) = &under.project {
             here.spot.sources = self.rehearsal.survey.base.join(project).into();
         }
-        let is_made = |it: &Crossing| matches!(it.target.hop, Hop::NewContainer(_));
-        if under.crossing.as_ref().is_some_and(is_made) {
+        if let Some(crossing) = &under.crossing
+            && let Hop::NewContainer(_) = crossing.target.hop
+        {
             // It is not there before, and gone after: nothing in it can be verified.
+            self.rehearsal.sight(&here, crossing, None);
             return self.rehearsal.lost(&self.step.block, &here, NOT_YET.into());
         }
         if let Some(crossing) = &under.crossing {
             let name = crossing.target.name.as_str();
             let crossed = self.rehearsal.cross(&here, crossing, false);
-            self.rehearsal.sight(&here, crossing, &crossed);
+            self.rehearsal.sight(&here, crossing, crossed.as_ref().err());
             here.go_to(name, crossed);
         }
         if let Some(project) = under.project.as_ref().filter(|_| here.target.is_none()) {

@@ -255,20 +255,19 @@ impl<'p> Rehearsal<'p> {
     fn member(&mut self, step: &'p Step, mut here: Here, crossing: &Crossing) {
         let crossed = self.cross(&here, crossing, true);
         let name = crossing.target.name.as_str();
-        self.sight(&here, crossing, &crossed);
+        self.sight(&here, crossing, crossed.as_ref().err());
         here.go_to(name, crossed);
         self.block(member_block(step, name), here);
     }
 
     /// Notes whether a target was reached; what is inside of one that was not is not known.
-    pub(super) fn sight(&mut self, here: &Here, crossing: &Crossing, crossed: &Crossed) {
+    pub(super) fn sight(&mut self, here: &Here, crossing: &Crossing, trouble: Option<&Trouble>) {
         if here.blocked.is_some() {
             return;
         }
         let mut way = here.spot.site.as_ref().map(|site| site.way.clone()).unwrap_or_default();
         way.push(crossing.clone());
-        let trouble = crossed.as_ref().err().cloned();
-        self.targets.push(Sighting { way, trouble });
+        self.targets.push(Sighting { way, trouble: trouble.cloned() });
     }
 
     /// Goes to the directory of an imported project, wherever the step is.

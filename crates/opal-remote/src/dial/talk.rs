@@ -58,6 +58,8 @@ pub(super) struct Talk<'a> {
     bytes: Vec<u8>,
     has_spoken: bool,
     is_stderr_open: bool,
+    /// The ID of the image of a container that was made.
+    pub(super) image: Option<String>,
     /// What the transport asks on its terminal, where somebody answers.
     pub(super) questions: Option<Questions<'a>>,
 }
@@ -73,7 +75,7 @@ enum Packing {
 
 enum Word {
     Helper,
-    Need { system: String, machine: String, packing: Packing },
+    Need { system: String, machine: String, packing: Packing, image: Option<String> },
     None,
 }
 
@@ -96,6 +98,7 @@ impl<'a> Talk<'a> {
             bytes: Vec::new(),
             has_spoken: false,
             is_stderr_open: true,
+            image: None,
             questions: None,
         }
     }
@@ -107,7 +110,8 @@ impl<'a> Talk<'a> {
             match self.word()? {
                 Word::Helper => return Ok(sent),
                 Word::None => return Err(DialCause::NoPlace),
-                Word::Need { system, machine, packing } => {
+                Word::Need { system, machine, packing, image } => {
+                    self.image = image;
                     let Some(program) = programs.find(&system, &machine) else {
                         let _ = self.send(b"none\n");
                         return Err(match programs.flaw() {
@@ -168,7 +172,7 @@ impl<'a> Talk<'a> {
                             "tar" => Packing::Tar,
                             _ => Packing::Raw,
                         };
-                        Some(Word::Need { system, machine, packing })
+                        Some(Word::Need { system, machine, packing, image: next() })
                     })(),
                     _ => None,
                 };

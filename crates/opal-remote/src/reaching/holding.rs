@@ -96,19 +96,20 @@ impl Holding {
                 return Err(RemoteError::OtherMachine { target: &target }.into());
             }
         }
-        let host_key = self.host_key(end);
-        let found = Identity { host_key, ..found };
-        if let Trust::Contract(held) = self.trust()
-            && let Err(words) = judge(&held, end, &found)
-        {
-            // Whoever comes next is not held against a stranger.
-            lock(&self.first).remove(end.hops);
-            let trouble = RemoteError::Changed { target: &target, words: &words }.into();
-            self.refuse(end, Refusal::Changed(words));
-            return Err(trouble);
-        }
+        // Whoever comes next is not held against a stranger.
+        self.judge(end, found).inspect_err(|_| drop(lock(&self.first).remove(end.hops)))?;
         lock(&self.refused).remove(&(target, transport(end.way)));
         Ok(())
+    }
+
+    /// Whether the contract has whoever answers, where there is one.
+    pub(super) fn judge(&self, end: &End<'_>, found: Identity) -> Result<(), Trouble> {
+        let Trust::Contract(held) = self.trust() else { return Ok(()) };
+        let found = Identity { host_key: self.host_key(end), ..found };
+        let Err(words) = judge(&held, end, &found) else { return Ok(()) };
+        let trouble = RemoteError::Changed { target: &label(end.way), words: &words }.into();
+        self.refuse(end, Refusal::Changed(words));
+        Err(trouble)
     }
 
     /// A connection that was not made.
@@ -153,9 +154,16 @@ fn judge(held: &Contracted, end: &End<'_>, found: &Identity) -> Result<(), Vec<S
         return Ok(());
     }
     let all: usize = end.way.iter().map(|crossing| crossing.hops().count()).sum();
+    let mut found = found.clone();
     // The record is of the user that steps run as, not of the one that opal logs in as.
-    let user = if end.hops.len() == all { found.user } else { record.user };
-    let found = Identity { user, ..found.clone() };
+    if end.hops.len() != all {
+        found.user = record.user;
+    }
+    // Of a container that is made, only the image was known.
+    if let Some(Hop::NewContainer(_)) = end.hops.last() {
+        let (os, arch) = (record.os.clone(), record.arch.clone());
+        found = Identity { user: record.user, os, arch, ..found };
+    }
     let now = TargetRecord::new(&record.name, way, &found, held.algorithm, &held.key);
     let words = record.differences(&now, "in the contract", "now");
     if words.is_empty() { Ok(()) } else { Err(words) }

@@ -1,16 +1,18 @@
 //! The image of a container or a pod: its ID tells it from others, as the ID of a machine does.
+//!
+//! Of a container that a block makes it is all that is known before: which image its name has now.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
 use opal_core::resolver::Ask;
-use opal_core::target::{Engine, Hop, Pod};
+use opal_core::target::{Engine, Hop, Identity, NewContainer, Pod};
 use opal_session::stop::Stop;
 use opal_session::{Place, Session};
 
 use super::Opened;
-use crate::dial::Origin;
+use crate::dial::{Origin, image_machine};
 
 /// How long an engine may take to answer.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -18,34 +20,68 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// Longer than the images of a pod with many containers.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// Of what a hop leads to; none where it is not in an image, or nobody knows it.
-pub(super) fn id(hop: &Hop, origin: &Origin, from: Option<&Opened>, stop: &Stop) -> Option<String> {
-    let found = questions(hop).into_iter().find_map(|words| {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        match from {
-            None => here(origin, &words),
-            Some(opened) => there(opened, &words, stop),
-        }
-    })?;
-    let id = found.trim();
-    (!id.is_empty() && id.len() <= MAX_BYTES).then(|| format!("image {id}"))
+/// Whoever runs the engine.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) origin: &'a Origin,
+    /// None: opal's own machine.
+    pub(super) there: Option<&'a Opened>,
+    pub(super) stop: &'a Stop,
 }
 
-/// The commands that print it, the first that succeeds.
+/// Of what a hop leads to; none where it is not in an image, or nobody knows it.
+pub(super) fn id(hop: &Hop, asked: Asked<'_>) -> Option<String> {
+    first(&questions(hop), asked).map(|id| image_machine(&id))
+}
+
+/// Who will answer in a container that is not made yet; none where its image is not there yet either.
+/// Its user is not known.
+pub(super) fn foreseen(new: &NewContainer, asked: Asked<'_>) -> Option<Identity> {
+    let format = "{{.Id}} {{.Os}} {{.Architecture}}";
+    let ask = |engine: &&str| {
+        owned(&[engine, "image", "inspect", "--format", format, new.image.as_str()])
+    };
+    let questions: Vec<_> = engines(new.engine).iter().map(ask).collect();
+    let found = first(&questions, asked)?;
+    let mut words = found.split(' ').map(str::to_owned);
+    let (machine, os, arch) = (image_machine(&words.next()?), words.next()?, words.next()?);
+    Some(Identity { user: None, machine, os, arch, host_key: None })
+}
+
+/// What the first command prints that succeeds.
+fn first(questions: &[Vec<String>], asked: Asked<'_>) -> Option<String> {
+    let found = questions.iter().find_map(|words| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match asked.there {
+            None => here(asked.origin, &words),
+            Some(opened) => there(opened, &words, asked.stop),
+        }
+    })?;
+    let found = found.trim();
+    (!found.is_empty() && found.len() <= MAX_BYTES).then(|| found.to_owned())
+}
+
+const fn engines(engine: Engine) -> &'static [&'static str] {
+    match engine {
+        Engine::Docker => &["docker"],
+        Engine::Podman => &["podman"],
+        Engine::Auto => &["docker", "podman"],
+    }
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// The commands that print it.
 fn questions(hop: &Hop) -> Vec<Vec<String>> {
-    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     match hop {
         Hop::Container { engine, name } => {
-            let engines: &[&str] = match engine {
-                Engine::Docker => &["docker"],
-                Engine::Podman => &["podman"],
-                Engine::Auto => &["docker", "podman"],
-            };
             let name = name.as_str();
             let ask = |engine: &&str| {
                 owned(&[engine, "container", "inspect", "--format", "{{.Image}}", name])
             };
-            engines.iter().map(ask).collect()
+            engines(*engine).iter().map(ask).collect()
         }
         Hop::Pod(Pod { name, namespace, context, .. }) => {
             let mut words = vec!["kubectl"];

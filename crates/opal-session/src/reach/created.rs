@@ -3,7 +3,7 @@
 //! ```text
 //! opal                                   shell, where the engine is
 //!                                                create -i: pulls the image where it is missing
-//!            ◀── NONCE need linux amd64 tar      what the image is for
+//!            ◀── NONCE need linux amd64 tar ID   what the image is for, and which one it is
 //! SIZE tar DIGEST, and so many bytes ──▶         cp: an archive with the helper
 //!            ◀── NONCE helper                    start -ai: frames follow
 //! ```
@@ -24,9 +24,9 @@ use super::words::{Programs, ReachError, Words};
 /// Where the helper is in the container.
 pub const HELPER: &str = "/.opal-target";
 
-/// `$1` is the engine, `$2` and `$3` are the halves of the nonce, `$4` is the image; the rest are words
-/// for `create`.
-const CREATE: &str = r#"e=$1 a=$2 b=$3 i=$4 n=opal-$2$3; shift 4; say() { echo "$a$b $*"; }; trap : PIPE; trap "exit 1" HUP INT TERM; trap "\"\$e\" rm -f \"\$n\" </dev/null >/dev/null 2>&1" EXIT; "$e" create -i --rm --name "$n" "$@" </dev/null >/dev/null || exit 1; w=$("$e" image inspect --format "{{.Os}} {{.Architecture}}" "$i" </dev/null) || exit 1; say need $w tar; read -r s c d || exit 1; case "$s" in none) exit 1;; esac; head -c "$s" | "$e" cp - "$n:/" >/dev/null || exit 1; say helper; "$e" start -ai "$n""#;
+/// `$1` is the engine, `$2` and `$3` are the halves of the nonce; the rest are words for `create`. The
+/// image is asked for by its ID: its name may belong to another one by now.
+const CREATE: &str = r#"e=$1 a=$2 b=$3 n=opal-$2$3; shift 3; say() { echo "$a$b $*"; }; trap : PIPE; trap "exit 1" HUP INT TERM; trap "\"\$e\" rm -f \"\$n\" </dev/null >/dev/null 2>&1" EXIT; "$e" create -i --rm --name "$n" "$@" </dev/null >/dev/null || exit 1; i=$("$e" container inspect --format "{{.Image}}" "$n" </dev/null) || exit 1; w=$("$e" image inspect --format "{{.Os}} {{.Architecture}}" "$i" </dev/null) || exit 1; say need $w tar "$i"; read -r s c d || exit 1; case "$s" in none) exit 1;; esac; head -c "$s" | "$e" cp - "$n:/" >/dev/null || exit 1; say helper; "$e" start -ai "$n""#;
 
 pub(super) fn words(
     new: &NewContainer,
@@ -40,7 +40,7 @@ pub(super) fn words(
     let (first, second) = nonce.split_at(nonce.len() / 2);
     let mut arguments: Vec<OsString> = ["-c", CREATE, "opal"].map(OsString::from).into();
     arguments.push(engine.into());
-    arguments.extend([first, second, image.as_str()].map(OsString::from));
+    arguments.extend([first, second].map(OsString::from));
     if let Some(network) = network {
         arguments.extend(["--network", network.as_str()].map(OsString::from));
     }

@@ -18,8 +18,8 @@ pub struct TargetRecord {
     pub name: String,
     /// How it is reached, one crossing after the other.
     pub transport: Vec<String>,
-    /// The number of the user.
-    pub user: u32,
+    /// The number of the user; none in a container that a block makes.
+    pub user: Option<u32>,
     pub os: String,
     pub arch: String,
     /// Of a host that `ssh` connects to.
@@ -51,13 +51,18 @@ impl TargetRecord {
     /// In plain words: how it is reached, and who answered.
     #[must_use]
     pub fn words(&self) -> String {
-        let Self { user, os, arch, machine, .. } = self;
+        let Self { os, arch, machine, .. } = self;
         let transport = self.transport.join(" / ");
         let key = match &self.host_key {
             Some(key) => format!(", host key {key} ({})", key.algorithm()),
             None => String::new(),
         };
-        format!("{transport}, user number {user}, {os} {arch}{key}, machine {machine}")
+        match self.user {
+            Some(user) => {
+                format!("{transport}, user number {user}, {os} {arch}{key}, machine {machine}")
+            }
+            None => format!("{transport}, {os} {arch}{key}, image {machine}"),
+        }
     }
 
     /// In what another record of the same target differs, one line each; empty where it is the same.
@@ -75,7 +80,10 @@ impl TargetRecord {
             None => "unknown".to_owned(),
         };
         hold("host key", &key(self), &key(other));
-        let user = |record: &Self| format!("number {}", record.user);
+        let user = |record: &Self| match record.user {
+            Some(user) => format!("number {user}"),
+            None => "unknown".to_owned(),
+        };
         hold("user", &user(self), &user(other));
         hold("operating system", &self.os, &other.os);
         hold("architecture", &self.arch, &other.arch);
@@ -113,8 +121,10 @@ pub(super) fn write(
         write_optional(json, "os", Some(&target.os));
         json.plain_key("transport");
         heavy += RECORD_WEIGHT + write_set(json, target.transport.iter().map(String::as_str));
-        json.plain_key("user");
-        json.int(target.user.into());
+        if let Some(user) = target.user {
+            json.plain_key("user");
+            json.int(user.into());
+        }
         json.close(b'}');
     }
     json.close(b']');

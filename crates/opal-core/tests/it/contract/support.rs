@@ -335,7 +335,7 @@ pub(crate) fn provenance() -> Provenance {
 /// A host that `ssh` connects to, and who answers there.
 pub(crate) fn target(name: &str, key: &str, machine: &str) -> TargetRecord {
     let found = Identity {
-        user: 1000,
+        user: Some(1000),
         machine: machine.to_owned(),
         os: "linux".into(),
         arch: "x86_64".into(),

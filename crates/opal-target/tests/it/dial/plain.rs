@@ -38,7 +38,7 @@ fn commands_run_and_nothing_else_does() {
         let session = plain(&sshd);
         let home = &sshd.account().home;
         assert_eq!(session.start(), home);
-        assert_eq!(session.identity().user, sshd.account().uid());
+        assert_eq!(session.identity().user, Some(sshd.account().uid()));
         let (printed, code) = run(&session, home, "pwd; printf end; exit 7");
         assert_eq!((printed, code), (format!("{}\nend", home.display()), 7));
         assert_eq!(run(&session, home, "echo no >&2").0, "no\n");

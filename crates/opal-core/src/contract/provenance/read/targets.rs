@@ -42,13 +42,11 @@ fn read(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<TargetRecord> {
         Ok(())
     })?;
     let machine = placeholder(r, algorithm, digest, length)?;
-    match (name, os, arch, user, transport, machine) {
-        (Some(name), Some(os), Some(arch), Some(user), Some(transport), Some(machine)) => {
+    match (name, os, arch, transport, machine) {
+        (Some(name), Some(os), Some(arch), Some(transport), Some(machine)) => {
             Ok(TargetRecord { name, transport, user, os, arch, host_key, machine })
         }
-        _ => r.fault(
-            "a target needs `arch`, `digest`, `length`, `name`, `os`, `transport` and `user`",
-        ),
+        _ => r.fault("a target needs `arch`, `digest`, `length`, `name`, `os` and `transport`"),
     }
 }
 
