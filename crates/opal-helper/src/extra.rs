@@ -1,6 +1,8 @@
 //! The helper `opal-extra`: its processes, pages of the web and JSON Schemas.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::num::NonZero;
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::thread;
 
 use opal_core::data::Secret;
 use opal_core::message;
@@ -25,7 +27,36 @@ const PROXIES: [&str; 7] =
 #[derive(Debug, Default)]
 pub struct Extra {
     free: Mutex<Vec<Helper>>,
+    computing: Turns,
     unusable: OnceLock<Unusable>,
+}
+
+/// As many requests as there are processors. More would only start more processes.
+#[derive(Debug, Default)]
+struct Turns {
+    taken: Mutex<usize>,
+    over: Condvar,
+}
+
+impl Turns {
+    /// Waits for a turn; it lasts as long as what is returned.
+    fn wait(&self) -> Turn<'_> {
+        static MOST: OnceLock<usize> = OnceLock::new();
+        let most = *MOST.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get));
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = self.over.wait_while(taken, |taken| *taken >= most);
+        *taken.unwrap_or_else(PoisonError::into_inner) += 1;
+        Turn(self)
+    }
+}
+
+struct Turn<'a>(&'a Turns);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.over.notify_one();
+    }
 }
 
 impl Extra {
@@ -53,7 +84,10 @@ impl Extra {
         })
     }
 
-    pub(crate) fn ask_alone(&self, request: &Parcel) -> Result<Parcel, Unusable> {
+    /// Of a request whose answer is only computed: a process that waits for a page is in nobody's way,
+    /// one that computes is.
+    pub(crate) fn compute(&self, request: &Parcel) -> Result<Parcel, Unusable> {
+        let _turn = self.computing.wait();
         self.ask(request, &mut |_| Parcel::default())
     }
 }
@@ -77,7 +111,8 @@ impl Pages for Extra {
                 "milliseconds": u64::try_from(request.timeout.as_millis()).unwrap_or(u64::MAX),
             }
         });
-        let answer = self.ask_alone(&parcel).map_err(|unusable| trouble(&unusable))?;
+        let answer =
+            self.ask(&parcel, &mut |_| Parcel::default()).map_err(|unusable| trouble(&unusable))?;
         if let Some(found) = answer.head.get("trouble").and_then(read_trouble) {
             return Err(found);
         }
@@ -107,7 +142,7 @@ impl Schemas for Extra {
             why: unusable.to_string(),
             help: unusable.help(),
         };
-        let answer = self.ask_alone(&parcel).map_err(|unusable| unasked(&unusable))?;
+        let answer = self.compute(&parcel).map_err(|unusable| unasked(&unusable))?;
         if let Some(reason) = answer.head.get("invalid").and_then(Value::as_str) {
             return Err(Unjudged::Invalid(reason.to_owned()));
         }

@@ -1,10 +1,11 @@
 //! Answering, in a helper.
 
-use std::io::{self, BufReader, BufWriter};
+use std::io::{self, BufReader, BufWriter, StdinLock};
 use std::process::ExitCode;
-use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use serde_json::json;
 
 use crate::{BUILD, Parcel};
@@ -12,7 +13,7 @@ use crate::{BUILD, Parcel};
 /// The other side, to be asked while an answer is made.
 #[derive(Debug)]
 pub struct Asking<'a> {
-    requests: &'a Receiver<Parcel>,
+    input: &'a mut BufReader<StdinLock<'static>>,
     output: &'a mut BufWriter<io::Stdout>,
 }
 
@@ -20,7 +21,7 @@ impl Asking<'_> {
     /// Asks for something; none where nobody answers any more. `head` has the field `asks`.
     pub fn ask(&mut self, question: &Parcel) -> Option<Parcel> {
         question.write(self.output).ok()?;
-        self.requests.recv().ok()
+        Parcel::read(self.input).ok()?
     }
 }
 
@@ -30,23 +31,28 @@ impl Asking<'_> {
 pub fn serve(answer: fn(&Parcel, &mut Asking<'_>) -> Parcel) -> ExitCode {
     // Values must not be in a file after a crash.
     opal_files::memory::keep_private();
-    let (send, requests) = channel();
-    thread::spawn(move || {
-        let mut input = BufReader::new(io::stdin().lock());
-        while let Ok(Some(request)) = Parcel::read(&mut input) {
-            if send.send(request).is_err() {
-                break;
-            }
-        }
-        #[expect(clippy::exit, reason = "nobody waits for the answer that is being made")]
-        std::process::exit(0);
-    });
+    thread::spawn(end_with_input);
+    let mut input = BufReader::new(io::stdin().lock());
     let mut output = BufWriter::new(io::stdout());
     let hello = Parcel::new(json!({"build": BUILD}));
     let mut is_heard = hello.write(&mut output).is_ok();
-    while is_heard && let Ok(request) = requests.recv() {
-        let asking = &mut Asking { requests: &requests, output: &mut output };
+    while is_heard && let Ok(Some(request)) = Parcel::read(&mut input) {
+        let asking = &mut Asking { input: &mut input, output: &mut output };
         is_heard = answer(&request, asking).write(&mut output).is_ok();
     }
     ExitCode::SUCCESS
+}
+
+/// Waits until nobody writes to standard input any more. It asks for no event: the end is always told.
+fn end_with_input() {
+    let stdin = rustix::stdio::stdin();
+    loop {
+        let mut ended = [PollFd::new(&stdin, PollFlags::empty())];
+        match poll(&mut ended, None) {
+            Err(Errno::INTR) | Ok(0) => {}
+            Ok(_) | Err(_) => break,
+        }
+    }
+    #[expect(clippy::exit, reason = "nobody waits for the answer that is being made")]
+    std::process::exit(0);
 }

@@ -14,7 +14,7 @@ use crate::{EXTRA, Extra, Helper, Parcel, Unusable};
 
 impl Templates for Extra {
     fn names(&self, template: &Template<'_>) -> Result<BTreeSet<String>, Fault> {
-        let answer = answer(self.ask_alone(&request(template, "names", None)))?;
+        let answer = answer(self.compute(&request(template, "names", None)))?;
         let names = answer.head.get("names").and_then(Value::as_array);
         let text = |name: &Value| name.as_str().map(str::to_owned);
         let names = names.and_then(|names| names.iter().map(text).collect());
@@ -22,7 +22,7 @@ impl Templates for Extra {
     }
 
     fn render(&self, template: &Template<'_>, values: &Values<'_>) -> Result<Rendered, Fault> {
-        let mut answer = answer(self.ask_alone(&request(template, "render", Some(values))))?;
+        let mut answer = answer(self.compute(&request(template, "render", Some(values))))?;
         if answer.head.get("computes").is_some() {
             answer = apart(template, values)?;
         }

@@ -114,6 +114,26 @@ fn a_helper_is_never_looked_for_elsewhere() {
 }
 
 #[test]
+fn templates_start_no_more_helpers_than_there_are_processors() {
+    let installed = Installed::of(
+        Opal::machine(
+            "fun main() {\n    for i in 1...64 {\n        \
+             @file.template(\"t\", \"@var.i().out\", vars={x: i})\n    }\n}\n",
+        )
+        .file("t", "{{ x }}"),
+    );
+    let helper = installed.path("true-helper");
+    fs::rename(installed.path("bin/opal-extra"), &helper).unwrap();
+    let starts = installed.path("starts");
+    let script = format!("echo >> '{}'\nexec '{}'", starts.display(), helper.display());
+    installed.helper("bin/opal-extra", &script);
+    installed.call("bin/opal", &["verify", "main"]).code(1);
+    let started = fs::read_to_string(&starts).unwrap().lines().count();
+    let processors = std::thread::available_parallelism().unwrap().get();
+    assert!((1..=processors).contains(&started), "{started} helpers");
+}
+
+#[test]
 fn a_link_to_opal_finds_the_helper_of_its_installation() {
     let installed = Installed::new();
     fs::create_dir(installed.path("links")).unwrap();
