@@ -234,3 +234,15 @@ fn a_short_secret_that_comes_slowly_shows_less_than_half_of_itself() {
     let opal = Opal::machine(task).env("DOOR_PIN", "7305");
     opal.call(&["slow"]).code(0).says("<4:").hides("73<").hides("730");
 }
+
+#[test]
+fn a_hidden_value_does_not_take_the_end_of_its_line_with_it() {
+    let opal = Opal::machine(
+        "fun main() {\n    let.token = @shell(\"printf 'hunter2-secret\\n'\")\n    \
+         printf 'hunter2-secret\\nnext\\n'\n    printf 'hunter2-secret\\n' | base64\n}\n",
+    );
+    let ran = opal.call(&["main"]);
+    let lines: Vec<&str> = ran.code(0).stdout.lines().collect();
+    let [first, "next", encoded] = lines[..] else { panic!("{lines:?}") };
+    assert!(first.starts_with("🔒") && encoded.starts_with("🔒"), "{lines:?}");
+}

@@ -50,12 +50,18 @@ impl Forms {
     fn add_value(&mut self, value: &str) {
         let trimmed = value.trim();
         self.add_whole(trimmed);
+        // A line end after it is no secret, so that lines stay lines; encodings have it inside.
+        let line = value.trim_end_matches(['\n', '\r']);
         // Blanks around it do not make a short value a long one.
-        if trimmed.len() < value.len() && trimmed.chars().count() >= ALONE {
+        let is_long = trimmed.chars().count() >= ALONE;
+        if trimmed.len() < line.len() && is_long {
             match value.len() {
-                ..=ALL_FORMS => self.add_whole(value),
-                _ => self.keep(value.as_bytes()),
+                ..=ALL_FORMS => self.add_whole(line),
+                _ => self.keep(line.as_bytes()),
             }
+        }
+        if line.len() < value.len() && is_long && value.len() <= ALL_FORMS && has_eight(value) {
+            self.encode(value);
         }
         if trimmed.contains(['\n', '\r']) {
             for line in trimmed.split(['\n', '\r']).map(str::trim).filter(|line| has_eight(line)) {
@@ -96,9 +102,12 @@ impl Forms {
             room.resize(Spelling::room_for(once), 0);
             self.spell(text, spelling, &mut room);
         }
-        if !encoded {
-            return;
+        if encoded {
+            self.encode(text);
         }
+    }
+
+    fn encode(&mut self, text: &str) {
         encodings(text.as_bytes(), PIECE, &mut self.loose);
         if is_dressed(text.as_bytes()) {
             let unix = Views::of(text.as_bytes(), true).text.into_bytes();

@@ -158,6 +158,8 @@ const AROUND: &[&str] = &[
     "declare -- x=$'",
     "\x1b]8;;https://x/?t=",
     "\x1b\\here\x1b]8;;\x1b\\",
+    // The end of the last line is no secret.
+    "\x1b[0m\n\x1b[0m",
 ];
 
 /// Eight bytes in a row of `form` in what is shown, outside of what was there anyway.
