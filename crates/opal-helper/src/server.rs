@@ -43,7 +43,7 @@ pub fn serve(answer: fn(&Parcel, &mut Asking<'_>) -> Parcel) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Waits until nobody writes to standard input any more. It asks for no event: the end is always told.
+/// Waits until nobody writes to standard input any more. It asks for no event: the end is always reported.
 fn end_with_input() {
     let stdin = rustix::stdio::stdin();
     loop {

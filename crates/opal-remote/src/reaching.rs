@@ -309,16 +309,10 @@ impl Reach for Targets {
     }
 
     fn identity(&self, way: &[Crossing]) -> Option<Identity> {
-        let (last, before) = way.split_last()?;
-        let Hop::NewContainer(new) = &last.target.hop else { return self.holding.identity(way) };
-        let stop = &Stop::new();
-        let there = match before {
-            [] => None,
-            before => Some(self.open(before, Access::ReadOnly, stop).ok()?),
-        };
-        let asked = Asked { origin: &self.ready().origin, there: there.as_ref(), stop };
-        let host_key = self.holding.identity(before).and_then(|it| it.host_key);
-        Some(Identity { host_key, ..image::foreseen(new, asked)? })
+        match &way.last()?.target.hop {
+            Hop::NewContainer(new) => image::foreseen(self, way, new),
+            _ => self.holding.identity(way),
+        }
     }
 
     fn refused(&self) -> Vec<Refused> {

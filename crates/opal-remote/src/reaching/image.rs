@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
+use opal_core::crossing::Crossing;
 use opal_core::resolver::Ask;
 use opal_core::target::{Engine, Hop, Identity, NewContainer, Pod};
 use opal_session::stop::Stop;
+use opal_session::targets::Access;
 use opal_session::{Place, Session};
 
-use super::Opened;
+use super::{Opened, Targets};
 use crate::dial::{Origin, image_machine};
 
 /// How long an engine may take to answer.
@@ -34,9 +36,19 @@ pub(super) fn id(hop: &Hop, asked: Asked<'_>) -> Option<String> {
     first(&questions(hop), asked).map(|id| image_machine(&id))
 }
 
-/// Who will answer in a container that is not made yet; none where its image is not there yet either.
-/// Its user is not known.
-pub(super) fn foreseen(new: &NewContainer, asked: Asked<'_>) -> Option<Identity> {
+/// Who will answer in the container at the end of a way, which is not made yet; none where its image is
+/// not there yet either. Its user is not known.
+pub(super) fn foreseen(
+    targets: &Targets,
+    way: &[Crossing],
+    new: &NewContainer,
+) -> Option<Identity> {
+    let (stop, (_, before)) = (&Stop::new(), way.split_last()?);
+    let there = match before {
+        [] => None,
+        before => Some(targets.open(before, Access::ReadOnly, stop).ok()?),
+    };
+    let asked = Asked { origin: &targets.ready().origin, there: there.as_ref(), stop };
     let format = "{{.Id}} {{.Os}} {{.Architecture}}";
     let ask = |engine: &&str| {
         owned(&[engine, "image", "inspect", "--format", format, new.image.as_str()])
@@ -45,7 +57,8 @@ pub(super) fn foreseen(new: &NewContainer, asked: Asked<'_>) -> Option<Identity>
     let found = first(&questions, asked)?;
     let mut words = found.split(' ').map(str::to_owned);
     let (machine, os, arch) = (image_machine(&words.next()?), words.next()?, words.next()?);
-    Some(Identity { user: None, machine, os, arch, host_key: None })
+    let host_key = targets.holding.identity(before).and_then(|it| it.host_key);
+    Some(Identity { user: None, machine, os, arch, host_key })
 }
 
 /// What the first command prints that succeeds.

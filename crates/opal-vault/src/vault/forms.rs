@@ -50,7 +50,7 @@ impl Forms {
     fn add_value(&mut self, value: &str) {
         let trimmed = value.trim();
         self.add_whole(trimmed);
-        // A line end after it is no secret, so that lines stay lines; encodings have it inside.
+        // A line end after it is not hidden, so that lines stay lines; encodings have it inside.
         let line = value.trim_end_matches(['\n', '\r']);
         // Blanks around it do not make a short value a long one.
         let is_long = trimmed.chars().count() >= ALONE;

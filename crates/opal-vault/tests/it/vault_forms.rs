@@ -158,7 +158,7 @@ const AROUND: &[&str] = &[
     "declare -- x=$'",
     "\x1b]8;;https://x/?t=",
     "\x1b\\here\x1b]8;;\x1b\\",
-    // The end of the last line is no secret.
+    // The end of the last line is not hidden.
     "\x1b[0m\n\x1b[0m",
 ];
 
