@@ -107,6 +107,7 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
     // ssh-keygen signs and checks releases.
     provide(root, "openssh-client", &["ssh", "-V"]);
     provide_targets(root);
+    provide_rust(root, GUESTS);
     for (package, program) in [
         // The login shells and programs that are on the way to a target.
         ("tcsh", "/usr/bin/tcsh"),
@@ -139,11 +140,18 @@ fn provide_targets(root: &Path) {
 /// What releases and target helpers are built with, as far as it can be installed.
 fn provide_musl(root: &Path) {
     provide(root, "musl-tools", &["musl-gcc", "--version"]);
-    let musl = musl(std::env::consts::ARCH);
+    provide_rust(root, &musl(std::env::consts::ARCH));
+}
+
+/// What plugins are built for.
+const GUESTS: &str = "wasm32-wasip2";
+
+/// The standard library for another target.
+fn provide_rust(root: &Path, target: &str) {
     if answers(&["rustup", "--version"]).is_some()
-        && let Err(message) = run(root, &["rustup", "target", "add", &musl])
+        && let Err(message) = run(root, &["rustup", "target", "add", target])
     {
-        say(&format!("{musl} is missing: {message}"));
+        say(&format!("{target} is missing: {message}"));
     }
 }
 

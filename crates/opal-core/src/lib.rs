@@ -25,6 +25,7 @@
 //! | documents held against JSON Schemas | [`schema`] |
 //! | templates, and whoever renders them | [`template`] |
 //! | files of variables | [`dotenv`] |
+//! | what opal and the helpers that run plugins say to each other | [`protocol`] |
 //! | what a language says about the text of a block | [`block_rules`] |
 //! | batches of a fleet, and how many targets may fail | [`fleet`] |
 //! | how `git` is started | [`git`] |
@@ -69,6 +70,7 @@ pub mod pages;
 pub mod parameter;
 pub mod placeholder;
 pub mod plan;
+pub mod protocol;
 pub mod registry;
 pub mod resolver;
 pub mod resource;

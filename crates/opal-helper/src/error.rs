@@ -71,8 +71,9 @@ impl Unusable {
             | Self::OtherBuild { name, .. }
             | Self::NotThisBuild { name, .. }
             | Self::NotStarted { name, .. } => {
-                // The helper that goes to targets is a package of its own; the others come with opal.
-                let package = if *name == "opal-target" { *name } else { "opal-cli" };
+                // Some helpers are packages of their own; the others come with opal.
+                let is_own = matches!(*name, "opal-target" | "opal-plugin-host");
+                let package = if is_own { *name } else { "opal-cli" };
                 format!(
                     "install it with opal, in one directory: `cargo install --path crates/{package}`, \
                      or unpack the whole release"

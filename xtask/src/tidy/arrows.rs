@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 25] = [
+const ARROWS: [(&str, &[&str]); 28] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -16,7 +16,11 @@ const ARROWS: [(&str, &[&str]); 25] = [
     ("opal-decorators", &["opal-core"]),
     ("opal-session", &["opal-core", "opal-files"]),
     ("opal-target", &["opal-session"]),
-    ("opal-plugins", &["opal-core", "opal-files"]),
+    ("opal-plugins", &["opal-core", "opal-files", "opal-helper"]),
+    // What authors of plugins build against, and their kit, which is a workspace of its own.
+    ("opal-plugin-api", &[]),
+    ("opal-plugin", &[]),
+    ("opal-plugin-host", &["opal-core", "opal-files", "opal-helper"]),
     ("opal-remote", &["opal-core", "opal-files", "opal-session", "opal-yaml"]),
     ("opal-http", &["opal-core"]),
     ("opal-helper", &["opal-core", "opal-files"]),

@@ -26,8 +26,21 @@ pub struct Fault {
 
 /// Reads a whole document.
 pub fn read(text: &str) -> Result<Data, Fault> {
-    let mut reader = Reader { text, at: 0, depth: 0, values: 0 };
+    read_with(text, false).map(|(data, _)| data)
+}
+
+/// Reads a document in which `{"$frame": N}` names N bytes that follow it. Each becomes
+/// `{"$frame": I}`: the place of its N in the list, which is in the order of the text.
+pub(crate) fn read_framed(text: &str) -> Result<(Data, Vec<i64>), Fault> {
+    read_with(text, true)
+}
+
+fn read_with(text: &str, is_framed: bool) -> Result<(Data, Vec<i64>), Fault> {
+    let frames = is_framed.then(Vec::new);
+    let mut reader = Reader { text, at: 0, depth: 0, values: 0, frames };
     let found = reader.document();
+    let frames = reader.frames.take().unwrap_or_default();
+    let found = found.map(|data| (data, frames));
     found.map_err(|reason| {
         let before = &text[..text.floor_char_boundary(reader.at)];
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
@@ -41,7 +54,12 @@ struct Reader<'t> {
     at: usize,
     depth: usize,
     values: usize,
+    /// The sizes of the frames; none where they mean nothing.
+    frames: Option<Vec<i64>>,
 }
+
+/// The key of an object that names bytes after a line of the plugin protocol.
+pub(crate) const FRAME: &str = "$frame";
 
 type Read<T> = Result<T, String>;
 
@@ -156,11 +174,22 @@ impl Reader<'_> {
             }
             self.blanks();
             if self.take(b'}') {
+                self.frame(&mut fields);
                 return Ok(Data::Map(fields));
             }
             if !self.take(b',') {
                 return Err("expected `,` or `}`".into());
             }
+        }
+    }
+
+    fn frame(&mut self, fields: &mut BTreeMap<String, Data>) {
+        let Some(frames) = &mut self.frames else { return };
+        if fields.len() == 1
+            && let Some(Data::Int(size)) = fields.get_mut(FRAME)
+        {
+            frames.push(*size);
+            *size = i64::try_from(frames.len() - 1).unwrap_or(i64::MAX);
         }
     }
 

@@ -5,4 +5,5 @@
 
 mod contract;
 mod memory;
+mod protocol;
 mod view;

@@ -1,0 +1,156 @@
+//! The guest of opal's own tests: it plays every part, well and badly.
+
+use opal_plugin::policies::{Event, Verdict};
+use opal_plugin::states::exports::opal::plugin::action::{self, Acted};
+use opal_plugin::states::{Finding, Status};
+use opal_plugin::wrappers::Opened;
+use opal_plugin::{
+    Call, Command, Error, ErrorKind, Outcome, Part, Probe, Request, Stage, policies, states,
+    values, wrappers,
+};
+
+struct Plugin;
+
+unsafe extern "C" {
+    fn getentropy(bytes: *mut u8, count: usize) -> i32;
+}
+
+impl values::Guest for Plugin {
+    fn resolve(call: Call, probe: Probe) -> Result<String, Error> {
+        let subject = call.subject.clone().unwrap_or_default();
+        match call.decorator.as_str() {
+            "guest.echo" => Ok(call.args),
+            "guest.subject" => Ok(format!("{subject:?}")),
+            "guest.file" => {
+                let bytes = probe.read(&subject)?;
+                Ok(format!("{:?}", String::from_utf8_lossy(&bytes)))
+            }
+            "guest.env" => match probe.env(&subject)? {
+                Some(secret) => Ok(format!("{:?}", secret.reveal()?)),
+                None => Ok("null".to_owned()),
+            },
+            "guest.ask" => {
+                let args = subject.split(' ').skip(1).map(str::to_owned).collect();
+                let program = subject.split(' ').next().unwrap_or_default().to_owned();
+                let stdin = call.secrets.first().map(Part::Secret).into_iter().collect();
+                let done = probe.ask(&Command { program, args, env: Vec::new(), stdin })?;
+                Ok(format!("{:?}", String::from_utf8_lossy(&done.stdout)))
+            }
+            "guest.fetch" => {
+                let (headers, body) = (Vec::new(), Vec::new());
+                let method = "GET".to_owned();
+                let answer = probe.fetch(&Request { method, url: subject, headers, body })?;
+                Ok(format!("{}", answer.status))
+            }
+            "guest.now" => Ok(probe.now()?.to_string()),
+            "guest.random" => {
+                let mut bytes = [0_u8; 16];
+                // SAFETY: it fills so many bytes.
+                unsafe { getentropy(bytes.as_mut_ptr(), bytes.len()) };
+                Ok(format!("{bytes:?}"))
+            }
+            "guest.world" => Ok(format!(
+                "{{\"variables\": {}, \"arguments\": {}, \"file\": {}, \"time\": {}}}",
+                std::env::vars().count(),
+                std::env::args().count(),
+                std::fs::read("/etc/passwd").is_ok(),
+                std::time::SystemTime::now()
+                    .duration_since(std::time::UNIX_EPOCH)
+                    .map_or(0, |it| it.as_secs()),
+            )),
+            "guest.print" => {
+                for _ in 0..10_000 {
+                    println!("0123456789 {subject}");
+                }
+                Ok("null".to_owned())
+            }
+            "guest.loop" => loop {
+                std::hint::spin_loop();
+            },
+            "guest.memory" => {
+                let mut all = Vec::new();
+                loop {
+                    all.push(vec![1_u8; 1 << 20]);
+                }
+            }
+            "guest.large" => Ok(format!("\"{}\"", "x".repeat(9 << 20))),
+            "guest.calls" => loop {
+                let _ = probe.now();
+            },
+            "guest.panic" => panic!("on purpose"),
+            "guest.exit" => std::process::exit(0),
+            _ => Err(Error::new(ErrorKind::Invalid, "unknown decorator").help("use another")),
+        }
+    }
+}
+
+/// A file with a content: `path` is the subject, the content is the text.
+impl states::Guest for Plugin {
+    fn verify(call: Call, probe: Probe) -> Result<Finding, Error> {
+        let path = call.subject.unwrap_or_default();
+        let (status, message) = match probe.read(&path) {
+            Ok(bytes) if Some(bytes.as_slice()) == call.text.as_deref().map(str::as_bytes) => {
+                (Status::Satisfied, "has this content")
+            }
+            Ok(_) => (Status::Drifted, "has another content"),
+            Err(error) if error.kind == ErrorKind::Missing => (Status::Missing, "is not there"),
+            Err(error) => return Err(error),
+        };
+        let identity = Some(path);
+        Ok(Finding { status, message: message.to_owned(), details: None, identity })
+    }
+}
+
+impl action::Guest for Plugin {
+    fn act(call: Call, _: Probe, stage: Stage) -> Result<Acted, Error> {
+        let path = call.subject.unwrap_or_default();
+        if call.decorator == "guest.run" {
+            let args = path.split(' ').skip(1).map(str::to_owned).collect();
+            let program = path.split(' ').next().unwrap_or_default().to_owned();
+            let (env, stdin) = (Vec::new(), Vec::new());
+            let done = stage.run(&Command { program, args, env, stdin })?;
+            let output = format!("{:?}", String::from_utf8_lossy(&done.stdout));
+            return Ok(Acted { output, identity: None, adopted: false });
+        }
+        stage.log("writes the file");
+        stage.write(&path, call.text.unwrap_or_default().as_bytes(), None)?;
+        Ok(Acted { output: "{\"changed\": true}".to_owned(), identity: Some(path), adopted: false })
+    }
+}
+
+impl wrappers::Guest for Plugin {
+    fn begin(call: Call, _: Probe, stage: Stage) -> Result<Opened, Error> {
+        let token = call.subject.unwrap_or_default();
+        stage.keep(&token)?;
+        Ok(Opened { token, env: vec![("GUEST".to_owned(), "opened".to_owned())] })
+    }
+
+    fn end(call: Call, token: String, outcome: Outcome, stage: Stage) -> Result<(), Error> {
+        if call.decorator == "guest.hang" {
+            loop {
+                std::hint::spin_loop();
+            }
+        }
+        let how = match outcome {
+            Outcome::Done => "done".to_owned(),
+            Outcome::Failed(code) => format!("failed {code}"),
+            Outcome::Stopped => "stopped".to_owned(),
+        };
+        stage.write(&token, how.as_bytes(), None)
+    }
+}
+
+impl policies::Guest for Plugin {
+    fn judge(_: Call, event: Event) -> Result<Verdict, Error> {
+        Ok(match event.outcome {
+            None | Some(Outcome::Done) => Verdict::Proceed,
+            Some(Outcome::Failed(_)) if event.attempt < 3 => Verdict::Retry(5),
+            Some(_) => Verdict::Stop("tried enough".to_owned()),
+        })
+    }
+}
+
+opal_plugin::values::export_value!(Plugin with_types_in opal_plugin::values);
+opal_plugin::states::export_state!(Plugin with_types_in opal_plugin::states);
+opal_plugin::wrappers::export_wrapper!(Plugin with_types_in opal_plugin::wrappers);
+opal_plugin::policies::export_policy!(Plugin with_types_in opal_plugin::policies);

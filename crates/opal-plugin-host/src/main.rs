@@ -1,0 +1,48 @@
+//! The helper `opal-plugin-host`: runs the WASM components of plugins, and has no other power.
+//!
+//! ```text
+//! opal ──lines──▶ serve ──▶ worker ──▶ engine: a new instance for each call
+//! opal ◀─lines── link ◀── what the plugin asks for: opal decides and acts
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | lines from opal, and the threads that answer | `serve`, `workers` |
+//! | lines to opal, and waiting for its answers | `link` |
+//! | compiling, loading and calling components, with all limits | `engine` |
+//! | what a component imports: opal's host, and a WASI that does nothing | `host`, `wasi` |
+//! | what this process gives up before it reads anything | `confine` |
+//! | the socket, and the descriptors that come with lines | `socket` |
+//!
+//! Deliberately not here: files, variables, programs, the network. Whatever a plugin wants of the
+//! world it asks opal for.
+
+mod bindings;
+mod confine;
+mod engine;
+mod host;
+mod link;
+mod serve;
+mod socket;
+mod wasi;
+mod workers;
+
+use std::process::ExitCode;
+
+/// The other side does not keep to the protocol, or this process cannot be confined.
+const PROTOCOL: u8 = 76;
+
+fn main() -> ExitCode {
+    opal_files::memory::keep_private();
+    let Some(socket) = socket::take() else {
+        return ExitCode::from(PROTOCOL);
+    };
+    let is_compiler = std::env::args_os().nth(1).is_some_and(|word| word == "compile");
+    if confine::confine(is_compiler).is_err() {
+        return ExitCode::from(PROTOCOL);
+    }
+    match serve::serve(socket) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(PROTOCOL),
+    }
+}

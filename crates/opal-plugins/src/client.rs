@@ -1,0 +1,39 @@
+//! The client of the helper that runs plugins.
+//!
+//! ```text
+//! call ──line──▶ helper: the plugin runs there
+//!      ◀─line── what it asks for ──▶ `Serve`: opal decides and acts
+//!      ◀─line── what it gives
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | one process, its calls and how it ends | [`process`] |
+//! | the processes of a run, and the one restart | [`hosts`] |
+//! | sending a line with descriptors | `sending` |
+//! | what a call costs of what may be in flight | `room` |
+//! | why a call has no answer: all messages | [`failure`] |
+
+pub mod failure;
+pub mod hosts;
+pub mod process;
+mod room;
+mod sending;
+
+use opal_core::protocol::request::Service;
+use opal_core::protocol::{Body, Refusal};
+
+pub use failure::CallFailure;
+pub use hosts::{Component, Hosts};
+pub use process::{Ended, Host};
+
+/// Does what a plugin asks for while it answers a call, or refuses it.
+pub trait Serve {
+    fn serve(&mut self, service: Service, params: &Body) -> Result<Body, Refusal>;
+
+    /// Whether the answer is no longer wanted.
+    fn is_stopped(&self) -> bool;
+}
+
+/// The file name of the helper.
+pub const HOST: &str = "opal-plugin-host";

@@ -1,0 +1,126 @@
+//! The processes of a run: one for most packages, one for each package that reads secrets, and one
+//! restart in all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use opal_core::protocol::Body;
+use opal_core::protocol::call::{Function, Invocation, Load};
+use opal_helper::BUILD;
+
+use super::failure::{CallFailure, Why};
+use super::process::{Ended, Given, Host};
+use super::{HOST, Serve};
+
+/// The code of a package, compiled and checked.
+#[derive(Debug)]
+pub struct Component {
+    /// `acme/vault`.
+    pub name: String,
+    pub version: String,
+    /// Opened once, checked, and loaded from this descriptor.
+    pub compiled: File,
+    pub load: Load,
+    /// Whether it has a process of its own: it may read the text of secrets.
+    pub is_alone: bool,
+}
+
+/// The helper processes of one run. None runs before the first call.
+#[derive(Debug, Default)]
+pub struct Hosts {
+    /// Another program than the one beside opal, for tests.
+    program: Option<PathBuf>,
+    /// By the package that is alone in it.
+    slots: Mutex<BTreeMap<Option<String>, Slot>>,
+    has_restarted: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Slot {
+    host: Arc<Host>,
+    loaded: BTreeSet<String>,
+}
+
+impl Hosts {
+    /// With the helper at a path.
+    #[must_use]
+    pub fn at(program: PathBuf) -> Self {
+        Self { program: Some(program), ..Self::default() }
+    }
+
+    /// Calls a function of a package. An error of the plugin is a [`CallFailure`] too.
+    pub fn call(
+        &self,
+        component: &Component,
+        function: Function,
+        invocation: &Invocation,
+        serve: &mut dyn Serve,
+    ) -> Result<(Body, Option<opal_core::Secret>), CallFailure> {
+        let failed = |why| CallFailure {
+            plugin: component.name.clone(),
+            version: component.version.clone(),
+            decorator: invocation.decorator.clone(),
+            why,
+        };
+        let host = self.ready(component).map_err(failed)?;
+        let given = host.call(&component.name, function, invocation, serve);
+        let (result, log): Given = given.map_err(|ended| failed(Why::Crashed(ended)))?;
+        match result {
+            Ok(body) => Ok((body, log)),
+            Err(refusal) => Err(failed(Why::Refused(refusal))),
+        }
+    }
+
+    /// A process that has loaded the package.
+    fn ready(&self, component: &Component) -> Result<Arc<Host>, Why> {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = component.is_alone.then(|| component.name.clone());
+        if let Some(slot) = slots.get(&place)
+            && let Some(ended) = slot.host.ended()
+        {
+            if self.has_restarted.swap(true, Ordering::SeqCst) {
+                return Err(Why::CrashedAgain(ended));
+            }
+            slots.remove(&place);
+        }
+        if !slots.contains_key(&place) {
+            let host = Arc::new(self.start()?);
+            slots.insert(place.clone(), Slot { host, loaded: BTreeSet::new() });
+        }
+        let Some(slot) = slots.get_mut(&place) else {
+            return Err(Why::Crashed(Ended::Silent));
+        };
+        if !slot.loaded.contains(&component.name) {
+            let loaded = slot.host.load(&component.name, &component.compiled, &component.load);
+            loaded.map_err(Why::Crashed)?.map_err(Why::Refused)?;
+            slot.loaded.insert(component.name.clone());
+        }
+        Ok(Arc::clone(&slot.host))
+    }
+
+    fn start(&self) -> Result<Host, Why> {
+        let program = match &self.program {
+            Some(program) => program.clone(),
+            None => opal_helper::find(HOST).map_err(Why::Unusable)?,
+        };
+        Host::start(&program, BUILD).map_err(|ended| match ended {
+            Ended::OtherBuild(build) => {
+                Why::Unusable(opal_helper::Unusable::OtherBuild { name: HOST, build })
+            }
+            Ended::NotStarted(kind) => {
+                Why::Unusable(opal_helper::Unusable::NotStarted { name: HOST, kind })
+            }
+            ended => Why::Crashed(ended),
+        })
+    }
+
+    /// The processes that run, for tests that kill them.
+    #[must_use]
+    pub fn pids(&self) -> Vec<u32> {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.values().map(|slot| slot.host.pid()).collect()
+    }
+}

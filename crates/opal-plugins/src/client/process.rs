@@ -1,0 +1,387 @@
+//! One process of the helper, its calls and how it ends.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use opal_core::data::Secret;
+use opal_core::protocol::call::{Function, Invocation, Load};
+use opal_core::protocol::request::Service;
+use opal_core::protocol::{Body, CALL_SECS, Call, Malformed, Message, Refusal, Reply, line};
+
+use super::Serve;
+use super::room::Room;
+use super::sending::send;
+
+/// How often a call asks whether it is still wanted.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// How long a helper may say nothing about a call that it works on; and after a call was cancelled.
+const SILENCE: Duration = Duration::from_secs(CALL_SECS + 5);
+const PARTING: Duration = Duration::from_secs(2);
+
+/// A helper that runs. It ends when this is dropped, and when opal ends.
+#[derive(Debug)]
+pub struct Host {
+    shared: Arc<Shared>,
+    reader: Option<JoinHandle<()>>,
+    room: Room,
+}
+
+#[derive(Debug)]
+struct Shared {
+    socket: Mutex<UnixStream>,
+    open: Mutex<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    next: u64,
+    calls: BTreeMap<u64, Sender<Event>>,
+    child: Child,
+    ended: Option<Ended>,
+    /// Why opal ended it.
+    reason: Option<Ended>,
+}
+
+#[derive(Debug)]
+enum Event {
+    Asked(Call),
+    Answered(Reply),
+    Ended(Ended),
+}
+
+/// How a helper ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    Signal(i32),
+    Code(i32),
+    /// opal ended it: it did not keep to the protocol.
+    Malformed(Malformed),
+    /// opal ended it: it gave no sign of life.
+    Silent,
+    /// It never started.
+    NotStarted(std::io::ErrorKind),
+    /// It is of another build.
+    OtherBuild(String),
+}
+
+/// What a call gave: its answer, and what was printed meanwhile.
+pub type Given = (Result<Body, Refusal>, Option<Secret>);
+
+impl Host {
+    /// Starts the helper at a path, and asks it for its build.
+    pub fn start(program: &Path, build: &str) -> Result<Self, Ended> {
+        Self::start_as(program, build, &[])
+    }
+
+    /// Compiles a component from one file into another, in a process that does nothing else. Gives what
+    /// it exports.
+    pub fn compile(
+        program: &Path,
+        build: &str,
+        from: &File,
+        to: &File,
+    ) -> Result<Result<Vec<String>, Refusal>, Ended> {
+        let host = Self::start_as(program, build, &["compile"])?;
+        let files = [from.as_fd(), to.as_fd()];
+        // What it may take is limited there, by the time of the processor.
+        let silence = Duration::from_secs(600);
+        let (result, _) =
+            host.ask("compile", None, Body::default(), &files, &mut Nothing, silence)?;
+        match result.map(|body| body.get("exports")) {
+            Ok(Some(exports)) => Ok(Ok(exports)),
+            Ok(None) => Err(Ended::Malformed(Malformed::NotMessage("no exports"))),
+            Err(refusal) => Ok(Err(refusal)),
+        }
+    }
+
+    fn start_as(program: &Path, build: &str, args: &[&str]) -> Result<Self, Ended> {
+        let not_started = |error: std::io::Error| Ended::NotStarted(error.kind());
+        let (own, theirs) = UnixStream::pair().map_err(not_started)?;
+        // It gets nothing of the environment. A group of its own, because Ctrl+C reaches the whole group
+        // of opal, and what cleans up afterwards still needs the helper.
+        #[expect(clippy::disallowed_methods, reason = "the helper ends with the socket to it")]
+        let child = Command::new(program)
+            .args(args)
+            .env_clear()
+            .current_dir("/")
+            .process_group(0)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(not_started)?;
+        let incoming = own.try_clone().map_err(not_started)?;
+        let calls = BTreeMap::new();
+        let open = Open { next: 1, calls, child, ended: None, reason: None };
+        let shared = Arc::new(Shared { socket: Mutex::new(own), open: Mutex::new(open) });
+        let reading = Arc::clone(&shared);
+        let reader = Some(thread::spawn(move || reading.read(incoming)));
+        let host = Self { shared, reader, room: Room::default() };
+        let hello = host.ask("hello", None, Body::default(), &[], &mut Nothing, SILENCE)?;
+        match hello.0.ok().and_then(|body| body.get::<String>("build")) {
+            Some(found) if found == build => Ok(host),
+            found => {
+                let found = found.unwrap_or_default();
+                let found = found.chars().filter(char::is_ascii_graphic).take(80).collect();
+                Err(Ended::OtherBuild(found))
+            }
+        }
+    }
+
+    /// Loads a component that was compiled and checked.
+    pub fn load(
+        &self,
+        plugin: &str,
+        compiled: &File,
+        load: &Load,
+    ) -> Result<Result<(), Refusal>, Ended> {
+        let files = [compiled.as_fd()];
+        let params = Body::of(load);
+        let given = self.ask("load", Some(plugin), params, &files, &mut Nothing, SILENCE)?;
+        Ok(given.0.map(|_| ()))
+    }
+
+    /// Calls a function of a plugin, and serves it meanwhile.
+    pub fn call(
+        &self,
+        plugin: &str,
+        function: Function,
+        invocation: &Invocation,
+        serve: &mut dyn Serve,
+    ) -> Result<Given, Ended> {
+        let params = Body::of(invocation);
+        let bytes = params.frames.len() + invocation.args.expose().len();
+        let _room = self.room.take(plugin, bytes);
+        self.ask(function.word(), Some(plugin), params, &[], serve, SILENCE)
+    }
+
+    /// Whether it has ended, and how.
+    #[must_use]
+    pub fn ended(&self) -> Option<Ended> {
+        self.shared.open().ended.clone()
+    }
+
+    /// The process, for tests that kill it.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.shared.open().child.id()
+    }
+
+    fn ask(
+        &self,
+        call: &str,
+        plugin: Option<&str>,
+        params: Body,
+        files: &[BorrowedFd<'_>],
+        serve: &mut dyn Serve,
+        silence: Duration,
+    ) -> Result<Given, Ended> {
+        let (events, wait) = channel();
+        let id = self.shared.begin(events)?;
+        let (call, plugin) = (call.to_owned(), plugin.map(str::to_owned));
+        let message = Message::Call(Call { id, parent: None, plugin, call, params });
+        if let Err(error) = self.shared.send(&message, files) {
+            self.shared.open().calls.remove(&id);
+            return match error {
+                // Nothing of it was sent.
+                Malformed::LongLine | Malformed::LongFrames => {
+                    let kind = opal_core::protocol::Kind::TooLarge;
+                    Ok((Err(Refusal::new(kind, "the arguments are too large")), None))
+                }
+                _ => Err(self.shared.wait_for_end()),
+            };
+        }
+        let given = self.shared.follow(id, &wait, serve, silence);
+        self.shared.open().calls.remove(&id);
+        given
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.shared.end(Ended::Silent);
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+    }
+}
+
+impl Shared {
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, events: Sender<Event>) -> Result<u64, Ended> {
+        let mut open = self.open();
+        if let Some(ended) = &open.ended {
+            return Err(ended.clone());
+        }
+        let id = open.next;
+        open.next += 1;
+        open.calls.insert(id, events);
+        Ok(id)
+    }
+
+    fn send(&self, message: &Message, files: &[BorrowedFd<'_>]) -> Result<(), Malformed> {
+        let bytes = line::bytes(message)?;
+        let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
+        send(&mut socket, &bytes, files).map_err(|error| Malformed::Io(error.kind()))
+    }
+
+    /// Serves a call until it is answered.
+    fn follow(
+        &self,
+        id: u64,
+        wait: &Receiver<Event>,
+        serve: &mut dyn Serve,
+        silence: Duration,
+    ) -> Result<Given, Ended> {
+        let mut heard = Instant::now();
+        let mut cancelled: Option<Instant> = None;
+        loop {
+            match wait.recv_timeout(LOOK) {
+                Ok(Event::Answered(reply)) => return Ok((reply.result, reply.log)),
+                Ok(Event::Ended(ended)) => return Err(ended),
+                Ok(Event::Asked(call)) => {
+                    self.serve(&call, serve)?;
+                    heard = Instant::now();
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(self.wait_for_end()),
+            }
+            if cancelled.is_none() && serve.is_stopped() {
+                let _ = self.send(&Message::Cancel(id), &[]);
+                cancelled = Some(Instant::now());
+            }
+            let is_silent = heard.elapsed() > silence;
+            if is_silent || cancelled.is_some_and(|since| since.elapsed() > PARTING) {
+                self.end(Ended::Silent);
+            }
+        }
+    }
+
+    fn serve(&self, call: &Call, serve: &mut dyn Serve) -> Result<(), Ended> {
+        let Some(service) = Service::named(&call.call) else {
+            self.end(Ended::Malformed(Malformed::NotMessage("an unknown service")));
+            return Err(self.wait_for_end());
+        };
+        let result = serve.serve(service, &call.params);
+        let reply = |result| Message::Reply(Reply { id: call.id, result, log: None });
+        // Where it ended, the reader says how.
+        if let Err(Malformed::LongLine | Malformed::LongFrames) = self.send(&reply(result), &[]) {
+            let kind = opal_core::protocol::Kind::TooLarge;
+            let refusal = Refusal::new(kind, "more than 16 MiB");
+            let _ = self.send(&reply(Err(refusal)), &[]);
+        }
+        Ok(())
+    }
+
+    /// Reads what the helper says until it ends; then everyone who waits hears how.
+    fn read(&self, incoming: UnixStream) {
+        let mut incoming = BufReader::with_capacity(64 << 10, incoming);
+        let found = loop {
+            match line::read(&mut incoming) {
+                Ok(Some(message)) => match self.pass(message) {
+                    Ok(()) => {}
+                    Err(reason) => break Some(Malformed::NotMessage(reason)),
+                },
+                // A connection that breaks is how a helper ends.
+                Ok(None) | Err(Malformed::Io(_) | Malformed::Cut) => break None,
+                Err(malformed) => break Some(malformed),
+            }
+        };
+        if let Some(malformed) = found {
+            self.end(Ended::Malformed(malformed));
+        }
+        let mut open = self.open();
+        // It has closed its end, and has nothing more to do.
+        let status = wait(&mut open.child);
+        let ended = open.reason.clone().unwrap_or(status);
+        open.ended = Some(ended.clone());
+        for events in std::mem::take(&mut open.calls).into_values() {
+            let _ = events.send(Event::Ended(ended.clone()));
+        }
+    }
+
+    fn pass(&self, message: Message) -> Result<(), &'static str> {
+        let (id, event) = match message {
+            Message::Call(call) => (call.parent.ok_or("a call for nothing")?, Event::Asked(call)),
+            Message::Reply(reply) => (reply.id, Event::Answered(reply)),
+            Message::Cancel(_) => return Err("a cancellation"),
+        };
+        let open = self.open();
+        let events = open.calls.get(&id).ok_or("an unknown call")?;
+        let _ = events.send(event);
+        Ok(())
+    }
+
+    /// Ends the helper, in the middle of whatever it does.
+    fn end(&self, reason: Ended) {
+        let mut open = self.open();
+        if open.ended.is_none() {
+            open.reason.get_or_insert(reason);
+            let _ = open.child.kill();
+        }
+    }
+
+    /// How it ended: the connection to it is gone already, so the reader is about to say.
+    fn wait_for_end(&self) -> Ended {
+        let until = Instant::now() + PARTING;
+        loop {
+            if let Some(ended) = self.open().ended.clone() {
+                return ended;
+            }
+            if Instant::now() > until {
+                self.end(Ended::Silent);
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// Waits for a helper that has closed its end; one that stays is killed.
+fn wait(child: &mut Child) -> Ended {
+    let until = Instant::now() + Duration::from_millis(500);
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Ok(status),
+            Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(1)),
+            Ok(None) => {
+                let _ = child.kill();
+                break child.wait();
+            }
+            Err(error) => break Err(error),
+        }
+    };
+    match status {
+        Ok(status) => match status.signal() {
+            Some(signal) => Ended::Signal(signal),
+            None => Ended::Code(status.code().unwrap_or_default()),
+        },
+        Err(error) => Ended::NotStarted(error.kind()),
+    }
+}
+
+/// For calls that ask for nothing.
+struct Nothing;
+
+impl Serve for Nothing {
+    fn serve(&mut self, _: Service, _: &Body) -> Result<Body, Refusal> {
+        Err(Refusal::new(opal_core::protocol::Kind::Denied, "nothing may be asked here"))
+    }
+
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
