@@ -11,6 +11,7 @@
 //! |---|---|---|
 //! | read | one reader for each format; nothing is executed | [`Format`], `just`, `taskfile`, `makefile`, `package` |
 //! | – | the form that every reader produces | `form` |
+//! | – | what bash reads in another way than the shell of the other tool | `dialect` |
 //! | names | names of the language for names of the other tool | `names` |
 //! | emit | the form as source text | `emit` |
 //! | prove | the text is parsed and checked; what does not hold is written in another way, or omitted | `prove` |
@@ -35,6 +36,7 @@
 
 mod commands;
 mod comment;
+mod dialect;
 mod emit;
 mod files;
 mod form;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::dialect::Shell;
 use crate::form::{Call, Expr, Param, Piece, Sheet, Step, Task};
 use crate::format::Options;
 use crate::limits::MAX_TASKS;
@@ -36,6 +37,7 @@ pub(crate) fn read(text: &str, options: Options<'_>) -> Result<Sheet, Unreadable
         sheet.tasks.push(task);
     }
     sheet.tasks.sort_by_key(|it| it.line);
+    sheet.run_in_bash(&Shell::Sh.into());
     Ok(sheet)
 }
 

@@ -24,6 +24,7 @@ mod template;
 
 use std::collections::BTreeSet;
 
+use crate::dialect::{Runner, Shell};
 use crate::files::Folder;
 use crate::form::{Expr, HERE, MAIN, Sheet};
 use crate::outcome::Unreadable;
@@ -55,6 +56,7 @@ pub(crate) fn read(text: &str, name: &str, files: Folder<'_>) -> Result<Sheet, U
     let of_environment: BTreeSet<String> =
         sheet.environment.iter().map(|(name, _)| name.clone()).collect();
     sheet.drop_unread(&of_environment);
+    sheet.run_in_bash(&Runner { stops: true, ..Shell::Task.into() });
     Ok(sheet)
 }
 

@@ -16,6 +16,7 @@ mod contract;
 mod contract_targets;
 mod convert;
 mod convert_same;
+mod convert_shell;
 mod dependencies;
 mod directories;
 mod doc;

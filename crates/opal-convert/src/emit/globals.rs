@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use super::bare::bare_words;
 use super::shape::{Lookup, Shape, shape};
-use crate::form::{Expr, HERE, Param, Sheet, Task};
+use crate::form::{Expr, HERE, Param, Sheet, Step, Task};
 use crate::names::Names;
 
 #[derive(Debug)]
 pub(crate) struct Globals<'s> {
     pub(super) variables: BTreeMap<&'s str, Global<'s>>,
     pub(super) tasks: BTreeMap<&'s str, String>,
+    sheet: &'s Sheet,
     pub(super) names: Names,
     shapes: RefCell<BTreeMap<String, Shape>>,
 }
@@ -44,7 +45,7 @@ impl<'s> Globals<'s> {
         let mut task_names = Names::default();
         let named = |it: &'s Task| (it.name.as_str(), task_names.task(&shown_name(it)));
         let tasks = sheet.tasks.iter().map(named).collect();
-        let mut globals = Self { variables, tasks, names, shapes: RefCell::default() };
+        let mut globals = Self { variables, tasks, sheet, names, shapes: RefCell::default() };
         globals.spread_locals(sheet);
         globals.find_lists(sheet);
         globals
@@ -90,6 +91,19 @@ impl<'s> Globals<'s> {
                 global.is_list = true;
             }
         }
+    }
+
+    /// Whether a call can pass a list to the parameter at this place: it is a rest parameter, and no
+    /// script gets it as one argument.
+    pub(super) fn takes_list(&self, task: &str, index: usize) -> bool {
+        let task = self.sheet.tasks.iter().find(|it| it.name == task);
+        let Some((task, param)) = task.and_then(|it| Some((it, it.params.get(index)?))) else {
+            return true;
+        };
+        let is_it = |it: &Expr| matches!(it, Expr::Name(name) if *name == param.name);
+        let is_argument =
+            |it: &Step| matches!(it, Step::Script { args, .. } if args.iter().any(is_it));
+        param.rest && !task.body.iter().any(is_argument)
     }
 
     pub(super) fn is_local(&self, name: &str) -> bool {

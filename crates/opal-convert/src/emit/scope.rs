@@ -25,6 +25,8 @@ pub(super) struct Scope<'s> {
     /// Variables of loops, by their names in the file.
     items: Vec<(String, String)>,
     hoisted: BTreeMap<String, String>,
+    /// Rest parameters with a default, as the function names them.
+    given: BTreeMap<String, String>,
     /// Statements that come before the dependencies, and after them.
     pub(super) prelude: Vec<String>,
     pub(super) guards: Vec<String>,
@@ -46,6 +48,7 @@ impl<'s> Scope<'s> {
             own: &[],
             items: Vec::new(),
             hoisted: BTreeMap::new(),
+            given: BTreeMap::new(),
             prelude: Vec::new(),
             guards: Vec::new(),
             is_top: true,

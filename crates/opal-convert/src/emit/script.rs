@@ -81,9 +81,9 @@ fn arguments(args: &[Expr], scope: &mut Scope<'_>) -> Result<String, Why> {
     let mut rest = String::new();
     for arg in args {
         if let Expr::Name(name) = arg
-            && let (name, true) = scope.name(name)?
+            && let (_, true) = scope.name(name)?
         {
-            rest = format!(" + {name}");
+            rest = format!(" + {}", scope.positional(name)?);
             continue;
         }
         plain.push(scope.expr(arg)?);

@@ -355,9 +355,11 @@ pub(super) fn call_text(
     };
     let name = name.clone();
     let mut args = Vec::new();
-    for Argument { name, value } in &call.args {
+    for (index, Argument { name, value }) in call.args.iter().enumerate() {
+        let takes_list = scope.globals.takes_list(&call.task, index);
         let written = match value {
             Expr::Name(it) => match scope.name(it)? {
+                (_, true) if name.is_none() && !takes_list => scope.expr(value)?,
                 (it, true) => format!("{AT}var.{it}.*"),
                 (it, false) => it,
             },

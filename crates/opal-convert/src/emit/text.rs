@@ -154,7 +154,8 @@ impl Scope<'_> {
                 (_, true) => format!("var.{}", self.hoist(value)?),
                 (name, false) => format!("var.{name}"),
             },
-            Expr::Quoted(inner) => return self.reference(inner, is_list, next),
+            // Quoted, a list is one word.
+            Expr::Quoted(inner) => return self.reference(inner, false, next),
             Expr::Env(name, None) => format!("env.{name}"),
             Expr::Fact(path) => (*path).to_owned(),
             value => format!("var.{}", self.hoist(value)?),

@@ -53,6 +53,7 @@ pub(super) fn sheet(file: Justfile, path: &str) -> Sheet {
     for it in aliases {
         alias(&mut sheet, it);
     }
+    sheet.run_in_bash(&settings.runner());
     sheet
 }
 
@@ -251,13 +252,13 @@ impl Lowering<'_> {
         if runs(&pieces, "just") {
             task.differs("it still calls `just`");
         }
-        match other_shell(&self.settings.shell) {
+        match self.settings.other_shell() {
             Some(program) => {
                 task.differs(format!("`{program}` gets each line as a file"));
                 task.body.push(Step::Script { program, text: pieces, args });
             }
             None if !args.is_empty() => {
-                let program = "bash".to_owned();
+                let program = self.settings.runner().program();
                 task.body.push(Step::Script { program, text: pieces, args });
             }
             None => task.body.push(Step::Line { pieces, may_fail }),
@@ -299,17 +300,4 @@ fn interpreter_of(line: &str) -> String {
     let line = line.strip_prefix("/usr/bin/env").map_or(line, str::trim_start);
     let line = line.strip_prefix("-S").map_or(line, str::trim_start);
     line.to_owned()
-}
-
-/// The program of a shell that opal does not use for its steps.
-fn other_shell(shell: &[String]) -> Option<String> {
-    let (first, rest) = shell.split_first()?;
-    if matches!(first.rsplit('/').next(), Some("bash" | "sh" | "dash" | "ash")) {
-        return None;
-    }
-    let rest = rest.iter().map(String::as_str).filter(|it| {
-        let is_flags = it.starts_with('-') && !it.starts_with("--");
-        !(is_flags && it.ends_with('c') || it.eq_ignore_ascii_case("-command"))
-    });
-    Some(std::iter::once(first.as_str()).chain(rest).collect::<Vec<_>>().join(" "))
 }

@@ -1,6 +1,7 @@
 //! Settings of a justfile and attributes of a recipe.
 
 use super::expr::{Cursor, Fault};
+use crate::dialect::{Runner, Shell};
 use crate::form::{Expr, VariablesFile};
 
 #[derive(Debug, Default)]
@@ -12,6 +13,48 @@ pub(super) struct Settings {
     pub(super) dotenv: Dotenv,
     pub(super) scripts: bool,
     pub(super) directory: Option<Expr>,
+}
+
+impl Settings {
+    /// The program of the shell and its options, without `env`.
+    fn shell_words(&self) -> &[String] {
+        match self.shell.as_slice() {
+            [env, rest @ ..] if env.ends_with("/env") || env == "env" => rest,
+            words => words,
+        }
+    }
+
+    /// What runs the lines of recipes.
+    pub(super) fn runner(&self) -> Runner {
+        let Some((program, options)) = self.shell_words().split_first() else {
+            return Runner { checks: true, ..Shell::Sh.into() };
+        };
+        let shell = match program.rsplit('/').next() {
+            Some("sh" | "dash" | "ash") => Shell::Sh,
+            Some("bash") => Shell::Bash,
+            // It gets each line as a script.
+            _ => return Shell::Bash.into(),
+        };
+        let bundles = options.iter().filter(|it| it.starts_with('-') && !it.starts_with("--"));
+        let has = |letter| bundles.clone().any(|it| it.contains(letter));
+        let named = |name: &str| options.iter().any(|it| it == name);
+        let stops = has('e') || named("errexit");
+        let checks = has('u') || named("nounset");
+        Runner { stops, checks, ..shell.into() }
+    }
+
+    /// The program of a shell that opal does not use for its steps.
+    pub(super) fn other_shell(&self) -> Option<String> {
+        let (first, rest) = self.shell_words().split_first()?;
+        if matches!(first.rsplit('/').next(), Some("bash" | "sh" | "dash" | "ash")) {
+            return None;
+        }
+        let rest = rest.iter().map(String::as_str).filter(|it| {
+            let is_flags = it.starts_with('-') && !it.starts_with("--");
+            !(is_flags && it.ends_with('c') || it.eq_ignore_ascii_case("-command"))
+        });
+        Some(std::iter::once(first.as_str()).chain(rest).collect::<Vec<_>>().join(" "))
+    }
 }
 
 /// The file of variables.

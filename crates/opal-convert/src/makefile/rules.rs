@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::constants::{Constants, text};
 use super::reader::{Reader, Rule};
-use super::shell_flags::{EXTENDED, has_extended_glob, shell_flags, stops};
+use super::shell_flags::{EXTENDED, has_extended_glob, runner, shell_flags, stops};
 use super::values::{folded, outside};
 use super::{canned, checks, expand};
 use crate::commands::runs;
@@ -67,8 +67,11 @@ pub(super) fn sheet(mut file: Reader<'_>, names: &Reader<'_>) -> Sheet {
     let checks = checks::add(&file.checks, &mut tasks);
     let variables = variables(&file, &tasks);
     let has_pipefail = shell_flags(&constants).contains("pipefail");
+    let runner = runner(&file, &constants);
     let leftovers = file.leftovers;
-    Sheet { variables, tasks, leftovers, checks, has_pipefail, ..Sheet::default() }
+    let mut sheet = Sheet { variables, tasks, leftovers, checks, has_pipefail, ..Sheet::default() };
+    sheet.run_in_bash(&runner);
+    sheet
 }
 
 /// Variables, those that only the environment can define included.

@@ -1,6 +1,47 @@
 //! `.SHELLFLAGS`: the options that make gives to the shell.
 
 use super::constants::Constants;
+use super::reader::Reader;
+use crate::dialect::{Runner, Shell};
+use crate::form::{Expr, Piece};
+
+/// `SHELL`: the program that runs the lines.
+pub(super) fn runner(file: &Reader<'_>, constants: &Constants) -> Runner {
+    let is_direct = shell_flags(constants).is_empty() && !file.one_shell;
+    Runner { is_direct, ..shell(file, constants).into() }
+}
+
+fn shell(file: &Reader<'_>, constants: &Constants) -> Shell {
+    let Some(value) = file.variables.get("SHELL") else { return Shell::Sh };
+    let known = constants.known.get("SHELL").cloned();
+    let text = known.unwrap_or_else(|| named(value));
+    let mut words = text.split_whitespace().filter_map(|it| it.rsplit('/').next());
+    match words.find(|it| *it != "env" && !it.starts_with('-')) {
+        None | Some("sh" | "dash" | "ash") => Shell::Sh,
+        Some("bash") => Shell::Bash,
+        Some(other) => Shell::Other(other.to_owned()),
+    }
+}
+
+/// The shell that a computed value names, as in `$(shell which bash)`.
+fn named(value: &Expr) -> String {
+    let mut text = String::new();
+    value.visit(&mut |it| match it {
+        Expr::Text(part) => text.push_str(part),
+        Expr::Output(pieces) => {
+            let parts = pieces.iter().filter_map(|it| match it {
+                Piece::Text(part) => Some(part.as_str()),
+                Piece::Value(_) => None,
+            });
+            text.extend(parts);
+        }
+        _ => {}
+    });
+    let is_word = |c: char| c.is_ascii_alphanumeric();
+    let mut words = text.split(|c| !is_word(c));
+    let found = words.find(|it| ["bash", "zsh", "fish", "ksh", "pwsh"].contains(it));
+    found.unwrap_or("sh").to_owned()
+}
 
 /// The options that make gives to the shell.
 pub(super) fn shell_flags(constants: &Constants) -> &str {

@@ -7,6 +7,7 @@ mod just;
 mod makefile;
 mod package;
 mod several;
+mod shells;
 mod taskfile;
 
 use opal_convert::{Conversion, Files, Format, Grade, Options, convert};

@@ -43,7 +43,7 @@ fn loops_platforms_errors_and_deferred_commands() {
          - cmd: open\n        platforms: [darwin]\n      - cmd: start\n        platforms: [windows]\n      \
          - cmd: false\n        ignore_error: true\n      - defer: rm -f tmp\n      - |\n        cd x\n        make\n",
         "fun a() {\n    try {\n        echo x\n        echo y\n        if @os.name == \"macos\" {\n            \
-         open\n        }\n        false || true\n        ( cd x\nmake )\n    } finally {\n        \
+         open\n        }\n        false || true\n        ( set -e\ncd x\nmake )\n    } finally {\n        \
          rm -f tmp || true\n    }\n}\n",
         "adapted",
     );

@@ -1,7 +1,7 @@
 //! What a rest parameter is where it is not given.
 
 use super::{Scope, Why};
-use crate::emit::shape::{Shape, shape};
+use crate::emit::shape::{Lookup, Shape, shape};
 use crate::form::Expr;
 
 impl Scope<'_> {
@@ -20,14 +20,31 @@ impl Scope<'_> {
             },
         };
         let given = self.param_name(name).unwrap_or_default().to_owned();
-        self.names.reserve(&given);
-        let local = self.names.variable(name);
-        self.prelude.push(format!("var {local} = {given}"));
-        self.prelude.push(format!("if {given}.length == 0 {{\n{local} = {words}\n}}"));
+        let local = self.given_or(&given, name, &words);
+        self.given.insert(name.to_owned(), given);
         if let Some((_, written)) = self.params.iter_mut().find(|(param, _)| param.name == name) {
             *written = local;
         }
         Ok(())
+    }
+
+    /// A rest parameter as arguments of a script: its default is one argument, whatever is in it.
+    pub(in crate::emit) fn positional(&mut self, name: &str) -> Result<String, Why> {
+        let default = self.param(name).and_then(|it| it.default.clone());
+        let given = self.given.get(name).cloned();
+        let given = given.or_else(|| self.param_name(name).map(str::to_owned)).unwrap_or_default();
+        let Some(default) = default else { return Ok(self.name(name)?.0) };
+        let default = format!("[{}]", self.expr(&default)?);
+        Ok(self.given_or(&given, name, &default))
+    }
+
+    /// A variable with the arguments that were given, or other words where none were.
+    fn given_or(&mut self, given: &str, name: &str, words: &str) -> String {
+        self.names.reserve(given);
+        let local = self.names.variable(name);
+        self.prelude.push(format!("var {local} = {given}"));
+        self.prelude.push(format!("if {given}.length == 0 {{\n{local} = {words}\n}}"));
+        local
     }
 
     /// The words of a text, some of them in quotes.
