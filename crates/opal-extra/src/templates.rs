@@ -19,8 +19,12 @@ pub(crate) fn answer(request: &Parcel) -> Option<Parcel> {
     }
     if head.get("apart").is_some() {
         bounds::limit_this_process().ok()?;
-    } else if !bounds::is_tame(source) {
-        return Some(Parcel::new(json!({"computes": true})));
+    } else {
+        match Engine.is_tame(&template) {
+            Ok(true) => {}
+            Ok(false) => return Some(Parcel::new(json!({"computes": true}))),
+            Err(fault) => return Some(faulty(&fault)),
+        }
     }
     let values: Value = serde_json::from_slice(request.blobs.get(1)?).ok()?;
     let Value::Object(values) = values else { return None };

@@ -1,11 +1,12 @@
 //! Starting a helper and asking it.
 
-use std::io::{BufReader, BufWriter};
+use std::io::{BufReader, BufWriter, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::desk::Sent;
 use crate::find::find;
 use crate::{BUILD, Parcel, Unusable};
 
@@ -68,10 +69,21 @@ impl Helper {
         }
     }
 
+    /// Sends requests, and waits for their answers: fewer where it has ended before the last one. It must
+    /// be able to read all requests before the first answer is read.
+    pub(crate) fn ask_all(&mut self, requests: &[Sent]) -> Vec<Parcel> {
+        let Some(input) = self.input.as_mut() else { return Vec::new() };
+        let written = requests.iter().try_for_each(|it| input.write_all(it));
+        if written.and_then(|()| input.flush()).is_err() {
+            return Vec::new();
+        }
+        requests.iter().map_while(|_| self.receive().ok()).collect()
+    }
+
     fn send(&mut self, parcel: &Parcel) -> Result<(), Unusable> {
         let silent = Unusable::Silent { name: self.name };
         let input = self.input.as_mut().ok_or_else(|| silent.clone())?;
-        parcel.write(input).map_err(|_| silent)
+        parcel.write(input).and_then(|()| input.flush()).map_err(|_| silent)
     }
 
     fn receive(&mut self) -> Result<Parcel, Unusable> {

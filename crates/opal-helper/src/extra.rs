@@ -1,8 +1,6 @@
 //! The helper `opal-extra`: its processes, pages of the web and JSON Schemas.
 
-use std::num::NonZero;
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
-use std::thread;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use opal_core::data::Secret;
 use opal_core::message;
@@ -13,6 +11,7 @@ use opal_core::schema::{Misfit, MisfitKind, Schemas, Unjudged};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
+use crate::desk::{Answers, Desk, Sent};
 use crate::{Answer, Helper, Parcel, Unusable, read_trouble};
 
 /// Its name, in the directory of `opal`.
@@ -27,36 +26,8 @@ const PROXIES: [&str; 7] =
 #[derive(Debug, Default)]
 pub struct Extra {
     free: Mutex<Vec<Helper>>,
-    computing: Turns,
+    desk: Desk,
     unusable: OnceLock<Unusable>,
-}
-
-/// As many requests as there are processors. More would only start more processes.
-#[derive(Debug, Default)]
-struct Turns {
-    taken: Mutex<usize>,
-    over: Condvar,
-}
-
-impl Turns {
-    /// Waits for a turn; it lasts as long as what is returned.
-    fn wait(&self) -> Turn<'_> {
-        static MOST: OnceLock<usize> = OnceLock::new();
-        let most = *MOST.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get));
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = self.over.wait_while(taken, |taken| *taken >= most);
-        *taken.unwrap_or_else(PoisonError::into_inner) += 1;
-        Turn(self)
-    }
-}
-
-struct Turn<'a>(&'a Turns);
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.0.over.notify_one();
-    }
 }
 
 impl Extra {
@@ -68,27 +39,55 @@ impl Extra {
 
     /// Asks one of the processes. One that has ended since it was asked last is replaced.
     pub fn ask(&self, request: &Parcel, answer: &mut Answer<'_>) -> Result<Parcel, Unusable> {
-        let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut ask = |mut helper: Helper| {
-            let found = helper.ask(request, answer)?;
-            free().push(helper);
+        self.with_helper(|helper| helper.ask(request, answer))
+    }
+
+    /// Asks for what is only computed.
+    pub(crate) fn compute(&self, request: &Parcel) -> Result<Parcel, Unusable> {
+        let sent = request.to_bytes().map_err(|_| Unusable::Silent { name: EXTRA })?;
+        self.desk.answer(sent, |requests| self.compute_all(requests))
+    }
+
+    fn compute_all(&self, requests: &[Sent]) -> Answers {
+        let mut answers = Answers::new();
+        let kept = self.free().pop();
+        if let Some(mut helper) = kept {
+            answers.extend(helper.ask_all(requests).into_iter().map(Ok));
+            if answers.len() == requests.len() {
+                self.free().push(helper);
+            }
+        }
+        // One of the others may have ended the process: each of them gets another chance.
+        for request in &requests[answers.len()..] {
+            let one = std::slice::from_ref(request);
+            let silent = Unusable::Silent { name: EXTRA };
+            let asked = |helper: &mut Helper| helper.ask_all(one).pop().ok_or(silent.clone());
+            answers.push(self.with_helper(asked));
+        }
+        answers
+    }
+
+    fn with_helper<T>(
+        &self,
+        mut ask: impl FnMut(&mut Helper) -> Result<T, Unusable>,
+    ) -> Result<T, Unusable> {
+        let mut asked = |mut helper: Helper| {
+            let found = ask(&mut helper)?;
+            self.free().push(helper);
             Ok(found)
         };
-        let kept = free().pop();
-        let asked = match kept.map(&mut ask) {
+        let kept = self.free().pop();
+        let asked = match kept.map(&mut asked) {
             Some(Ok(found)) => Ok(found),
-            Some(Err(_)) | None => Helper::start(EXTRA).and_then(ask),
+            Some(Err(_)) | None => Helper::start(EXTRA).and_then(asked),
         };
         asked.inspect_err(|unusable| {
             let _ = self.unusable.set(unusable.clone());
         })
     }
 
-    /// Of a request whose answer is only computed: a process that waits for a page is in nobody's way,
-    /// one that computes is.
-    pub(crate) fn compute(&self, request: &Parcel) -> Result<Parcel, Unusable> {
-        let _turn = self.computing.wait();
-        self.ask(request, &mut |_| Parcel::default())
+    fn free(&self) -> MutexGuard<'_, Vec<Helper>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

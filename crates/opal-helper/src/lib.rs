@@ -8,6 +8,7 @@
 //! |---|---|
 //! | where a helper is, and whether it may be used | `find` |
 //! | starting one and asking it | `client` |
+//! | many requests for few processes | `desk` |
 //! | answering, in a helper | [`serve`] |
 //! | what both say: a document, and bytes that are wiped | [`Parcel`] |
 //! | the helper `opal-extra`: pages of the web, JSON Schemas, templates | [`Extra`], `templates` |
@@ -16,6 +17,7 @@
 //! Deliberately not here: what helpers do. `opal` is linked with this crate and not with theirs.
 
 mod client;
+mod desk;
 mod error;
 mod extra;
 mod find;

@@ -6,6 +6,8 @@ use std::io::{self, Read, Write};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use crate::desk::Sent;
+
 /// The largest part of a parcel: larger than every value and every source.
 const MOST_BYTES: u32 = 128 << 20;
 const MOST_BLOBS: u32 = 1_000;
@@ -63,7 +65,15 @@ impl Parcel {
             to.write_all(&length(part.len(), MOST_BYTES)?)?;
             to.write_all(part)?;
         }
-        to.flush()
+        Ok(())
+    }
+
+    /// As it is sent.
+    pub(crate) fn to_bytes(&self) -> io::Result<Sent> {
+        let blobs: usize = self.blobs.iter().map(|blob| blob.len() + 4).sum();
+        let mut bytes = Zeroizing::new(Vec::with_capacity(blobs + 256));
+        self.write(&mut *bytes)?;
+        Ok(bytes)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Answering, in a helper.
 
-use std::io::{self, BufReader, BufWriter, StdinLock};
+use std::io::{self, BufReader, BufWriter, StdinLock, Write as _};
 use std::process::ExitCode;
 use std::thread;
 
@@ -8,6 +8,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use serde_json::json;
 
+use crate::desk::PIPE_BYTES;
 use crate::{BUILD, Parcel};
 
 /// The other side, to be asked while an answer is made.
@@ -20,7 +21,7 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     /// Asks for something; none where nobody answers any more. `head` has the field `asks`.
     pub fn ask(&mut self, question: &Parcel) -> Option<Parcel> {
-        question.write(self.output).ok()?;
+        question.write(self.output).and_then(|()| self.output.flush()).ok()?;
         Parcel::read(self.input).ok()?
     }
 }
@@ -32,13 +33,19 @@ pub fn serve(answer: fn(&Parcel, &mut Asking<'_>) -> Parcel) -> ExitCode {
     // Values must not be in a file after a crash.
     opal_files::memory::keep_private();
     thread::spawn(end_with_input);
-    let mut input = BufReader::new(io::stdin().lock());
-    let mut output = BufWriter::new(io::stdout());
+    let mut input = BufReader::with_capacity(PIPE_BYTES, io::stdin().lock());
+    let mut output = BufWriter::with_capacity(PIPE_BYTES, io::stdout());
     let hello = Parcel::new(json!({"build": BUILD}));
-    let mut is_heard = hello.write(&mut output).is_ok();
-    while is_heard && let Ok(Some(request)) = Parcel::read(&mut input) {
+    let mut sent = hello.write(&mut output).and_then(|()| output.flush());
+    while sent.is_ok()
+        && let Ok(Some(request)) = Parcel::read(&mut input)
+    {
         let asking = &mut Asking { input: &mut input, output: &mut output };
-        is_heard = answer(&request, asking).write(&mut output).is_ok();
+        sent = answer(&request, asking).write(&mut output);
+        // Several requests may have come at once: then their answers go at once, too.
+        if sent.is_ok() && input.buffer().is_empty() {
+            sent = output.flush();
+        }
     }
     ExitCode::SUCCESS
 }

@@ -23,10 +23,10 @@ pub fn limit_this_process() -> io::Result<()> {
 }
 
 /// Whether a template may be rendered in a process that does other work too.
-#[must_use]
-pub fn is_tame(jinja: &str) -> bool {
+pub(crate) fn is_tame(jinja: &str) -> bool {
     let mut rest = jinja;
-    while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).min() {
+    let is_tag = |pair: &[u8]| matches!(pair, b"{{" | b"{%");
+    while let Some(at) = rest.as_bytes().windows(2).position(is_tag) {
         let end = if rest[at..].starts_with("{{") { "}}" } else { "%}" };
         let Some((tag, following)) = rest[at + 2..].split_once(end) else { return false };
         // Where a text holds what looks like the end of its tag, the tag goes on.

@@ -14,7 +14,7 @@ use opal_core::template::{self, Fault, Reason, Rendered, Templates, Values};
 use opal_core::{Data, wiped};
 use zeroize::Zeroizing;
 
-use crate::{chains, go, methods, names, slices};
+use crate::{bounds, chains, go, methods, names, slices};
 
 /// Steps of the engine, about a second of them.
 const FUEL: u64 = 10_000_000;
@@ -51,12 +51,21 @@ impl Templates for Engine {
     }
 }
 
+impl Engine {
+    /// Whether a template may be rendered in a process that does other work too.
+    pub fn is_tame(self, template: &template::Template<'_>) -> Result<bool, Fault> {
+        let compiled = Template::new(template.source, template.allow_missing)?;
+        Ok(*compiled.is_tame.get_or_init(|| bounds::is_tame(&compiled.source)))
+    }
+}
+
 /// A template that is ready to be rendered.
 struct Template {
     source: String,
     allow_missing: bool,
     environment: Environment<'static>,
     names: OnceLock<BTreeSet<String>>,
+    is_tame: OnceLock<bool>,
 }
 
 impl Template {
@@ -82,8 +91,8 @@ impl Template {
         let mut environment = surroundings(allow_missing);
         let added = environment.add_template_owned(NAME, source.to_owned());
         added.map_err(|error| fault(&error))?;
-        let (source, names) = (source.to_owned(), OnceLock::new());
-        Ok(Self { source, allow_missing, environment, names })
+        let (source, names, is_tame) = (source.to_owned(), OnceLock::new(), OnceLock::new());
+        Ok(Self { source, allow_missing, environment, names, is_tame })
     }
 
     /// The names that the template uses and does not set itself.
