@@ -266,3 +266,24 @@ fn the_report_says_what_is_left() {
     let expected = "`GO` is not defined in this file: it comes from the environment, and is pasted";
     assert!(said.contains(expected) && !said.contains("still calls"), "{said}");
 }
+
+#[test]
+fn a_rest_parameter_with_a_default_is_one_argument() {
+    let justfile = "a *args='':\n    printf '<%s>' x {{args}} \"{{args}}\" {{quote(args)}} >> log\n\
+                    [positional-arguments]\nb *args='':\n    printf '<%s>' \"$@\" >> log\n    echo $# >> log\n\
+                    [positional-arguments]\nc *args='d e':\n    printf '<%s>' \"$@\" {{args}} >> log\n\
+                    [positional-arguments]\nd *args:\n    echo $# >> log\n\
+                    e *args='': (b args) (f args 'z')\nf x y:\n    printf '<%s>' \"{{x}}\" {{y}} >> log\n";
+    let runs = [
+        run(&["a"], "<x><><>"),
+        run(&["a", "one", "two"], "<x><one><two><one two><one two>"),
+        run(&["b"], "<>1\n"),
+        run(&["b", "one", "two three"], "<one><two three>2\n"),
+        run(&["c"], "<d e><d><e>"),
+        run(&["c", "one"], "<one><one>"),
+        run(&["d"], "0\n"),
+        run(&["e"], "<>1\n<><z>"),
+        run(&["e", "one", "two"], "<one two>1\n<one two><z>"),
+    ];
+    assert_same("just", &[("justfile", justfile)], &runs);
+}

@@ -69,6 +69,7 @@ impl Reader<'_> {
                 self.found.bash(format!("`type {first}`"), "reads it as a name");
             }
             "type" => self.found.sh("`type`", "answers in another way"),
+            "ulimit" if ["-n", "-s", "-t", "-v"].contains(&first) => {}
             "ulimit" => self.found.sh("`ulimit`", "has other options"),
             "alias" => self.found.sh("`alias`", "uses it in scripts, too"),
             "eval" => self.eval_rules(command),

@@ -60,6 +60,22 @@ impl Shape {
         }
     }
 
+    /// Whether the shell reads its first word in another way than a program does: `X=1 go`, `time go`.
+    pub(super) fn begins_a_command(&self) -> bool {
+        let first = match self {
+            Self::Word(word) => Some(word),
+            Self::Words(words) => words.first(),
+            _ => None,
+        };
+        let is_name = |name: &str| {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            !name.is_empty() && name.chars().all(is_part) && !name.as_bytes()[0].is_ascii_digit()
+        };
+        first.is_some_and(|it| {
+            it == "time" || it.split_once('=').is_some_and(|(name, _)| is_name(name))
+        })
+    }
+
     /// Of something that can be given from outside and has this where it is not.
     fn as_default(&self) -> Self {
         match self {

@@ -77,6 +77,9 @@ impl Scope<'_> {
         paste: bool,
     ) -> Result<(Vec<Part>, usize), Why> {
         let shape = shape(value, self);
+        if place == Place::Bare && shape.begins_a_command() {
+            return self.constant(&shape);
+        }
         let is_code = |text: &str| text.contains(['"', '$', '`', '\\']);
         let is_pasted = match (place, &shape) {
             (Place::Comment, _) => return Ok((Vec::new(), 0)),

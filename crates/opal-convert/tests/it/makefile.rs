@@ -279,3 +279,13 @@ fn a_canned_recipe_that_is_not_certain_is_omitted() {
         assert_eq!(tasks[0].grade, Grade::Omitted, "{text}\n{}", converted.source);
     }
 }
+
+#[test]
+fn assignments_before_a_program_stay_assignments() {
+    assert_result(
+        Format::Make,
+        "GO = X=1 go\n.PHONY: a\na:\n\t$(GO) test\n\tenv $(GO) vet\n",
+        "var GO = [\"X=1\", \"go\"]\n\nfun a() {\n    X=1 go test\n    env X=1 go vet\n}\n",
+        "exact",
+    );
+}

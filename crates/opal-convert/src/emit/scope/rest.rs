@@ -35,7 +35,13 @@ impl Scope<'_> {
         let given = given.or_else(|| self.param_name(name).map(str::to_owned)).unwrap_or_default();
         let Some(default) = default else { return Ok(self.name(name)?.0) };
         let default = format!("[{}]", self.expr(&default)?);
-        Ok(self.given_or(&given, name, &default))
+        let key = format!("{given}, or {default}");
+        if let Some(local) = self.hoisted.get(&key) {
+            return Ok(local.clone());
+        }
+        let local = self.given_or(&given, name, &default);
+        self.hoisted.insert(key, local.clone());
+        Ok(local)
     }
 
     /// A variable with the arguments that were given, or other words where none were.
