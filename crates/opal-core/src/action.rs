@@ -4,6 +4,8 @@
 //! which sees to everything that must hold for every step: the record, the scrubber, time limits,
 //! Ctrl+C. So an action cannot forget any of it.
 
+mod limits;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
@@ -15,6 +17,8 @@ use crate::duration::Duration;
 use crate::files::Files;
 use crate::inventory::EntryStore;
 use crate::resolver::{Inputs, Probe, ScriptPart, Trouble, TroubleKind};
+
+pub use limits::Limits;
 
 /// Does the work of a decorator at run time.
 pub trait Action: Sync + fmt::Debug {
@@ -65,6 +69,25 @@ pub trait Stage {
 
     /// Waits, and says why; shorter where the run is stopped.
     fn pause(&mut self, pause: &Pause) -> Result<(), Halt>;
+
+    /// Fails where the step was asked to stop: for work that asks now and then.
+    fn go_on(&self) -> Result<(), Halt>;
+
+    /// Waits; shorter where the run is stopped.
+    fn wait(&mut self, duration: std::time::Duration) -> Result<(), Halt>;
+
+    /// Cleans up after what the action has opened, within a time of its own, also where the run was asked
+    /// to stop.
+    fn cleaning(
+        &mut self,
+        limit: std::time::Duration,
+        work: &mut dyn FnMut(&mut dyn Stage) -> Result<(), Halt>,
+    ) -> Result<(), Halt>;
+
+    /// Whether nothing may be changed: somebody only wants to know what the block would verify.
+    fn is_pretended(&self) -> bool {
+        false
+    }
 
     fn log(&mut self, level: Level, message: &Secret) -> Result<(), Halt>;
 
@@ -147,56 +170,6 @@ pub struct Directory {
 pub struct Limit {
     pub duration: Duration,
     pub grace: Duration,
-}
-
-/// What processes may use at most; none where nothing is said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of memory, of each process.
-    pub memory: Option<u64>,
-    /// How many there may be at a time.
-    pub processes: Option<u64>,
-    /// Seconds of CPU time, of each process.
-    pub cpu: Option<u64>,
-}
-
-impl Limits {
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Both at once: the smaller of each.
-    #[must_use]
-    pub fn tightened(self, other: Self) -> Self {
-        let least = |one: Option<u64>, two: Option<u64>| match (one, two) {
-            (Some(one), Some(two)) => Some(one.min(two)),
-            (one, two) => one.or(two),
-        };
-        Self {
-            memory: least(self.memory, other.memory),
-            processes: least(self.processes, other.processes),
-            cpu: least(self.cpu, other.cpu),
-        }
-    }
-}
-
-impl fmt::Display for Limits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut all = Vec::new();
-        if let Some(bytes) = self.memory {
-            let units = [(1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")];
-            let unit = units.into_iter().find(|(size, _)| bytes % size == 0 && bytes > 0);
-            all.push(match unit {
-                Some((size, name)) => format!("memory=\"{}{name}\"", bytes / size),
-                None => format!("memory={bytes}"),
-            });
-        }
-        all.extend(self.processes.map(|count| format!("processes={count}")));
-        let seconds = |cpu| Duration::from_secs(i64::try_from(cpu).unwrap_or(i64::MAX));
-        all.extend(self.cpu.map(|cpu| format!("cpu={}", seconds(cpu))));
-        write!(f, "@limits({})", all.join(", "))
-    }
 }
 
 #[derive(Clone, Debug)]

@@ -208,6 +208,11 @@ pub trait Probe: Sync {
     /// The same world, seen from a directory: relative paths begin there, and commands run there.
     fn within(&self, directory: &str) -> Box<dyn Probe + '_>;
 
+    /// Whether nobody waits for an answer any more.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
     /// The world of opal's machine, where this is that of a target.
     fn origin(&self) -> Option<Box<dyn Probe + '_>> {
         None

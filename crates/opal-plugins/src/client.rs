@@ -12,13 +12,22 @@
 //! | the processes of a run, and the one restart | [`hosts`] |
 //! | sending a line with descriptors | `sending` |
 //! | what a call costs of what may be in flight | `room` |
+//! | what opal does for a plugin, and what it refuses | [`serving`], paths and programs in `sites` |
+//! | what a package was granted: every check | [`grants`] |
+//! | the secrets of a call | [`handles`] |
+//! | compiled code, kept under a MAC | [`compiled`] |
 //! | why a call has no answer: all messages | [`failure`] |
 
+pub mod compiled;
 pub mod failure;
+pub mod grants;
+pub mod handles;
 pub mod hosts;
 pub mod process;
 mod room;
 mod sending;
+pub mod serving;
+mod sites;
 
 use opal_core::protocol::request::Service;
 use opal_core::protocol::{Body, Refusal};

@@ -97,6 +97,10 @@ fn follow(links: Links<'_>) -> Follow {
 }
 
 impl Probe for RemoteProbe<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.order() != opal_session::stop::Order::GoOn
+    }
+
     fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
         if let Some(value) = self.environment.get(name) {
             return Ok(Some(value.clone()));

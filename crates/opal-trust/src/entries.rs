@@ -74,7 +74,7 @@ impl Keys {
 }
 
 /// With the lengths no two rows of parts have the same bytes.
-fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> Digest {
+pub(crate) fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> Digest {
     let mut hasher = blake3::Hasher::new_keyed(key);
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());

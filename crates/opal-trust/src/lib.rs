@@ -6,10 +6,12 @@
 //! | which contracts are accepted here | [`policy`] |
 //! | contracts: making and opening them | [`contracts`] |
 //! | entries of `@cached` that this machine has made | [`entries`] |
+//! | MACs of compiled plugins, and their seeds | [`code`] |
 //! | the bytes of random values, from a seed | [`randomness`] |
 //!
 //! Deliberately not here: running a step.
 
+pub mod code;
 pub mod contracts;
 pub mod entries;
 pub mod keys;

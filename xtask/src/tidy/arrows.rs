@@ -16,7 +16,7 @@ const ARROWS: [(&str, &[&str]); 28] = [
     ("opal-decorators", &["opal-core"]),
     ("opal-session", &["opal-core", "opal-files"]),
     ("opal-target", &["opal-session"]),
-    ("opal-plugins", &["opal-core", "opal-files", "opal-helper"]),
+    ("opal-plugins", &["opal-core", "opal-files", "opal-helper", "opal-trust", "opal-vault"]),
     // What authors of plugins build against, and their kit, which is a workspace of its own.
     ("opal-plugin-api", &[]),
     ("opal-plugin", &[]),

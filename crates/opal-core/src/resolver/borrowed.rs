@@ -22,6 +22,10 @@ impl<P: Probe + ?Sized> Probe for &P {
         (**self).env(name)
     }
 
+    fn is_stopped(&self) -> bool {
+        (**self).is_stopped()
+    }
+
     fn open(&self, path: &str) -> Result<Box<dyn Read>, Trouble> {
         (**self).open(path)
     }

@@ -152,6 +152,14 @@ impl Stage for Actor<'_, '_> {
         let path = &*self.begun.step.path;
         let kind = Kind::Retrying { path, attempt, of, code, pause: duration };
         self.walk.tell(kind, self.here)?;
+        self.wait(duration)
+    }
+
+    fn go_on(&self) -> Result<(), Halt> {
+        go_on(&self.here.stop)
+    }
+
+    fn wait(&mut self, duration: Duration) -> Result<(), Halt> {
         let since = Instant::now();
         loop {
             go_on(&self.here.stop)?;
@@ -161,6 +169,22 @@ impl Stage for Actor<'_, '_> {
             }
             let _ = self.here.stop.wait(&[], Some(left), Order::GoOn);
         }
+    }
+
+    fn cleaning(
+        &mut self,
+        limit: Duration,
+        work: &mut dyn FnMut(&mut dyn Stage) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        if self.here.stop.order() == Order::Kill {
+            return go_on(&self.here.stop);
+        }
+        let stop = self.here.stop.deaf().limited(limit, Duration::ZERO);
+        let before = std::mem::replace(&mut self.here.stop, stop);
+        let was_cleaning = std::mem::replace(&mut self.here.is_cleaning, true);
+        let result = work(self);
+        (self.here.stop, self.here.is_cleaning) = (before, was_cleaning);
+        result
     }
 
     fn log(&mut self, level: Level, message: &Secret) -> Result<(), Halt> {

@@ -103,6 +103,27 @@ impl Stage for Pretend<'_, '_> {
         Ok(())
     }
 
+    fn go_on(&self) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn wait(&mut self, _: std::time::Duration) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    /// Nothing was opened.
+    fn cleaning(
+        &mut self,
+        _: std::time::Duration,
+        _: &mut dyn FnMut(&mut dyn Stage) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn is_pretended(&self) -> bool {
+        true
+    }
+
     fn log(&mut self, _: Level, _: &Secret) -> Result<(), Halt> {
         Ok(())
     }

@@ -85,6 +85,10 @@ impl Read for Reading {
 }
 
 impl Probe for Watched<'_> {
+    fn is_stopped(&self) -> bool {
+        self.go_on().is_err()
+    }
+
     fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
         let found = self.inner.env(name)?;
         if let Some(value) = found.clone() {

@@ -7,3 +7,4 @@ mod calls;
 mod fixtures;
 mod hostile;
 mod process;
+mod serving;

@@ -101,11 +101,16 @@ impl Hosts {
         Ok(Arc::clone(&slot.host))
     }
 
+    /// The helper: the one beside opal.
+    pub fn program(&self) -> Result<PathBuf, opal_helper::Unusable> {
+        match &self.program {
+            Some(program) => Ok(program.clone()),
+            None => opal_helper::find(HOST),
+        }
+    }
+
     fn start(&self) -> Result<Host, Why> {
-        let program = match &self.program {
-            Some(program) => program.clone(),
-            None => opal_helper::find(HOST).map_err(Why::Unusable)?,
-        };
+        let program = self.program().map_err(Why::Unusable)?;
         Host::start(&program, BUILD).map_err(|ended| match ended {
             Ended::OtherBuild(build) => {
                 Why::Unusable(opal_helper::Unusable::OtherBuild { name: HOST, build })

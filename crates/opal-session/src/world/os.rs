@@ -129,6 +129,10 @@ impl OsWorld {
 }
 
 impl Probe for OsWorld {
+    fn is_stopped(&self) -> bool {
+        self.view().is_stopped()
+    }
+
     fn declared(&self) -> Vec<String> {
         self.surroundings.declared.clone()
     }

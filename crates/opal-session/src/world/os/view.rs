@@ -87,6 +87,10 @@ impl Read for Reading {
 }
 
 impl Probe for View<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.order() != Order::GoOn
+    }
+
     fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
         let Some(value) = self.variable(name) else { return Ok(None) };
         let text = value

@@ -1,0 +1,260 @@
+//! A decorator of a package, planned like a built-in: what it reads of this machine, and what it is
+//! refused.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use opal_core::Data;
+use opal_core::decorator::Block;
+use opal_core::resolver::{Input, Inputs, Resolver as _};
+use opal_core::resource::{Status, Verify as _};
+use opal_core::types::Type;
+use opal_plugins::adapt::{Adapter, Code};
+use opal_plugins::client::Hosts;
+use opal_plugins::client::compiled::Cache;
+use opal_plugins::client::grants::Grants;
+use opal_session::world::{OsWorld, Surroundings};
+use opal_vault::root::Root;
+
+use super::fixtures::{guest, program};
+
+struct Bench {
+    folder: tempfile::TempDir,
+    code: &'static Code,
+}
+
+impl Bench {
+    fn new(capabilities: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("project")).unwrap();
+        Self { code: code(root(), capabilities), folder }
+    }
+
+    fn project(&self) -> std::path::PathBuf {
+        self.folder.path().join("project")
+    }
+
+    fn world(&self) -> OsWorld {
+        let variables = [("PATH", "/usr/bin:/bin:relative"), ("SET", "canary-5150")];
+        OsWorld::new(Surroundings {
+            start: self.project(),
+            environment: Arc::new(
+                variables.map(|(name, value)| (name.into(), value.into())).into(),
+            ),
+            ..Surroundings::default()
+        })
+    }
+
+    fn adapter(&self, decorator: &str, returns: Option<Type>) -> Adapter {
+        Adapter {
+            code: self.code,
+            decorator: decorator.to_owned(),
+            secrets: vec!["token"],
+            returns,
+            block: Block::Forbidden,
+            attempts: None,
+        }
+    }
+
+    /// The value of a decorator, or why there is none.
+    fn value(&self, decorator: &str, subject: &str) -> Result<String, String> {
+        let inputs = Inputs { subject: Some(subject.to_owned()), ..Inputs::default() };
+        self.value_of(decorator, &inputs)
+    }
+
+    fn value_of(&self, decorator: &str, inputs: &Inputs) -> Result<String, String> {
+        let adapter = self.adapter(decorator, Some(Type::Any));
+        match adapter.resolve(inputs, &self.world()) {
+            Ok(Data::Text(text)) => Ok(text.expose().to_owned()),
+            Ok(data) => Ok(opal_core::protocol::line::json(&data).expose().to_owned()),
+            Err(trouble) => Err(trouble.message.to_string()),
+        }
+    }
+}
+
+/// One for all tests, so that the guest is compiled once.
+fn root() -> &'static Path {
+    static ROOT: OnceLock<tempfile::TempDir> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        Cache::new(Root::new(folder.path())).open(program(), guest()).unwrap().unwrap();
+        folder
+    })
+    .path()
+}
+
+fn code(root: &Path, capabilities: &[&str]) -> &'static Code {
+    let cache = Arc::new(Cache::new(Root::new(root)));
+    let grants = Grants::new(capabilities.iter().map(|it| it.parse().unwrap()), root.into());
+    let exports = ["action", "policy", "state", "value", "wrapper"];
+    Box::leak(Box::new(Code {
+        name: "acme/guest".to_owned(),
+        version: "1.2.3".to_owned(),
+        wasm: guest().to_vec(),
+        exports: exports.map(str::to_owned).into(),
+        memory_mib: 64,
+        grants,
+        cache,
+        hosts: Arc::new(Hosts::at(program().to_owned())),
+        component: Mutex::default(),
+    }))
+}
+
+#[test]
+fn files_are_read_where_a_grant_covers_them_after_all_symlinks() {
+    let bench = Bench::new(&["read:data/**"]);
+    let project = bench.project();
+    fs::create_dir(project.join("data")).unwrap();
+    fs::write(project.join("data/a"), "inside").unwrap();
+    fs::write(project.join("b"), "outside").unwrap();
+    fs::write(project.join("data/x.opl"), "source").unwrap();
+    symlink("../b", project.join("data/out")).unwrap();
+    symlink("a", project.join("data/in")).unwrap();
+    symlink("loop", project.join("data/loop")).unwrap();
+    assert_eq!(bench.value("guest.file", "data/a").unwrap(), "inside");
+    assert_eq!(bench.value("guest.file", "data/in").unwrap(), "inside");
+    for (path, reason) in [
+        ("b", "not granted"),
+        ("data/out", "not granted"),
+        ("data/../b", "not granted"),
+        ("/etc/passwd", "not granted"),
+        ("data/x.opl", "never for plugins"),
+        ("data/loop", "too many symlinks"),
+        ("data/none", "no such file"),
+        ("data", "it is not a file"),
+    ] {
+        let said = bench.value("guest.file", path).unwrap_err();
+        assert!(said.starts_with("acme/guest says: ") && said.contains(reason), "{path}: {said}");
+    }
+}
+
+#[test]
+fn programs_run_only_as_granted() {
+    let bench = Bench::new(&["ask:echo one", "ask:relative"]);
+    fs::create_dir(bench.project().join("relative")).unwrap();
+    assert_eq!(bench.value("guest.ask", "echo one $HOME;`id`").unwrap(), "one $HOME;`id`\n");
+    for (command, reason) in [
+        ("echo two", "not granted"),
+        ("echo", "not granted"),
+        ("/bin/echo one", "not granted"),
+        ("id", "not granted"),
+        ("relative", "is not installed"),
+    ] {
+        let said = bench.value("guest.ask", command).unwrap_err();
+        assert!(said.contains(reason), "{command}: {said}");
+    }
+}
+
+#[test]
+fn a_secret_reaches_a_program_and_its_echo_is_hidden() {
+    let bench = Bench::new(&["ask:cat", "ask:base64"]);
+    let secret = "canary-5150-canary";
+    let token = Input::Data(Data::text(secret));
+    let inputs = |subject: &str| Inputs {
+        subject: Some(subject.to_owned()),
+        args: BTreeMap::from([("token", token.clone())]),
+        ..Inputs::default()
+    };
+    for command in ["cat", "base64"] {
+        let found = bench.value_of("guest.ask", &inputs(command)).unwrap();
+        assert!(
+            !found.is_empty() && !found.contains("canary") && !found.contains("Y2FuYX"),
+            "{found}"
+        );
+    }
+    // The plugin itself has a number.
+    let found = bench.value_of("guest.echo", &inputs("")).unwrap();
+    assert_eq!(found, "{\"token\":{\"$secret\":0}}");
+}
+
+#[test]
+fn variables_and_time_need_a_grant_and_so_does_the_text_of_a_secret() {
+    let none = Bench::new(&[]);
+    for (decorator, subject) in
+        [("guest.env", "SET"), ("guest.now", ""), ("guest.fetch", "https://a.example")]
+    {
+        let said = none.value(decorator, subject).unwrap_err();
+        assert!(said.contains("not granted") || said.contains("does not reach"), "{said}");
+    }
+    let handle = Bench::new(&["env:SET"]);
+    assert!(handle.value("guest.env", "SET").unwrap_err().contains("`secrets`"));
+    let all = Bench::new(&["env:SE*", "clock", "secrets"]);
+    assert_eq!(all.value("guest.env", "SET").unwrap(), "canary-5150");
+    assert_eq!(all.value("guest.env", "SE_UNSET").unwrap(), "null");
+    assert!(all.value("guest.env", "PATH").unwrap_err().contains("env:PATH"));
+    assert!(all.value("guest.now", "").unwrap().parse::<u64>().unwrap() > 1_600_000_000_000);
+}
+
+#[test]
+fn a_result_has_the_type_that_the_manifest_says() {
+    let bench = Bench::new(&[]);
+    let inputs = Inputs { subject: Some("text".to_owned()), ..Inputs::default() };
+    let value = |returns| {
+        let adapter = bench.adapter("guest.subject", Some(returns));
+        adapter.resolve(&inputs, &bench.world())
+    };
+    assert_eq!(value(Type::String).unwrap().as_text(), Some("text"));
+    let said = value(Type::Int).unwrap_err().message.to_string();
+    assert!(said.contains("its manifest promises Int"), "{said}");
+}
+
+#[test]
+fn a_state_is_verified_with_a_probe() {
+    let bench = Bench::new(&["read:*"]);
+    fs::write(bench.project().join("here"), "content").unwrap();
+    let status = |path: &str, text: &str| {
+        let open = BTreeMap::from([("block_text".to_owned(), Data::text(text))]);
+        let inputs = Inputs { subject: Some(path.to_owned()), open, ..Inputs::default() };
+        bench.adapter("guest.text", None).verify(&inputs, &bench.world()).map(|it| it.status)
+    };
+    assert_eq!(status("here", "content").unwrap(), Status::Satisfied);
+    assert_eq!(status("here", "other").unwrap(), Status::Drifted);
+    assert_eq!(status("gone", "content").unwrap(), Status::Missing);
+    assert!(status("/etc/passwd", "").is_err());
+}
+
+#[test]
+fn compiled_code_is_kept_and_whatever_was_changed_is_compiled_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("root");
+    let cache = Cache::new(Root::new(&root));
+    let open = |cache: &Cache| cache.open(program(), guest()).unwrap().unwrap();
+    let first = open(&cache);
+    let compiled = root.join("plugins/compiled");
+    let named = |end: &str| {
+        let found = fs::read_dir(&compiled).unwrap().map(|entry| entry.unwrap().path());
+        let mut found: Vec<_> = found.filter(|it| it.extension().unwrap() == end).collect();
+        assert_eq!(found.len(), 1);
+        found.remove(0)
+    };
+    let (code, seal) = (named("code"), named("seal"));
+    let inode = || std::os::unix::fs::MetadataExt::ino(&fs::metadata(&code).unwrap());
+    let before = inode();
+    assert_eq!(open(&cache).exports, first.exports);
+    // Another process of this machine has the same key.
+    open(&Cache::new(Root::new(&root)));
+    assert_eq!(inode(), before);
+    let whole = fs::read(&code).unwrap();
+    let mut changed = whole.clone();
+    let middle = changed.len() / 2;
+    changed[middle] ^= 1;
+    // The same size, in place.
+    fs::write(&code, &changed).unwrap();
+    open(&cache);
+    assert_ne!(inode(), before);
+    assert_eq!(fs::read(&code).unwrap(), whole);
+    // A seal with other exports, and one that is not there.
+    let text = fs::read_to_string(&seal).unwrap();
+    fs::write(&seal, text.replace("value", "sink")).unwrap();
+    assert_eq!(open(&cache).exports, first.exports);
+    fs::remove_file(&seal).unwrap();
+    assert_eq!(open(&cache).exports, first.exports);
+    // The key of another machine.
+    fs::remove_dir_all(root.join("credentials")).unwrap();
+    let before = inode();
+    assert_eq!(open(&Cache::new(Root::new(&root))).exports, first.exports);
+    assert_ne!(inode(), before);
+}

@@ -1,0 +1,262 @@
+//! Decorators of packages as opal plans and runs them: like built-in ones.
+//!
+//! | what | where |
+//! |---|---|
+//! | the code of a package, compiled and called | [`Code`] |
+//! | values, states and actions | here |
+//! | what opens before a block and closes after it, and what judges its runs | `blocks` |
+
+mod blocks;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use opal_core::Duration;
+use opal_core::action::{Action, Halt, Level, Stage};
+use opal_core::data::{Data, Secret, json};
+use opal_core::decorator::Block;
+use opal_core::parameter;
+use opal_core::protocol::call::{self, Acted, Function, Invocation, Load, Resolved};
+use opal_core::protocol::{Body, Shape, line};
+use opal_core::resolver::{Input, Inputs, Probe, Resolver, Trouble};
+use opal_core::resource::{Details, Finding, Status, Verify};
+use opal_core::types::Type;
+
+use crate::client::compiled::Cache;
+use crate::client::failure::{CallFailure, Why};
+use crate::client::grants::Grants;
+use crate::client::handles::Handles;
+use crate::client::serving::{Acting, Reading};
+use crate::client::{Component, Ended, HOST, Hosts, Serve};
+
+/// The code of a package. Nothing is compiled or started before the first call.
+#[derive(Debug)]
+pub struct Code {
+    pub name: String,
+    pub version: String,
+    /// The component.
+    pub wasm: Vec<u8>,
+    /// What its manifest says that it exports.
+    pub exports: Vec<String>,
+    pub memory_mib: u32,
+    pub grants: Grants,
+    pub cache: Arc<Cache>,
+    pub hosts: Arc<Hosts>,
+    /// Compiled; none before the first call.
+    pub component: Mutex<Option<Arc<Component>>>,
+}
+
+/// One decorator of a package.
+#[derive(Debug)]
+pub struct Adapter {
+    pub code: &'static Code,
+    /// As the package calls it.
+    pub decorator: String,
+    /// The parameters that are secrets.
+    pub secrets: Vec<&'static str>,
+    pub returns: Option<Type>,
+    pub block: Block,
+    /// How often a policy may try; none where it is not one.
+    pub attempts: Option<u32>,
+}
+
+impl Code {
+    fn component(&self) -> Result<Arc<Component>, Why> {
+        let mut component = self.component.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(component) = &*component {
+            return Ok(Arc::clone(component));
+        }
+        let program = self.hosts.program().map_err(Why::Unusable)?;
+        let compiled = self.cache.open(&program, &self.wasm).map_err(|ended| match ended {
+            Ended::OtherBuild(build) => {
+                Why::Unusable(opal_helper::Unusable::OtherBuild { name: HOST, build })
+            }
+            ended => Why::Crashed(ended),
+        })?;
+        let compiled = compiled.map_err(Why::Refused)?;
+        let made = Arc::new(Component {
+            name: self.name.clone(),
+            version: self.version.clone(),
+            compiled: compiled.file,
+            load: Load { exports: self.exports.clone(), memory_mib: self.memory_mib },
+            is_alone: self.grants.has_secrets(),
+        });
+        *component = Some(Arc::clone(&made));
+        Ok(made)
+    }
+}
+
+impl Adapter {
+    /// What a decorator is called with: secrets as handles.
+    fn invocation(&self, inputs: &Inputs) -> (Invocation, Handles) {
+        let mut secrets: Vec<Secret> = Vec::new();
+        let mut args: BTreeMap<String, Data> = BTreeMap::new();
+        for (name, input) in &inputs.args {
+            let Input::Data(data) = input else { continue };
+            let data = match data {
+                Data::Text(text) if self.secrets.contains(name) => {
+                    secrets.push(text.clone());
+                    let number = i64::try_from(secrets.len() - 1).unwrap_or(i64::MAX);
+                    Data::Map(BTreeMap::from([("$secret".to_owned(), Data::Int(number))]))
+                }
+                data => data.clone(),
+            };
+            args.insert((*name).to_owned(), data);
+        }
+        let args = line::json(&Data::Map(args));
+        let handles = Handles::new(secrets);
+        let subject = inputs.subject.clone();
+        let text = inputs.block_text().map(Secret::new);
+        let parts: [&str; 5] = [
+            &self.code.name,
+            &self.code.version,
+            &self.decorator,
+            subject.as_deref().unwrap_or_default(),
+            args.expose(),
+        ];
+        let seed = self.code.cache.seed(&parts.map(str::as_bytes));
+        let invocation = Invocation {
+            decorator: self.decorator.clone(),
+            subject,
+            args,
+            secrets: handles.count(),
+            text,
+            seed,
+            token: None,
+            outcome: None,
+            event: None,
+        };
+        (invocation, handles)
+    }
+
+    fn failure(&self, why: Why) -> CallFailure {
+        CallFailure {
+            plugin: self.code.name.clone(),
+            version: self.code.version.clone(),
+            decorator: self.decorator.clone(),
+            why,
+        }
+    }
+
+    /// Calls a function, and expects an answer of a shape.
+    fn call<T: Shape>(
+        &self,
+        function: Function,
+        invocation: &Invocation,
+        serve: &mut dyn Serve,
+    ) -> Result<(T, Option<Secret>), CallFailure> {
+        let component = self.code.component().map_err(|why| self.failure(why))?;
+        let (body, log): (Body, _) =
+            self.code.hosts.call(&component, function, invocation, serve)?;
+        match body.read() {
+            Some(answer) => Ok((answer, log)),
+            None => Err(self.failure(Why::Strange("its answer has another form".to_owned()))),
+        }
+    }
+
+    /// A result as a value of the type that the manifest says.
+    fn data(&self, text: &Secret) -> Result<Data, CallFailure> {
+        let strange = |what: String| self.failure(Why::Strange(what));
+        let data = json::read(text.expose())
+            .map_err(|fault| strange(format!("its result is not JSON: {}", fault.reason)))?;
+        let Some(wanted) = &self.returns else {
+            return Ok(Data::Null);
+        };
+        let data = match (wanted, data) {
+            (Type::Duration, Data::Text(text)) => match Duration::parse(text.expose()) {
+                Ok(duration) => Data::Duration(duration),
+                Err(_) => Data::Text(text),
+            },
+            (_, data) => data,
+        };
+        match parameter::accepts(wanted, &data) {
+            Ok(()) => Ok(data),
+            Err(_) => {
+                let found = data.type_of();
+                Err(strange(format!("its manifest promises {wanted}, and its result is {found}")))
+            }
+        }
+    }
+
+    /// Fails the step.
+    fn halt(stage: &dyn Stage, failure: &CallFailure) -> Halt {
+        // Where the run was stopped, that is why the call has no answer.
+        match stage.go_on() {
+            Err(halt) if failure.is_cancelled() => halt,
+            _ => stage.fail(failure.code(), failure.trouble()),
+        }
+    }
+
+    /// What a plugin printed, for whoever wants to know all.
+    fn printed(stage: &mut dyn Stage, log: Option<Secret>) -> Result<(), Halt> {
+        log.map_or(Ok(()), |log| stage.log(Level::Debug, &log))
+    }
+
+    fn acting<'a>(&'a self, stage: &'a mut dyn Stage, handles: Handles) -> Acting<'a> {
+        Acting { stage, grants: &self.code.grants, handles, kept: None, halt: None }
+    }
+
+    fn plain(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let (invocation, handles) = self.invocation(inputs);
+        let (acted, halt) = {
+            let mut acting = self.acting(stage, handles);
+            let acted = self.call::<Acted>(Function::Act, &invocation, &mut acting);
+            (acted, acting.halt.take())
+        };
+        if let Some(halt) = halt {
+            return Err(halt);
+        }
+        let (acted, log) = acted.map_err(|failure| Self::halt(stage, &failure))?;
+        Self::printed(stage, log)?;
+        if acted.adopted {
+            let what = acted.identity.as_ref().map_or("an object", |identity| identity.expose());
+            stage.log(Level::Info, &Secret::new(format!("adopted {what}")))?;
+        }
+        self.data(&acted.output).map_err(|failure| Self::halt(stage, &failure))
+    }
+}
+
+impl Resolver for Adapter {
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        let (invocation, handles) = self.invocation(inputs);
+        let mut reading = Reading { probe, grants: &self.code.grants, handles };
+        let resolved = self.call::<Resolved>(Function::Resolve, &invocation, &mut reading);
+        let resolved = resolved.and_then(|(resolved, _)| self.data(&resolved.value));
+        resolved.map_err(|failure| failure.trouble())
+    }
+}
+
+impl Verify for Adapter {
+    fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
+        let (invocation, handles) = self.invocation(inputs);
+        let mut reading = Reading { probe, grants: &self.code.grants, handles };
+        let found = self.call::<call::Finding>(Function::Verify, &invocation, &mut reading);
+        let (found, _) = found.map_err(|failure| failure.trouble())?;
+        let message = found.message.expose().lines().next().unwrap_or_default().to_owned();
+        let status = match found.status {
+            call::Found::Satisfied => Status::Satisfied,
+            call::Found::Missing => Status::Missing,
+            call::Found::Drifted => Status::Drifted,
+            call::Found::Unknown => Status::Unknown,
+        };
+        let finding = match status {
+            Status::Satisfied => Finding::satisfied(message),
+            Status::Missing => Finding::missing(message),
+            Status::Drifted => Finding::drifted(message),
+            Status::Unknown | Status::Blocked => Finding::unknown(message),
+        };
+        Ok(match found.details {
+            Some(details) => finding.with_details(Details::words(details.expose())),
+            None => finding,
+        })
+    }
+}
+
+impl Action for Adapter {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        match self.block {
+            Block::Forbidden | Block::Text => self.plain(inputs, stage),
+            Block::Optional | Block::Required => self.around(inputs, stage),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Decorators with a block: what opens before it and closes after it, and what judges its runs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use opal_core::action::{Conditions, Halt, Pause, Stage};
+use opal_core::data::{Data, Secret};
+use opal_core::protocol::call::{Event, Function, Invocation, Judged, Opened, Outcome, Verdict};
+use opal_core::protocol::{Body, Kind, Refusal};
+use opal_core::resolver::{Inputs, Trouble, TroubleKind};
+
+use super::Adapter;
+use crate::client::failure::Why;
+use crate::client::handles::Handles;
+use crate::client::serving::Reading;
+
+/// What `end` has, whatever happened before.
+const CLOSING: Duration = Duration::from_secs(60);
+
+impl Adapter {
+    pub(super) fn around(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        if stage.is_pretended() {
+            return stage.block(&Conditions::default()).map(|()| Data::Null);
+        }
+        match self.attempts {
+            Some(attempts) => self.judged(inputs, stage, attempts).map(|()| Data::Null),
+            None => self.wrapped(inputs, stage).map(|()| Data::Null),
+        }
+    }
+
+    fn wrapped(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<(), Halt> {
+        let (invocation, handles) = self.invocation(inputs);
+        let (begun, kept, halt) = {
+            let mut acting = self.acting(stage, handles.clone());
+            let begun = self.call::<Opened>(Function::Begin, &invocation, &mut acting);
+            (begun, acting.kept.take(), acting.halt.take())
+        };
+        let opened = match (begun, halt) {
+            (_, Some(halt)) => Err(halt),
+            (Err(failure), None) => Err(Self::halt(stage, &failure)),
+            (Ok((opened, log)), None) => Self::printed(stage, log)
+                .and_then(|()| self.environment(&opened, stage))
+                .map(|environment| (Some(opened.token), environment)),
+        };
+        // What was announced may exist, also where `begin` failed afterwards.
+        let (token, result) = match opened {
+            Ok((token, environment)) => {
+                let under = Conditions { environment, ..Conditions::default() };
+                (token, stage.block(&under))
+            }
+            Err(halt) => (kept, Err(halt)),
+        };
+        let Some(token) = token else { return result };
+        let closed = self.close(&invocation, &handles, &token, outcome(&result), stage);
+        match (result, closed) {
+            (Err(Halt::Failed(mut first)), Err(Halt::Failed(second))) => {
+                first.join(*second);
+                Err(Halt::Failed(first))
+            }
+            (Err(first), _) => Err(first),
+            (Ok(()), closed) => closed,
+        }
+    }
+
+    /// The variables of the block: each must be granted.
+    fn environment(
+        &self,
+        opened: &Opened,
+        stage: &dyn Stage,
+    ) -> Result<BTreeMap<String, Secret>, Halt> {
+        for (name, _) in &opened.env {
+            self.code.grants.set(name).map_err(|refusal| {
+                let what = format!("it sets `{name}`: {}", refusal.message.expose());
+                Self::halt(stage, &self.failure(Why::Strange(what)))
+            })?;
+        }
+        Ok(opened.env.iter().cloned().collect())
+    }
+
+    fn close(
+        &self,
+        invocation: &Invocation,
+        handles: &Handles,
+        token: &Secret,
+        outcome: Outcome,
+        stage: &mut dyn Stage,
+    ) -> Result<(), Halt> {
+        let mut invocation = invocation.clone();
+        invocation.token = Some(token.clone());
+        invocation.outcome = Some(outcome);
+        stage.cleaning(CLOSING, &mut |stage| {
+            let mut acting = self.acting(stage, handles.clone());
+            let ended = self.call::<Nothing>(Function::End, &invocation, &mut acting);
+            if let Some(halt) = acting.halt.take() {
+                return Err(halt);
+            }
+            match ended {
+                Ok((Nothing, log)) => Self::printed(stage, log),
+                Err(failure) => Err(stage.fail(failure.code(), failure.trouble())),
+            }
+        })
+    }
+
+    fn judged(&self, inputs: &Inputs, stage: &mut dyn Stage, attempts: u32) -> Result<(), Halt> {
+        let mut attempt = 1;
+        loop {
+            match self.judge(inputs, stage, attempt, None)? {
+                Verdict::Proceed => {}
+                Verdict::Stop(reason) => return Err(self.stopped(stage, &reason)),
+                Verdict::Retry(_) => {
+                    let what = "it answers `retry` before the block has run".to_owned();
+                    return Err(Self::halt(stage, &self.failure(Why::Strange(what))));
+                }
+            }
+            let under = Conditions { attempt: Some((attempt, attempts)), ..Conditions::default() };
+            let result = stage.block(&under);
+            if matches!(result, Err(Halt::Stopped(_) | Halt::Unrecorded)) {
+                return result;
+            }
+            match self.judge(inputs, stage, attempt, Some(outcome(&result)))? {
+                Verdict::Retry(pause) if attempt < attempts => {
+                    let code = match &result {
+                        Err(Halt::Failed(failure)) => failure.code,
+                        _ => 0,
+                    };
+                    let duration = opal_core::Duration::from_millis(i64::from(pause));
+                    stage.pause(&Pause { duration, attempt, of: attempts, code })?;
+                    attempt += 1;
+                }
+                Verdict::Stop(reason) if result.is_ok() => {
+                    return Err(self.stopped(stage, &reason));
+                }
+                // A block that failed has failed, whatever is said about it.
+                Verdict::Proceed | Verdict::Retry(_) | Verdict::Stop(_) => return result,
+            }
+        }
+    }
+
+    fn judge(
+        &self,
+        inputs: &Inputs,
+        stage: &mut dyn Stage,
+        attempt: u32,
+        outcome: Option<Outcome>,
+    ) -> Result<Verdict, Halt> {
+        let (mut invocation, handles) = self.invocation(inputs);
+        let target = inputs.member.as_deref().map(str::to_owned);
+        invocation.event = Some(Event { target, attempt, outcome });
+        let judged = {
+            let probe = stage.probe();
+            let mut reading = Reading { probe: &*probe, grants: &self.code.grants, handles };
+            self.call::<Judged>(Function::Judge, &invocation, &mut reading)
+        };
+        let (judged, log) = judged.map_err(|failure| Self::halt(stage, &failure))?;
+        Self::printed(stage, log)?;
+        Ok(judged.verdict)
+    }
+
+    /// The plugin does not want the block to go on.
+    fn stopped(&self, stage: &dyn Stage, reason: &Secret) -> Halt {
+        let refusal = Refusal::new(Kind::Failed, reason.expose());
+        let said = self.failure(Why::Refused(refusal)).trouble();
+        stage.fail(1, Trouble { kind: TroubleKind::Failed, ..said })
+    }
+}
+
+/// An answer that says only that it is done.
+struct Nothing;
+
+impl opal_core::protocol::Shape for Nothing {
+    fn write(&self, _: &mut opal_core::protocol::Frames) -> Data {
+        Body::default().data
+    }
+
+    fn read(view: opal_core::protocol::body::View<'_>) -> Option<Self> {
+        matches!(view.data, Data::Map(_)).then_some(Self)
+    }
+}
+
+fn outcome(result: &Result<(), Halt>) -> Outcome {
+    match result {
+        Ok(()) => Outcome::Done,
+        Err(Halt::Failed(failure)) => Outcome::Failed(failure.code),
+        Err(Halt::Stopped(_) | Halt::Unrecorded) => Outcome::Stopped,
+    }
+}

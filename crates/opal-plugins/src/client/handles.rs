@@ -1,0 +1,90 @@
+//! The secrets of one call. A plugin has numbers; opal has the texts.
+
+use opal_core::data::{Data, Secret};
+use opal_core::protocol::request::Part;
+use opal_core::protocol::{Kind, Refusal};
+use opal_vault::Vault;
+use zeroize::Zeroizing;
+
+#[derive(Clone, Debug, Default)]
+pub struct Handles {
+    all: Vec<Held>,
+    /// What the call sent to programs and hosts: hidden in their answers.
+    sent: Vec<Secret>,
+}
+
+#[derive(Clone, Debug)]
+struct Held {
+    secret: Secret,
+    /// Whether it was read where the call acts: then programs there may have it.
+    is_of_site: bool,
+}
+
+/// Handles of one call.
+const MOST: usize = 10_000;
+
+impl Handles {
+    /// The secrets among the arguments, in the order of their handles.
+    #[must_use]
+    pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Self {
+        let held = |secret| Held { secret, is_of_site: false };
+        Self { all: secrets.into_iter().map(held).collect(), sent: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.all.len()).unwrap_or(u32::MAX)
+    }
+
+    /// A secret that was read where the call acts.
+    pub(super) fn add(&mut self, secret: Secret) -> Result<u32, Refusal> {
+        if self.all.len() >= MOST {
+            return Err(Refusal::new(Kind::TooLarge, "a call has at most 10,000 secrets"));
+        }
+        self.all.push(Held { secret, is_of_site: true });
+        Ok(self.count() - 1)
+    }
+
+    /// A handle that this call has; one of another call is denied.
+    pub(super) fn get(&self, handle: u32) -> Result<&Secret, Refusal> {
+        self.held(handle).map(|held| &held.secret)
+    }
+
+    fn held(&self, handle: u32) -> Result<&Held, Refusal> {
+        let held = usize::try_from(handle).ok().and_then(|index| self.all.get(index));
+        held.ok_or_else(|| Refusal::new(Kind::Denied, "this call does not have this secret"))
+    }
+
+    /// Parts as one text. A program on a target gets only what was read there.
+    pub(super) fn text(&mut self, parts: &[Part], is_target: bool) -> Result<Secret, Refusal> {
+        let mut text = Zeroizing::new(String::new());
+        for part in parts {
+            match part {
+                Part::Text(more) => text.push_str(more.expose()),
+                Part::Secret(handle) => {
+                    let held = self.held(*handle)?;
+                    if is_target && !held.is_of_site {
+                        let message = "a secret of opal's machine does not go to a target";
+                        return Err(Refusal::new(Kind::Denied, message));
+                    }
+                    text.push_str(held.secret.expose());
+                    let secret = held.secret.clone();
+                    self.sent.push(secret);
+                }
+            }
+        }
+        Ok(Secret::new(text.as_str()))
+    }
+
+    /// An answer without the secrets that the call sent, in all forms that the scrubber knows.
+    pub(super) fn masked(&self, bytes: &[u8]) -> Zeroizing<Vec<u8>> {
+        if self.sent.is_empty() {
+            return Zeroizing::new(bytes.to_vec());
+        }
+        let vault = Vault::new();
+        for secret in &self.sent {
+            vault.register(&Data::Text(secret.clone()), "secret");
+        }
+        Zeroizing::new(vault.scrub_bytes(bytes).bytes().to_vec())
+    }
+}
