@@ -6,7 +6,7 @@
 //! | what all tasks share; variables from outside | `globals`, `outside` |
 //! | one task; the tasks of all files | `task`, `drafts` |
 //! | which variables are parameters, what calls pass | `parameters` |
-//! | YAML nodes as texts, lists and maps | `nodes` |
+//! | YAML nodes as texts, lists and maps; options of the shell | `nodes`, `options` |
 //! | `{{…}}` | `template`, its functions in `functions`, `dates` |
 
 mod dates;
@@ -15,6 +15,7 @@ mod files;
 mod functions;
 mod globals;
 mod nodes;
+mod options;
 mod outside;
 mod parameters;
 mod source;
@@ -24,12 +25,10 @@ mod template;
 
 use std::collections::BTreeSet;
 
-use crate::dialect::{Runner, Shell};
 use crate::files::Folder;
 use crate::form::{Expr, HERE, MAIN, Sheet};
 use crate::outcome::Unreadable;
 use globals::Shared;
-use nodes::{get, texts};
 use source::Source;
 
 /// A Taskfile, by its name, with the files that it includes.
@@ -42,7 +41,7 @@ pub(crate) fn read(text: &str, name: &str, files: Folder<'_>) -> Result<Sheet, U
         return Err(Unreadable::new(1, "all tasks are in included files, which cannot be read"));
     }
     let tasks = parameters::decided(drafts, &shared.variables);
-    let has_pipefail = texts(get(&source.root, "set")).iter().any(|it| it == "pipefail");
+    let has_pipefail = options::has(&source.root, &["pipefail"]);
     let mut sheet = Sheet {
         variables: shared.variables,
         tasks,
@@ -56,7 +55,7 @@ pub(crate) fn read(text: &str, name: &str, files: Folder<'_>) -> Result<Sheet, U
     let of_environment: BTreeSet<String> =
         sheet.environment.iter().map(|(name, _)| name.clone()).collect();
     sheet.drop_unread(&of_environment);
-    sheet.run_in_bash(&Runner { stops: true, ..Shell::Task.into() });
+    sheet.run_in_bash(&options::runner(&source.root));
     Ok(sheet)
 }
 

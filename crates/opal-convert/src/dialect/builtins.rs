@@ -2,7 +2,7 @@
 
 use super::command::{Command, Kind, Unit, Word};
 use super::found::MISSING;
-use super::lexer::{Reader, VALUE};
+use super::lexer::Reader;
 use super::task::is_option;
 
 /// What `set -o` and the letters of `set` know in `sh`.
@@ -192,12 +192,15 @@ impl Reader<'_> {
         }
     }
 
-    /// A constant text is a command.
+    /// Its text is a command; what is computed in it is not known.
     fn eval_rules(&mut self, command: &Command) {
-        let words: Option<Vec<String>> = command.words.iter().skip(1).map(Word::literal).collect();
-        let Some(text) = words.map(|it| it.join(" ")).filter(|it| !it.contains(VALUE)) else {
-            return;
+        let shown = |word: &Word| {
+            let units =
+                word.units.iter().map(|it| if it.kind == Kind::Computed { b'x' } else { it.c });
+            String::from_utf8_lossy(&units.collect::<Vec<u8>>()).into_owned()
         };
+        let words: Vec<String> = command.words.iter().skip(1).map(shown).collect();
+        let text = words.join(" ");
         if !self.enter() {
             return;
         }

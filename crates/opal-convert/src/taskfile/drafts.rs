@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::globals::{Shared, places};
 use super::nodes::{Lines, entries, get};
+use super::options;
 use super::source::{Include, Source};
 use super::task::Draft;
 use crate::form::{Expr, Leftover, Place};
@@ -39,6 +40,7 @@ fn own(source: &Source, shared: &Shared) -> Vec<Draft> {
         let text = lines.block(start, end);
         let name = key.word().unwrap_or_default();
         let mut draft = Draft::new(name, lines.at(start), text, node, shared);
+        options::report(&mut draft.task, &source.root, node);
         draft.task = draft.task.with_names(&places);
         drafts.push(draft);
     }

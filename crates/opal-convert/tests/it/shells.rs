@@ -35,7 +35,7 @@ const SH: [(&str, Becomes); 42] = [
     (". ./env || true", Script),
     (". ./env && cmake", Same),
     ("alias x=y", Script),
-    ("eval 'echo {a,b}'", Script),
+    ("eval \"echo {a,b} $HOME\"", Script),
     ("[[ a =~ ^b{1,2}$ ]]", Adapted("it uses `[[` of bash; a plain sh does not have it")),
     ("source env", Adapted("it uses `source` of bash; a plain sh does not have it")),
     ("a &> b", Adapted("it uses `&>` of bash; a plain sh starts the command in the background")),
@@ -162,6 +162,22 @@ fn options_of_the_shell_of_a_justfile_stop_its_lines() {
         let file = format!("set shell := [{shell}]\na:\n    {text}\n");
         let (body, outcome) = task(Format::Just, &file);
         assert_eq!((body.as_str(), outcome.grade), (expected, Grade::Exact), "{shell}");
+    }
+}
+
+#[test]
+fn options_of_a_taskfile_are_kept_or_reported() {
+    let file = "version: '3'\nset: [errexit, nounset]\ntasks:\n  a: {cmds: ['b $X']}\n";
+    let (body, outcome) = task(Format::Task, file);
+    assert_eq!((body.as_str(), outcome.grade), ("set -u; b $X", Grade::Exact));
+    for file in [
+        "shopt: [globstar]\ntasks: {a: {cmds: ['b **']}}\n",
+        "tasks: {a: {shopt: [globstar], cmds: ['b **']}}\n",
+        "tasks: {a: {cmds: [{cmd: 'b **', shopt: [globstar]}]}}\n",
+        "tasks: {a: {set: [globstar], cmds: ['b **']}}\n",
+    ] {
+        let (_, outcome) = task(Format::Task, &format!("version: '3'\n{file}"));
+        assert_eq!(outcome.why, ["the option `globstar` of its shell is not set"], "{file}");
     }
 }
 
