@@ -15,3 +15,39 @@ pub trait Pages: Send + Sync + fmt::Debug {
 
 /// The environment of who asks, which may name a proxy.
 pub type Variables<'a> = dyn Fn(&str) -> Option<&'a str> + 'a;
+
+/// Speaks to servers for plugins: one request, one answer, no redirection followed.
+pub trait Exchanges: Send + Sync + fmt::Debug {
+    fn exchange(
+        &self,
+        request: &ExchangeRequest<'_>,
+        variables: &Variables<'_>,
+    ) -> Result<ExchangeResponse, Trouble>;
+}
+
+/// What is sent. The address is checked already: scheme, host, port and path, and nothing else.
+#[derive(Clone, Copy, Debug)]
+pub struct ExchangeRequest<'a> {
+    pub method: &'a str,
+    pub url: &'a Secret,
+    pub headers: &'a [(String, Secret)],
+    pub body: &'a Secret,
+    /// Whether the address of the host may be one of this machine or its network.
+    pub is_private: bool,
+    pub timeout: std::time::Duration,
+}
+
+/// What came back, whatever its status.
+#[derive(Clone)]
+pub struct ExchangeResponse {
+    pub status: u16,
+    pub headers: Vec<(String, Secret)>,
+    /// At most [`crate::resolver::MAX_VALUE_BYTES`].
+    pub body: zeroize::Zeroizing<Vec<u8>>,
+}
+
+impl fmt::Debug for ExchangeResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExchangeResponse").field("status", &self.status).finish_non_exhaustive()
+    }
+}

@@ -3,6 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | pages of the web | `pages`, by `opal-http` |
+//! | requests of plugins | `exchange`, by `opal-http` |
 //! | JSON Schemas | [`schemas`] |
 //! | templates | `templates`, by `opal-template` |
 //! | task files of other tools | `convert`, by `opal-convert` |
@@ -10,6 +11,7 @@
 //! Deliberately not here: how it is found, started and asked, which is `opal-helper`.
 
 mod convert;
+mod exchange;
 mod pages;
 pub mod schemas;
 mod templates;
@@ -29,6 +31,8 @@ fn answer(request: &Parcel, asking: &mut Asking<'_>) -> Parcel {
     let head = &request.head;
     let answer = if head.get("page").is_some() {
         pages::answer(request)
+    } else if head.get("exchange").is_some() {
+        exchange::answer(request)
     } else if head.get("schema").is_some() {
         schemas::answer(request)
     } else if head.get("template").is_some() {

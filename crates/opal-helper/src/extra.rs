@@ -18,7 +18,7 @@ use crate::{Answer, Helper, Parcel, Unusable, read_trouble};
 pub const EXTRA: &str = "opal-extra";
 
 /// The variables that name a proxy.
-const PROXIES: [&str; 7] =
+pub(crate) const PROXIES: [&str; 7] =
     ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"];
 
 /// Processes of `opal-extra`, none of which is started before it is needed. Each answers one request
@@ -120,7 +120,7 @@ impl Pages for Extra {
     }
 }
 
-fn trouble(unusable: &Unusable) -> Trouble {
+pub(crate) fn trouble(unusable: &Unusable) -> Trouble {
     let kind = if unusable.is_unsafe() { TroubleKind::Denied } else { TroubleKind::Unreachable };
     let words = |text: &str| -> Message { message!(Words(text)) };
     Trouble { kind, message: words(&unusable.to_string()), help: vec![words(&unusable.help())] }

@@ -19,6 +19,7 @@
 mod client;
 mod desk;
 mod error;
+mod exchange;
 mod extra;
 mod find;
 mod parcel;

@@ -96,19 +96,22 @@ fn fetch(
 }
 
 fn agent() -> Agent {
-    let config = Agent::config_builder()
+    Agent::with_parts(config(), DefaultConnector::default(), Names(DefaultResolver::default()))
+}
+
+pub(crate) fn config() -> Config {
+    Agent::config_builder()
         .proxy(None)
         .max_redirects(0)
         .max_redirects_will_error(false)
         .http_status_as_error(false)
         .timeout_connect(Some(CONNECT))
         .user_agent(concat!("opal/", env!("CARGO_PKG_VERSION")))
-        .build();
-    Agent::with_parts(config, DefaultConnector::default(), Names(DefaultResolver::default()))
+        .build()
 }
 
 /// As `curl` reads them; `HTTP_PROXY` in capitals can be set by strangers in CGI programs.
-fn proxy(variables: &Variables<'_>, uri: &Uri) -> Result<Option<Proxy>, Error> {
+pub(crate) fn proxy(variables: &Variables<'_>, uri: &Uri) -> Result<Option<Proxy>, Error> {
     let variable =
         |names: &[&str]| names.iter().find_map(|name| variables(name).filter(|it| !it.is_empty()));
     let names: &[&str] = if uri.scheme() == Some(&Scheme::HTTPS) {
@@ -131,7 +134,7 @@ fn proxy(variables: &Variables<'_>, uri: &Uri) -> Result<Option<Proxy>, Error> {
     builder.build().map(Some)
 }
 
-fn parse(url: &str) -> Result<Uri, PageError> {
+pub(crate) fn parse(url: &str) -> Result<Uri, PageError> {
     let uri: Option<Uri> = url.split('#').next().and_then(|url| url.parse().ok());
     uri.filter(|uri| {
         let scheme = uri.scheme();
@@ -184,14 +187,14 @@ fn text(server: &Server, body: &mut Body, limit: Duration) -> Result<Secret, Pag
 }
 
 /// The server, without a user and a password before it, and without the path.
-fn server(uri: &Uri) -> Server {
+pub(crate) fn server(uri: &Uri) -> Server {
     let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
     let name = format!("{}{port}", uri.host().unwrap_or_default());
     Server { name, has_redirected: false }
 }
 
 /// Only words of ours: the client's own may repeat the address.
-fn trouble(server: &Server, error: &Error, limit: Duration) -> PageError {
+pub(crate) fn trouble(server: &Server, error: &Error, limit: Duration) -> PageError {
     failed(
         server,
         match error {
@@ -211,7 +214,7 @@ fn trouble(server: &Server, error: &Error, limit: Duration) -> PageError {
     )
 }
 
-fn failed(server: &Server, why: ServerError) -> PageError {
+pub(crate) fn failed(server: &Server, why: ServerError) -> PageError {
     PageError::Failed { server: server.clone(), why }
 }
 

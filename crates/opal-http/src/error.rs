@@ -44,6 +44,8 @@ pub(crate) enum ServerError {
     Downgrade,
     TooLarge,
     NotText,
+    /// An address of this machine or its network, where only public ones are meant.
+    Private,
 }
 
 impl From<PageError> for Trouble {
@@ -126,6 +128,11 @@ impl ServerError {
                     " MiB"
                 ),
                 IN_A_STEP,
+            ),
+            Self::Private => (
+                Denied,
+                message!(server, " has a private address"),
+                "ask for the capability with `private` at its end: `net:HOST private`",
             ),
             Self::NotText => {
                 (NotText, message!("the response of ", server, " is not UTF-8 text"), IN_A_STEP)

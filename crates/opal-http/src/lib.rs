@@ -3,6 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | asking a server, redirections, proxies | `client` |
+//! | requests of plugins | `exchange` |
 //! | why a page cannot be had | `error` |
 //!
 //! Deliberately not in `opal-session`: a client with TLS is large, and sessions are sent to other
@@ -10,5 +11,7 @@
 
 mod client;
 mod error;
+mod exchange;
 
 pub use client::Http;
+pub use exchange::Exchanger;

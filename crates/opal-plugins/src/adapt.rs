@@ -15,6 +15,7 @@ use opal_core::Duration;
 use opal_core::action::{Action, Halt, Level, Stage};
 use opal_core::data::{Data, Secret, json};
 use opal_core::decorator::Block;
+use opal_core::pages::Exchanges;
 use opal_core::parameter;
 use opal_core::protocol::call::{self, Acted, Function, Invocation, Load, Resolved};
 use opal_core::protocol::{Body, Shape, line};
@@ -26,7 +27,7 @@ use crate::client::compiled::Cache;
 use crate::client::failure::{CallFailure, Why};
 use crate::client::grants::Grants;
 use crate::client::handles::Handles;
-use crate::client::serving::{Acting, Reading};
+use crate::client::serving::{Acting, Powers, Reading};
 use crate::client::{Component, Ended, HOST, Hosts, Serve};
 
 /// The code of a package. Nothing is compiled or started before the first call.
@@ -40,6 +41,8 @@ pub struct Code {
     pub exports: Vec<String>,
     pub memory_mib: u32,
     pub grants: Grants,
+    /// Who speaks to hosts.
+    pub web: Arc<dyn Exchanges>,
     pub cache: Arc<Cache>,
     pub hosts: Arc<Hosts>,
     /// Compiled; none before the first call.
@@ -192,8 +195,12 @@ impl Adapter {
         log.map_or(Ok(()), |log| stage.log(Level::Debug, &log))
     }
 
+    fn powers(&self) -> Powers<'_> {
+        Powers { grants: &self.code.grants, web: &*self.code.web }
+    }
+
     fn acting<'a>(&'a self, stage: &'a mut dyn Stage, handles: Handles) -> Acting<'a> {
-        Acting { stage, grants: &self.code.grants, handles, kept: None, halt: None }
+        Acting { stage, powers: self.powers(), handles, kept: None, halt: None }
     }
 
     fn plain(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
@@ -219,7 +226,7 @@ impl Adapter {
 impl Resolver for Adapter {
     fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
         let (invocation, handles) = self.invocation(inputs);
-        let mut reading = Reading { probe, grants: &self.code.grants, handles };
+        let mut reading = Reading { probe, powers: self.powers(), handles };
         let resolved = self.call::<Resolved>(Function::Resolve, &invocation, &mut reading);
         let resolved = resolved.and_then(|(resolved, _)| self.data(&resolved.value));
         resolved.map_err(|failure| failure.trouble())
@@ -229,7 +236,7 @@ impl Resolver for Adapter {
 impl Verify for Adapter {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
         let (invocation, handles) = self.invocation(inputs);
-        let mut reading = Reading { probe, grants: &self.code.grants, handles };
+        let mut reading = Reading { probe, powers: self.powers(), handles };
         let found = self.call::<call::Finding>(Function::Verify, &invocation, &mut reading);
         let (found, _) = found.map_err(|failure| failure.trouble())?;
         let message = found.message.expose().lines().next().unwrap_or_default().to_owned();

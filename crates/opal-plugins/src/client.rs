@@ -13,6 +13,7 @@
 //! | sending a line with descriptors | `sending` |
 //! | what a call costs of what may be in flight | `room` |
 //! | what opal does for a plugin, and what it refuses | [`serving`], paths and programs in `sites` |
+//! | requests to hosts | `web` |
 //! | what a package was granted: every check | [`grants`] |
 //! | the secrets of a call | [`handles`] |
 //! | compiled code, kept under a MAC | [`compiled`] |
@@ -28,6 +29,7 @@ mod room;
 mod sending;
 pub mod serving;
 mod sites;
+mod web;
 
 use opal_core::protocol::request::Service;
 use opal_core::protocol::{Body, Refusal};

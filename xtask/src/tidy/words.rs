@@ -32,6 +32,8 @@ const WORDS: [Word; 21] = [
             "is no longer",
             "are no longer",
             "was no longer",
+            // A function of the HTTP client.
+            "is no proxy",
         ],
     },
     word(&["known are"], "write `expected one of: …`"),

@@ -37,10 +37,13 @@ impl values::Guest for Plugin {
                 Ok(format!("{:?}", String::from_utf8_lossy(&done.stdout)))
             }
             "guest.fetch" => {
-                let (headers, body) = (Vec::new(), Vec::new());
-                let method = "GET".to_owned();
-                let answer = probe.fetch(&Request { method, url: subject, headers, body })?;
-                Ok(format!("{}", answer.status))
+                let (method, url) = subject.split_once(' ').unwrap_or(("GET", &subject));
+                let token = |secret| ("X-Token".to_owned(), vec![Part::Secret(secret)]);
+                let headers = call.secrets.first().map(token).into_iter().collect();
+                let (method, url) = (method.to_owned(), url.to_owned());
+                let answer = probe.fetch(&Request { method, url, headers, body: Vec::new() })?;
+                let body = String::from_utf8_lossy(&answer.body);
+                Ok(format!("{:?}", format!("{} {body}", answer.status)))
             }
             "guest.now" => Ok(probe.now()?.to_string()),
             "guest.random" => {

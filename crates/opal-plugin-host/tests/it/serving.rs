@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -12,6 +14,7 @@ use opal_core::decorator::Block;
 use opal_core::resolver::{Input, Inputs, Resolver as _};
 use opal_core::resource::{Status, Verify as _};
 use opal_core::types::Type;
+use opal_http::Exchanger;
 use opal_plugins::adapt::{Adapter, Code};
 use opal_plugins::client::Hosts;
 use opal_plugins::client::compiled::Cache;
@@ -97,6 +100,7 @@ fn code(root: &Path, capabilities: &[&str]) -> &'static Code {
         exports: exports.map(str::to_owned).into(),
         memory_mib: 64,
         grants,
+        web: Arc::new(Exchanger::default()),
         cache,
         hosts: Arc::new(Hosts::at(program().to_owned())),
         component: Mutex::default(),
@@ -177,7 +181,7 @@ fn variables_and_time_need_a_grant_and_so_does_the_text_of_a_secret() {
         [("guest.env", "SET"), ("guest.now", ""), ("guest.fetch", "https://a.example")]
     {
         let said = none.value(decorator, subject).unwrap_err();
-        assert!(said.contains("not granted") || said.contains("does not reach"), "{said}");
+        assert!(said.contains("not granted"), "{said}");
     }
     let handle = Bench::new(&["env:SET"]);
     assert!(handle.value("guest.env", "SET").unwrap_err().contains("`secrets`"));
@@ -186,6 +190,73 @@ fn variables_and_time_need_a_grant_and_so_does_the_text_of_a_secret() {
     assert_eq!(all.value("guest.env", "SE_UNSET").unwrap(), "null");
     assert!(all.value("guest.env", "PATH").unwrap_err().contains("env:PATH"));
     assert!(all.value("guest.now", "").unwrap().parse::<u64>().unwrap() > 1_600_000_000_000);
+}
+
+/// A server that answers each request with its first line and its token.
+fn server() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            let first = lines.next().unwrap().unwrap();
+            let token = lines.map_while(Result::ok).take_while(|line| !line.is_empty());
+            let token: String = token.filter(|line| line.starts_with("x-token")).collect();
+            let body = format!("{first} {token}");
+            let head = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n";
+            let answer = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    port
+}
+
+#[test]
+fn hosts_are_asked_as_granted_and_redirections_are_returned() {
+    let port = server();
+    let url = format!("http://127.0.0.1:{port}/x");
+    let bench = Bench::new(&[&format!("net:http://127.0.0.1:{port} private")]);
+    assert_eq!(bench.value("guest.fetch", &url).unwrap(), "302 GET /x HTTP/1.1 ");
+    for (subject, reason) in [
+        (format!("POST {url}"), "not granted `query:127.0.0.1`"),
+        (format!("DELETE {url}"), "not granted"),
+        (format!("http://127.0.0.1:{}/", port ^ 1), "not granted"),
+        (format!("https://127.0.0.1:{port}/"), "not granted"),
+        (format!("http://user@127.0.0.1:{port}/"), "invalid URL"),
+        ("CONNECT http://127.0.0.1/".to_owned(), "invalid method"),
+    ] {
+        let said = bench.value("guest.fetch", &subject).unwrap_err();
+        assert!(said.contains(reason), "{subject}: {said}");
+    }
+    // The same host without `private`.
+    let public = Bench::new(&[&format!("net:http://127.0.0.1:{port}")]);
+    let said = public.value("guest.fetch", &url).unwrap_err();
+    assert!(said.contains("has a private address"), "{said}");
+}
+
+#[test]
+fn a_name_that_leads_inside_is_refused() {
+    let bench = Bench::new(&["net:localhost"]);
+    let said = bench.value("guest.fetch", "https://localhost/").unwrap_err();
+    assert!(said.contains("has a private address"), "{said}");
+    let metadata = Bench::new(&["net:http://169.254.169.254"]);
+    let said = metadata.value("guest.fetch", "http://169.254.169.254/latest").unwrap_err();
+    assert!(said.contains("has a private address"), "{said}");
+}
+
+#[test]
+fn a_secret_reaches_a_host_and_its_echo_is_hidden() {
+    let port = server();
+    let bench = Bench::new(&[&format!("net:http://127.0.0.1:{port} private")]);
+    let token = Input::Data(Data::text("canary-5150-canary"));
+    let inputs = Inputs {
+        subject: Some(format!("http://127.0.0.1:{port}/")),
+        args: BTreeMap::from([("token", token)]),
+        ..Inputs::default()
+    };
+    let found = bench.value_of("guest.fetch", &inputs).unwrap();
+    assert!(found.contains("x-token: ") && !found.contains("canary"), "{found}");
 }
 
 #[test]

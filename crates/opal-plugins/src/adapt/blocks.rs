@@ -148,7 +148,7 @@ impl Adapter {
         invocation.event = Some(Event { target, attempt, outcome });
         let judged = {
             let probe = stage.probe();
-            let mut reading = Reading { probe: &*probe, grants: &self.code.grants, handles };
+            let mut reading = Reading { probe: &*probe, powers: self.powers(), handles };
             self.call::<Judged>(Function::Judge, &invocation, &mut reading)
         };
         let (judged, log) = judged.map_err(|failure| Self::halt(stage, &failure))?;

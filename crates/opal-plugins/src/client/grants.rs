@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use opal_core::protocol::{Kind, Refusal};
 
+use super::web::Address;
 use crate::capability::{self, Capability};
 
 /// The capabilities of a package, after the lock, the acceptance, `allow` and the policy.
@@ -82,6 +83,31 @@ impl Grants {
         });
         let word = if how == Use::Ask { "ask" } else { "run" };
         self.demand(is_granted, || format!("{word}:{program}"))
+    }
+
+    /// Whether a host may be asked so; whether its address may be private.
+    pub(super) fn host(&self, to: &Address, method: &str, acts: bool) -> Result<bool, Refusal> {
+        let is_same = |granted: &capability::Service| {
+            let usual = if granted.is_plain { 80 } else { 443 };
+            granted.host == to.host
+                && granted.is_plain == to.is_plain
+                && granted.port.unwrap_or(usual) == to.port
+        };
+        let granted = self.all.iter().filter_map(|it| match it {
+            Capability::Net(granted) => {
+                (acts || ["GET", "HEAD"].contains(&method)).then_some(granted)
+            }
+            Capability::Query(granted) => {
+                (acts || ["GET", "HEAD", "POST"].contains(&method)).then_some(granted)
+            }
+            _ => None,
+        });
+        let granted: Vec<_> = granted.filter(|granted| is_same(granted)).collect();
+        self.demand(!granted.is_empty(), || {
+            let word = if method == "POST" && !acts { "query" } else { "net" };
+            format!("{word}:{}", to.host)
+        })?;
+        Ok(granted.iter().any(|granted| granted.is_private))
     }
 
     /// A whole path without symlinks. `place` makes patterns whole.

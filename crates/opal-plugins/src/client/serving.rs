@@ -13,8 +13,9 @@ use opal_core::action::{Conditions, Halt, Level, OutputOf, Stage};
 use opal_core::context::{Context, Place};
 use opal_core::data::Secret;
 use opal_core::files::{Attributes, EntryKind, Existing};
+use opal_core::pages::Exchanges;
 use opal_core::protocol::request::{
-    Command, Completed, Content, Handle, Millis, Named, Revealed, Service, WriteFile,
+    Command, Completed, Content, Handle, HttpRequest, Millis, Named, Revealed, Service, WriteFile,
 };
 use opal_core::protocol::{Body, Kind, Refusal, Shape};
 use opal_core::resolver::{Ask, Links, MAX_VALUE_BYTES, Probe, Run, ScriptPart};
@@ -25,18 +26,26 @@ use super::Serve;
 use super::grants::{Access, Grants, Use};
 use super::handles::Handles;
 use super::sites::{program, refusal, resolved};
+use super::web::exchange;
+
+/// What a package was granted, and who speaks to hosts for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Powers<'a> {
+    pub grants: &'a Grants,
+    pub web: &'a dyn Exchanges,
+}
 
 /// The answers of a call that reads.
 pub struct Reading<'a> {
     pub probe: &'a dyn Probe,
-    pub grants: &'a Grants,
+    pub powers: Powers<'a>,
     pub handles: Handles,
 }
 
 /// The answers of a call that acts.
 pub struct Acting<'a> {
     pub stage: &'a mut dyn Stage,
-    pub grants: &'a Grants,
+    pub powers: Powers<'a>,
     pub handles: Handles,
     /// The token that the plugin gave before it created something.
     pub kept: Option<Secret>,
@@ -58,7 +67,7 @@ impl std::fmt::Debug for Acting<'_> {
 
 impl Serve for Reading<'_> {
     fn serve(&mut self, service: Service, params: &Body) -> Result<Body, Refusal> {
-        read(self.probe, self.grants, &mut self.handles, service, params)
+        read(self.probe, self.powers, &mut self.handles, service, params)
     }
 
     fn is_stopped(&self) -> bool {
@@ -73,11 +82,12 @@ fn shape<T: Shape>(params: &Body) -> Result<T, Refusal> {
 /// The services of a probe, and of secrets.
 fn read(
     probe: &dyn Probe,
-    grants: &Grants,
+    powers: Powers<'_>,
     handles: &mut Handles,
     service: Service,
     params: &Body,
 ) -> Result<Body, Refusal> {
+    let grants = powers.grants;
     match service {
         Service::ProbeEnv => {
             let name = shape::<Named>(params)?.name;
@@ -106,8 +116,10 @@ fn read(
             let text = handles.get(handle.secret.unwrap_or(u32::MAX))?.clone();
             Ok(Body::of(&Revealed { text }))
         }
-        Service::ProbeFetch | Service::StageSend => {
-            Err(Refusal::new(Kind::Denied, "this build of opal does not reach hosts for plugins"))
+        Service::ProbeFetch => {
+            let request: HttpRequest = shape(params)?;
+            let found = exchange(powers.web, probe, grants, handles, &request, false)?;
+            Ok(Body::of(&found))
         }
         _ => Err(Refusal::new(Kind::Denied, "this call only reads")),
     }
@@ -229,6 +241,13 @@ impl Serve for Acting<'_> {
     fn serve(&mut self, service: Service, params: &Body) -> Result<Body, Refusal> {
         match service {
             Service::StageRun => self.run(&shape(params)?).map(|completed| Body::of(&completed)),
+            Service::StageSend => {
+                let request: HttpRequest = shape(params)?;
+                let Powers { grants, web } = self.powers;
+                let probe = self.stage.probe();
+                let found = exchange(web, &*probe, grants, &mut self.handles, &request, true)?;
+                Ok(Body::of(&found))
+            }
             Service::StageWrite => self.write(&shape(params)?),
             Service::StageRemove => self.remove(shape::<Named>(params)?.name.expose()),
             Service::StagePause => self.pause(shape::<Millis>(params)?.ms),
@@ -242,7 +261,7 @@ impl Serve for Acting<'_> {
             }
             _ => {
                 let probe = self.stage.probe();
-                read(&*probe, self.grants, &mut self.handles, service, params)
+                read(&*probe, self.powers, &mut self.handles, service, params)
             }
         }
     }
@@ -281,7 +300,7 @@ impl Acting<'_> {
     fn run(&mut self, command: &Command) -> Result<Completed, Refusal> {
         let checked = {
             let probe = self.stage.probe();
-            check(&*probe, self.grants, &mut self.handles, Use::Run, command)?
+            check(&*probe, self.powers.grants, &mut self.handles, Use::Run, command)?
         };
         let script = checked.script();
         let under = Conditions { environment: checked.environment, ..Conditions::default() };
@@ -298,7 +317,7 @@ impl Acting<'_> {
     fn write(&mut self, write: &WriteFile) -> Result<Body, Refusal> {
         let path = {
             let probe = self.stage.probe();
-            granted(&*probe, self.grants, Access::Write, write.path.expose())?
+            granted(&*probe, self.powers.grants, Access::Write, write.path.expose())?
         };
         if write.mode.is_some_and(|mode| mode & !0o777 != 0) {
             return Err(Refusal::new(Kind::Invalid, "a mode has nine bits"));
@@ -315,7 +334,7 @@ impl Acting<'_> {
 
     fn remove(&mut self, path: &str) -> Result<Body, Refusal> {
         let probe = self.stage.probe();
-        let path = granted(&*probe, self.grants, Access::Write, path)?;
+        let path = granted(&*probe, self.powers.grants, Access::Write, path)?;
         drop(probe);
         self.stage.files().remove(&path, false).map_err(|trouble| refusal(&trouble))?;
         Ok(Body::default())
