@@ -175,11 +175,12 @@ pub(crate) fn static_target(machine: &str) -> String {
 const QUICK: &str = "--quick";
 
 /// The benchmarks of our own code: the name, and the crate that has it.
-const BENCHES: [(&str, &str); 4] = [
+const BENCHES: [(&str, &str); 5] = [
     ("parse", "opal-syntax"),
     ("contract", "opal-core"),
     ("plan", "opal-plan"),
     ("scrub", "opal-vault"),
+    ("plugins", "opal-plugin-host"),
 ];
 
 /// The measurements beside other tools: on this machine, and on targets.

@@ -9,7 +9,7 @@
 mod blocks;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use opal_core::Duration;
 use opal_core::action::{Action, Halt, Level, Stage};
@@ -18,11 +18,12 @@ use opal_core::decorator::Block;
 use opal_core::pages::Exchanges;
 use opal_core::parameter;
 use opal_core::protocol::call::{self, Acted, Function, Invocation, Load, Resolved};
-use opal_core::protocol::{Body, Shape, line};
+use opal_core::protocol::{Body, MEMORY_MIB, Shape, line};
 use opal_core::resolver::{Input, Inputs, Probe, Resolver, Trouble};
 use opal_core::resource::{Details, Finding, Status, Verify};
 use opal_core::types::Type;
 
+use crate::capability::Capability;
 use crate::client::compiled::Cache;
 use crate::client::failure::{CallFailure, Why};
 use crate::client::grants::Grants;
@@ -40,14 +41,30 @@ pub struct Code {
     /// What its manifest says that it exports.
     pub exports: Vec<String>,
     pub memory_mib: u32,
-    pub grants: Grants,
+    /// What it was granted.
+    pub capabilities: Vec<Capability>,
+    pub runtime: &'static OnceLock<Runtime>,
+    pub made: OnceLock<Made>,
+}
+
+/// What is made of code when it is called first.
+#[derive(Debug)]
+pub struct Made {
+    grants: Grants,
+    component: Mutex<Option<Arc<Component>>>,
+}
+
+/// What runs the code of packages in this process.
+#[derive(Debug)]
+pub struct Runtime {
+    pub cache: Cache,
+    pub hosts: Hosts,
     /// Who speaks to hosts.
     pub web: Arc<dyn Exchanges>,
-    pub cache: Arc<Cache>,
-    pub hosts: Arc<Hosts>,
-    /// Compiled; none before the first call.
-    pub component: Mutex<Option<Arc<Component>>>,
 }
+
+/// The one of this process; none where it runs no code of packages.
+pub static RUNTIME: OnceLock<Runtime> = OnceLock::new();
 
 /// One decorator of a package.
 #[derive(Debug)]
@@ -64,13 +81,40 @@ pub struct Adapter {
 }
 
 impl Code {
-    fn component(&self) -> Result<Arc<Component>, Why> {
-        let mut component = self.component.lock().unwrap_or_else(PoisonError::into_inner);
+    #[must_use]
+    pub fn new(name: &str, version: &str, wasm: Vec<u8>, exports: Vec<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            wasm,
+            exports,
+            memory_mib: MEMORY_MIB,
+            capabilities: Vec::new(),
+            runtime: &RUNTIME,
+            made: OnceLock::new(),
+        }
+    }
+
+    fn runtime(&self) -> Result<&'static Runtime, Why> {
+        self.runtime.get().ok_or(Why::NoRuntime)
+    }
+
+    fn made(&self, runtime: &Runtime) -> &Made {
+        self.made.get_or_init(|| {
+            let root = runtime.cache.root().to_owned();
+            let grants = Grants::new(self.capabilities.iter().cloned(), root);
+            Made { grants, component: Mutex::default() }
+        })
+    }
+
+    fn component(&self, runtime: &Runtime) -> Result<Arc<Component>, Why> {
+        let made = self.made(runtime);
+        let mut component = made.component.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(component) = &*component {
             return Ok(Arc::clone(component));
         }
-        let program = self.hosts.program().map_err(Why::Unusable)?;
-        let compiled = self.cache.open(&program, &self.wasm).map_err(|ended| match ended {
+        let program = runtime.hosts.program().map_err(Why::Unusable)?;
+        let compiled = runtime.cache.open(&program, &self.wasm).map_err(|ended| match ended {
             Ended::OtherBuild(build) => {
                 Why::Unusable(opal_helper::Unusable::OtherBuild { name: HOST, build })
             }
@@ -82,7 +126,7 @@ impl Code {
             version: self.version.clone(),
             compiled: compiled.file,
             load: Load { exports: self.exports.clone(), memory_mib: self.memory_mib },
-            is_alone: self.grants.has_secrets(),
+            is_alone: made.grants.has_secrets(),
         });
         *component = Some(Arc::clone(&made));
         Ok(made)
@@ -117,14 +161,15 @@ impl Adapter {
             subject.as_deref().unwrap_or_default(),
             args.expose(),
         ];
-        let seed = self.code.cache.seed(&parts.map(str::as_bytes));
+        let runtime = self.code.runtime.get();
+        let seed = runtime.map(|it| it.cache.seed(&parts.map(str::as_bytes)));
         let invocation = Invocation {
             decorator: self.decorator.clone(),
             subject,
             args,
             secrets: handles.count(),
             text,
-            seed,
+            seed: seed.unwrap_or_default(),
             token: None,
             outcome: None,
             event: None,
@@ -148,9 +193,9 @@ impl Adapter {
         invocation: &Invocation,
         serve: &mut dyn Serve,
     ) -> Result<(T, Option<Secret>), CallFailure> {
-        let component = self.code.component().map_err(|why| self.failure(why))?;
-        let (body, log): (Body, _) =
-            self.code.hosts.call(&component, function, invocation, serve)?;
+        let runtime = self.code.runtime().map_err(|why| self.failure(why))?;
+        let component = self.code.component(runtime).map_err(|why| self.failure(why))?;
+        let (body, log): (Body, _) = runtime.hosts.call(&component, function, invocation, serve)?;
         match body.read() {
             Some(answer) => Ok((answer, log)),
             None => Err(self.failure(Why::Strange("its answer has another form".to_owned()))),
@@ -195,18 +240,26 @@ impl Adapter {
         log.map_or(Ok(()), |log| stage.log(Level::Debug, &log))
     }
 
-    fn powers(&self) -> Powers<'_> {
-        Powers { grants: &self.code.grants, web: &*self.code.web }
+    fn powers(&self) -> Result<Powers<'_>, CallFailure> {
+        let runtime = self.code.runtime().map_err(|why| self.failure(why))?;
+        Ok(Powers { grants: &self.code.made(runtime).grants, web: &*runtime.web })
     }
 
-    fn acting<'a>(&'a self, stage: &'a mut dyn Stage, handles: Handles) -> Acting<'a> {
-        Acting { stage, powers: self.powers(), handles, kept: None, halt: None }
+    fn acting<'a>(
+        &'a self,
+        stage: &'a mut dyn Stage,
+        handles: Handles,
+    ) -> Result<Acting<'a>, Halt> {
+        match self.powers() {
+            Ok(powers) => Ok(Acting { stage, powers, handles, kept: None, halt: None }),
+            Err(failure) => Err(Self::halt(stage, &failure)),
+        }
     }
 
     fn plain(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
         let (invocation, handles) = self.invocation(inputs);
         let (acted, halt) = {
-            let mut acting = self.acting(stage, handles);
+            let mut acting = self.acting(stage, handles)?;
             let acted = self.call::<Acted>(Function::Act, &invocation, &mut acting);
             (acted, acting.halt.take())
         };
@@ -226,7 +279,8 @@ impl Adapter {
 impl Resolver for Adapter {
     fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
         let (invocation, handles) = self.invocation(inputs);
-        let mut reading = Reading { probe, powers: self.powers(), handles };
+        let powers = self.powers().map_err(|failure| failure.trouble())?;
+        let mut reading = Reading { probe, powers, handles };
         let resolved = self.call::<Resolved>(Function::Resolve, &invocation, &mut reading);
         let resolved = resolved.and_then(|(resolved, _)| self.data(&resolved.value));
         resolved.map_err(|failure| failure.trouble())
@@ -236,7 +290,8 @@ impl Resolver for Adapter {
 impl Verify for Adapter {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
         let (invocation, handles) = self.invocation(inputs);
-        let mut reading = Reading { probe, powers: self.powers(), handles };
+        let powers = self.powers().map_err(|failure| failure.trouble())?;
+        let mut reading = Reading { probe, powers, handles };
         let found = self.call::<call::Finding>(Function::Verify, &invocation, &mut reading);
         let (found, _) = found.map_err(|failure| failure.trouble())?;
         let message = found.message.expose().lines().next().unwrap_or_default().to_owned();

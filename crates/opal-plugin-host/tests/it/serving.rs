@@ -7,7 +7,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use opal_core::Data;
 use opal_core::decorator::Block;
@@ -15,10 +15,9 @@ use opal_core::resolver::{Input, Inputs, Resolver as _};
 use opal_core::resource::{Status, Verify as _};
 use opal_core::types::Type;
 use opal_http::Exchanger;
-use opal_plugins::adapt::{Adapter, Code};
+use opal_plugins::adapt::{Adapter, Code, Runtime};
 use opal_plugins::client::Hosts;
 use opal_plugins::client::compiled::Cache;
-use opal_plugins::client::grants::Grants;
 use opal_session::world::{OsWorld, Surroundings};
 use opal_vault::root::Root;
 
@@ -83,28 +82,37 @@ fn root() -> &'static Path {
     static ROOT: OnceLock<tempfile::TempDir> = OnceLock::new();
     ROOT.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        Cache::new(Root::new(folder.path())).open(program(), guest()).unwrap().unwrap();
+        cache_of(folder.path()).open(program(), guest()).unwrap().unwrap();
         folder
     })
     .path()
 }
 
 fn code(root: &Path, capabilities: &[&str]) -> &'static Code {
-    let cache = Arc::new(Cache::new(Root::new(root)));
-    let grants = Grants::new(capabilities.iter().map(|it| it.parse().unwrap()), root.into());
-    let exports = ["action", "policy", "state", "value", "wrapper"];
-    Box::leak(Box::new(Code {
-        name: "acme/guest".to_owned(),
-        version: "1.2.3".to_owned(),
-        wasm: guest().to_vec(),
-        exports: exports.map(str::to_owned).into(),
-        memory_mib: 64,
-        grants,
+    let runtime = Runtime {
+        cache: cache_of(root),
+        hosts: Hosts::at(program().to_owned()),
         web: Arc::new(Exchanger::default()),
-        cache,
-        hosts: Arc::new(Hosts::at(program().to_owned())),
-        component: Mutex::default(),
+    };
+    let exports = ["action", "policy", "state", "value", "wrapper"].map(str::to_owned).into();
+    Box::leak(Box::new(Code {
+        capabilities: capabilities.iter().map(|it| it.parse().unwrap()).collect(),
+        runtime: Box::leak(Box::new(OnceLock::from(runtime))),
+        ..Code::new("acme/guest", "1.2.3", guest().to_vec(), exports)
     }))
+}
+
+fn cache_of(root: &Path) -> Cache {
+    Cache::new(Some(Root::new(root)))
+}
+
+#[test]
+fn without_a_runtime_nothing_runs() {
+    let code = Box::leak(Box::new(Code::new("acme/guest", "1.2.3", Vec::new(), Vec::new())));
+    let bench = Bench { folder: tempfile::tempdir().unwrap(), code };
+    fs::create_dir(bench.project()).unwrap();
+    let said = bench.value("guest.subject", "").unwrap_err();
+    assert!(said.ends_with("the code of packages does not run here"), "{said}");
 }
 
 #[test]
@@ -291,7 +299,7 @@ fn a_state_is_verified_with_a_probe() {
 fn compiled_code_is_kept_and_whatever_was_changed_is_compiled_again() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("root");
-    let cache = Cache::new(Root::new(&root));
+    let cache = cache_of(&root);
     let open = |cache: &Cache| cache.open(program(), guest()).unwrap().unwrap();
     let first = open(&cache);
     let compiled = root.join("plugins/compiled");
@@ -306,7 +314,7 @@ fn compiled_code_is_kept_and_whatever_was_changed_is_compiled_again() {
     let before = inode();
     assert_eq!(open(&cache).exports, first.exports);
     // Another process of this machine has the same key.
-    open(&Cache::new(Root::new(&root)));
+    open(&cache_of(&root));
     assert_eq!(inode(), before);
     let whole = fs::read(&code).unwrap();
     let mut changed = whole.clone();
@@ -326,6 +334,6 @@ fn compiled_code_is_kept_and_whatever_was_changed_is_compiled_again() {
     // The key of another machine.
     fs::remove_dir_all(root.join("credentials")).unwrap();
     let before = inode();
-    assert_eq!(open(&Cache::new(Root::new(&root))).exports, first.exports);
+    assert_eq!(open(&cache_of(&root)).exports, first.exports);
     assert_ne!(inode(), before);
 }

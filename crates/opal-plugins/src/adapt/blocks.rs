@@ -31,7 +31,7 @@ impl Adapter {
     fn wrapped(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<(), Halt> {
         let (invocation, handles) = self.invocation(inputs);
         let (begun, kept, halt) = {
-            let mut acting = self.acting(stage, handles.clone());
+            let mut acting = self.acting(stage, handles.clone())?;
             let begun = self.call::<Opened>(Function::Begin, &invocation, &mut acting);
             (begun, acting.kept.take(), acting.halt.take())
         };
@@ -68,8 +68,9 @@ impl Adapter {
         opened: &Opened,
         stage: &dyn Stage,
     ) -> Result<BTreeMap<String, Secret>, Halt> {
+        let powers = self.powers().map_err(|failure| Self::halt(stage, &failure))?;
         for (name, _) in &opened.env {
-            self.code.grants.set(name).map_err(|refusal| {
+            powers.grants.set(name).map_err(|refusal| {
                 let what = format!("it sets `{name}`: {}", refusal.message.expose());
                 Self::halt(stage, &self.failure(Why::Strange(what)))
             })?;
@@ -89,7 +90,7 @@ impl Adapter {
         invocation.token = Some(token.clone());
         invocation.outcome = Some(outcome);
         stage.cleaning(CLOSING, &mut |stage| {
-            let mut acting = self.acting(stage, handles.clone());
+            let mut acting = self.acting(stage, handles.clone())?;
             let ended = self.call::<Nothing>(Function::End, &invocation, &mut acting);
             if let Some(halt) = acting.halt.take() {
                 return Err(halt);
@@ -148,8 +149,10 @@ impl Adapter {
         invocation.event = Some(Event { target, attempt, outcome });
         let judged = {
             let probe = stage.probe();
-            let mut reading = Reading { probe: &*probe, powers: self.powers(), handles };
-            self.call::<Judged>(Function::Judge, &invocation, &mut reading)
+            self.powers().and_then(|powers| {
+                let mut reading = Reading { probe: &*probe, powers, handles };
+                self.call::<Judged>(Function::Judge, &invocation, &mut reading)
+            })
         };
         let (judged, log) = judged.map_err(|failure| Self::halt(stage, &failure))?;
         Self::printed(stage, log)?;

@@ -9,6 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::protocol::Refusal;
@@ -27,8 +28,10 @@ const MAX_SEAL: u64 = 64 << 10;
 /// Where compiled code is kept.
 #[derive(Debug)]
 pub struct Cache {
-    root: Root,
-    key: Option<CodeKey>,
+    /// None where this process keeps nothing.
+    root: Option<Root>,
+    /// Read when it is needed first.
+    key: OnceLock<Option<CodeKey>>,
 }
 
 /// Compiled code that may be loaded, and what it exports.
@@ -40,21 +43,30 @@ pub struct Compiled {
 
 impl Cache {
     #[must_use]
-    pub fn new(root: Root) -> Self {
-        let key = CodeKey::of_machine(&root);
-        Self { root, key }
+    pub const fn new(root: Option<Root>) -> Self {
+        Self { root, key: OnceLock::new() }
+    }
+
+    fn key(&self) -> Option<&CodeKey> {
+        let root = self.root.as_ref()?;
+        self.key.get_or_init(|| CodeKey::of_machine(root)).as_ref()
+    }
+
+    /// The key, where what is kept under it can be read again.
+    fn lasting_key(&self) -> Option<&CodeKey> {
+        self.key().filter(|key| key.is_kept())
     }
 
     /// What random numbers of a call derive from.
     #[must_use]
     pub fn seed(&self, parts: &[&[u8]]) -> String {
-        self.key.as_ref().map_or_else(|| "00".repeat(32), |key| key.seed(parts).hex())
+        self.key().map_or_else(|| "00".repeat(32), |key| key.seed(parts).hex())
     }
 
-    /// The runtime root.
+    /// The runtime root; empty where there is none.
     #[must_use]
     pub fn root(&self) -> &Path {
-        self.root.path()
+        self.root.as_ref().map_or(Path::new(""), Root::path)
     }
 
     /// The compiled form of a component; it is compiled where it is not there.
@@ -91,14 +103,14 @@ impl Cache {
 
     /// Where the code of a name is; none where this machine keeps nothing.
     fn place(&self, name: &Digest) -> Option<PathBuf> {
-        self.key.as_ref().filter(|key| key.is_kept())?;
-        Some(self.root.directory(FOLDER).ok()?.join(format!("{}.code", name.hex())))
+        self.lasting_key()?;
+        Some(self.root.as_ref()?.directory(FOLDER).ok()?.join(format!("{}.code", name.hex())))
     }
 
     /// Code that this machine has compiled, unchanged since.
     fn kept(&self, name: &Digest) -> Option<Compiled> {
-        let key = self.key.as_ref().filter(|key| key.is_kept())?;
-        let folder = self.root.guarded(FOLDER).ok()?;
+        let key = self.lasting_key()?;
+        let folder = self.root.as_ref()?.guarded(FOLDER).ok()?;
         let seal = read_private(&folder.join(format!("{}.seal", name.hex())), MAX_SEAL).ok()?;
         let seal = Seal::read(str::from_utf8(&seal).ok()?, name, key)?;
         let path = folder.join(format!("{}.code", name.hex()));
@@ -121,11 +133,11 @@ impl Cache {
     }
 
     fn seal(&self, name: &Digest, file: &File, exports: &[String]) -> Option<()> {
-        let key = self.key.as_ref()?;
+        let key = self.lasting_key()?;
         let mut file = file.try_clone().ok()?;
         let digest = digest(&mut file)?;
         let seal = Seal { digest, memo: memo(&file)?, exports: exports.to_vec() };
-        let path = self.root.guarded(FOLDER).ok()?.join(format!("{}.seal", name.hex()));
+        let path = self.root.as_ref()?.guarded(FOLDER).ok()?.join(format!("{}.seal", name.hex()));
         let mut new = tempfile::NamedTempFile::new_in(path.parent()?).ok()?;
         std::io::Write::write_all(&mut new, seal.written(name, key).as_bytes()).ok()?;
         new.persist(path).ok().map(|_| ())

@@ -29,6 +29,8 @@ pub struct CallFailure {
 pub enum Why {
     /// There is no helper that may be used.
     Unusable(Unusable),
+    /// This process runs no code of packages.
+    NoRuntime,
     /// The helper ended during the call.
     Crashed(Ended),
     /// It had ended before, and was started again once already.
@@ -73,6 +75,11 @@ impl CallFailure {
                     message: named(unusable.to_string()),
                     help: vec![unusable.help().into()],
                 }
+            }
+            Why::NoRuntime => {
+                let message = named("the code of packages does not run here".to_owned());
+                let help = "use the decorator in a task that `opal` runs";
+                Trouble::new(TroubleKind::Invalid, message, help)
             }
             Why::Crashed(ended) => {
                 let help = "the call is not repeated: verify what it may have done";
