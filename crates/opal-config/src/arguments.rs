@@ -5,10 +5,10 @@ use opal_core::{Code, Span, Value};
 
 use super::config::Argument;
 use super::document::NodeKind;
-use super::fields::Fields;
 use super::given::Given;
 use super::report::Report;
 use super::values;
+use opal_yaml::fields::Fields;
 
 /// The value of `type`, which steps and validations have.
 pub(super) fn type_name<'n>(

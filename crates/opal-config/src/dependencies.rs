@@ -6,8 +6,8 @@ use opal_core::cycles::cycles;
 use opal_core::{Code, Diagnostic, Span};
 
 use super::document::{Node, NodeKind};
-use super::fields::Fields;
 use super::report::Report;
+use opal_yaml::fields::Fields;
 
 /// What a step is to others. Steps with faults have it too, so that one fault is not reported twice.
 #[derive(Debug)]

@@ -8,8 +8,8 @@
 //! | stage | what it does | where |
 //! |---|---|---|
 //! | – | what a configuration is | `config` |
-//! | document | YAML to nodes, within limits | `document`, scalars in `scalar` |
-//! | fields | keys: known, given twice, missing | `fields` |
+//! | document | YAML to nodes, within limits | `document`, scalars in `opal_yaml::scalar` |
+//! | fields | keys: known, given twice, missing | `opal_yaml::fields` |
 //! | values | nodes to values, against the parameters of the descriptors | `values`, `given`, `braces` |
 //! | steps | steps, settings and validations | `steps`, `validations`, `arguments`, tables in `keys` |
 //! | repeats | variables, conditions and lists of steps | `repeats`, `expressions` |
@@ -33,13 +33,11 @@ mod convert;
 pub mod dependencies;
 pub mod document;
 mod expressions;
-pub mod fields;
 mod given;
 mod keys;
 mod lower;
 mod repeats;
 pub mod report;
-pub mod scalar;
 mod schema;
 mod shell;
 mod steps;

@@ -7,9 +7,9 @@ use opal_core::{Code, Diagnostic, Value};
 
 use super::document::{Node, NodeKind};
 use super::expressions;
-use super::fields::Field;
 use super::report::Report;
 use super::{ForEach, Variable, When, values};
+use opal_yaml::fields::Field;
 
 /// The variable that holds an element of `for_each`.
 pub(super) const ITEM: &str = "item";

@@ -9,11 +9,11 @@ use opal_core::{Code, Diagnostic, Registry, Span, Value};
 use super::arguments::{arguments, find, key, text, type_name};
 use super::dependencies::Draft;
 use super::document::{Node, NodeKind};
-use super::fields::Fields;
 use super::given::Given;
 use super::report::Report;
 use super::{Argument, Config, Settings, Step, Variable, dependencies, keys, repeats, validations};
 use opal_core::gather::Gather as _;
+use opal_yaml::fields::Fields;
 
 pub(super) fn config(root: &Node, report: &mut Report<'_>) -> Option<Config> {
     let mut fields = Fields::of(root, "a configuration", report)?;

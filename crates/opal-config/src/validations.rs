@@ -5,9 +5,9 @@ use opal_core::{Code, Diagnostic};
 use super::arguments::{arguments, text, type_name};
 use super::config::{Check, Validation};
 use super::document::{Node, NodeKind};
-use super::fields::Fields;
 use super::keys;
 use super::report::Report;
+use opal_yaml::fields::Fields;
 
 pub(super) fn read(node: &Node, report: &mut Report<'_>) -> Vec<Validation> {
     let NodeKind::List(items) = &node.kind else {

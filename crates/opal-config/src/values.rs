@@ -10,12 +10,12 @@ use opal_core::{Code, Diagnostic, Duration, Span, Type, Value};
 use super::arguments::{self, arguments};
 use super::braces;
 use super::document::{Node, NodeKind};
-use super::fields::Fields;
 use super::given::{Given, Whole};
 use super::report::Report;
-use super::scalar::{Meaning, meaning};
 use super::shell;
 use super::{expressions, keys};
+use opal_yaml::fields::Fields;
+use opal_yaml::scalar::{Meaning, meaning};
 
 /// The pattern of permissions, for which numbers are a trap.
 const OCTAL: &str = "[0-7]{3,4}";

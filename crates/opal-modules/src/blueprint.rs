@@ -13,8 +13,8 @@ use super::run::Command;
 use super::value::mapping;
 use opal_config::dependencies::{self, Draft};
 use opal_config::document::Node;
-use opal_config::fields::Fields;
 use opal_config::report::Report;
+use opal_yaml::fields::Fields;
 
 /// Keys that a step may have.
 const MAY: [&str; 7] =

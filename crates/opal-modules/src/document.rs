@@ -10,9 +10,9 @@ use opal_files::regular;
 
 use super::reference::{Name, NoReference, shorten};
 use opal_config::document::{self, Node, NodeKind};
-use opal_config::fields::Fields;
 use opal_config::report::Report;
-use opal_config::scalar::{Meaning, meaning};
+use opal_yaml::fields::Fields;
+use opal_yaml::scalar::{Meaning, meaning};
 
 const VERSION: &str = "hybridops/v1";
 

@@ -24,8 +24,8 @@ use super::profile::Profile;
 use super::reference::{ModuleRef, Name, shorten};
 use super::value::mapping;
 use opal_config::document::Node;
-use opal_config::fields::Fields;
 use opal_config::report::Report;
+use opal_yaml::fields::Fields;
 
 /// Providers whose credentials a module needs when they are named in its reference or its pack.
 pub(super) const PROVIDERS: [&str; 8] =

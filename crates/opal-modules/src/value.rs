@@ -6,8 +6,8 @@ use serde_json::{Map, Number, Value};
 use super::reference::shorten;
 use opal_config::document::{Node, NodeKind};
 use opal_config::report::Report;
-use opal_config::scalar::{Meaning, meaning};
 use opal_core::gather::Gather as _;
+use opal_yaml::scalar::{Meaning, meaning};
 
 /// A mapping as JSON. `what` names it in messages.
 pub(super) fn mapping(

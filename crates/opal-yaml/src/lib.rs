@@ -4,6 +4,17 @@
 //! out, so that a few lines cannot become a mountain; nesting is counted the same way. What a scalar
 //! means (a number, a truth, nothing) is for whoever reads the nodes: configurations and Ansible's
 //! inventories disagree about it.
+//!
+//! | what | where |
+//! |---|---|
+//! | text to nodes | [`read`] |
+//! | the keys of a mapping: known, given twice, missing | [`fields`] |
+//! | what a scalar without quotes means in YAML 1.2 | [`scalar`] |
+//! | what is wrong, as diagnostics | [`problems`] |
+
+pub mod fields;
+pub mod problems;
+pub mod scalar;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

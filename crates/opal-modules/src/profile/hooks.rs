@@ -13,9 +13,9 @@ use super::super::spec::secret;
 use super::super::value::{mapping, value};
 use super::Profile;
 use super::policy::count;
-use opal_config::fields::{Field, Fields};
 use opal_config::report::Report;
 use opal_core::gather::Gather as _;
+use opal_yaml::fields::{Field, Fields};
 
 /// What opal acts on.
 const KEYS: [&str; 6] =

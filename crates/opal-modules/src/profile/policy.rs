@@ -10,10 +10,10 @@ use super::pattern::Pattern;
 use crate::document::{optional_list, optional_map, switch, text, unread, unused};
 use crate::reference::shorten;
 use opal_config::document::{Node, NodeKind};
-use opal_config::fields::{Field, Fields};
 use opal_config::report::Report;
-use opal_config::scalar::{Meaning, meaning};
 use opal_core::gather::Gather as _;
+use opal_yaml::fields::{Field, Fields};
+use opal_yaml::scalar::{Meaning, meaning};
 
 const KEYS: [&str; 5] = ["constraints", "defaults", "naming", "tool_versions", "workspace"];
 const DEFAULTS: [&str; 4] = ["command_timeout_s", "min_free_disk_mb", "redact", "retries"];

@@ -3,9 +3,9 @@
 use std::path::{Component, Path};
 
 use opal_config::document::{Node, NodeKind};
-use opal_config::fields::Fields;
 use opal_config::report::Report;
 use opal_core::{Code, Diagnostic};
+use opal_yaml::fields::Fields;
 use serde_json::{Map, Value};
 
 use super::hooks::{self, from_credentials};

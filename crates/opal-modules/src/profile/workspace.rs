@@ -3,8 +3,8 @@
 
 use super::policy::NO_WORKSPACES;
 use crate::document::{all_without_effect, is_nothing, switch, text, unread};
-use opal_config::fields::{Field, Fields};
 use opal_config::report::Report;
+use opal_yaml::fields::{Field, Fields};
 
 pub(super) const KEY: &str = "workspace_policy";
 

@@ -9,8 +9,8 @@ use super::super::document::{optional_list, text, unknown_key};
 use super::super::reference::shorten;
 use super::super::value::value;
 use opal_config::document::Node;
-use opal_config::fields::{Field, Fields};
 use opal_config::report::Report;
+use opal_yaml::fields::{Field, Fields};
 
 /// More than this is a program, and belongs in a schema or a pack.
 const MOST: usize = 200;

@@ -9,8 +9,8 @@ use super::super::reference::shorten;
 use super::super::value;
 use super::{Execution, Hook, Spans, secret};
 use opal_config::document::{Node, NodeKind};
-use opal_config::fields::{Field, Fields};
 use opal_config::report::Report;
+use opal_yaml::fields::{Field, Fields};
 
 const KEYS: [&str; 4] = ["driver", "hooks", "pack_ref", "profile"];
 

@@ -11,8 +11,8 @@ use super::super::probe::{Part, Probe, ProbeKind, parts};
 use super::super::reference::shorten;
 use super::super::value::value;
 use opal_config::document::Node;
-use opal_config::fields::{Field, Fields};
 use opal_config::report::Report;
+use opal_yaml::fields::{Field, Fields};
 
 /// Nobody waits for more.
 const MOST: usize = 50;

@@ -12,7 +12,7 @@ use super::super::inputs::is_placeholder;
 use super::super::reference::shorten;
 use opal_config::document::{Node, NodeKind};
 use opal_config::report::Report;
-use opal_config::scalar::{Meaning, meaning};
+use opal_yaml::scalar::{Meaning, meaning};
 
 /// The way out for an input.
 pub(super) fn named(name: &str) -> String {

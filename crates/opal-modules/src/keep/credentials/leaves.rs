@@ -12,7 +12,7 @@ use super::text;
 use crate::inputs::is_placeholder;
 use crate::keep::secrecy::is_secret_key;
 use opal_config::document::{self, Node, NodeKind};
-use opal_config::scalar::{Meaning, meaning};
+use opal_yaml::scalar::{Meaning, meaning};
 
 /// A value, and the name that is nearest to it.
 #[derive(Debug)]

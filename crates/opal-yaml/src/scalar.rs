@@ -13,6 +13,7 @@ pub enum Meaning {
     Text,
 }
 
+#[must_use]
 pub fn meaning(text: &str) -> Meaning {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Meaning::Null,

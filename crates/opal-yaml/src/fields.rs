@@ -1,10 +1,10 @@
 //! The keys of a mapping: each known, and given once.
 
 use opal_core::parameter::listed;
-use opal_core::{Code, Diagnostic, Span};
+use opal_core::{Diagnostic, Span};
 
-use super::document::{Node, NodeKind};
-use super::report::Report;
+use crate::problems::Problems;
+use crate::{Node, NodeKind};
 
 /// A mapping that is read key by key.
 #[derive(Debug)]
@@ -25,11 +25,11 @@ pub struct Field<'n> {
 
 impl<'n> Fields<'n> {
     /// The keys of `node`; says so where it is not a mapping, or has a key twice.
-    pub fn of(node: &'n Node, what: &str, report: &mut Report<'_>) -> Option<Self> {
+    pub fn of(node: &'n Node, what: &str, problems: &mut Problems) -> Option<Self> {
         let NodeKind::Map(pairs) = &node.kind else {
             let message = format!("{what} must be a mapping of keys to values");
-            report.error(
-                Code::ConfigValue,
+            problems.error(
+                problems.codes.value,
                 node.head(),
                 message,
                 "write `key: value`, one on each line",
@@ -38,12 +38,17 @@ impl<'n> Fields<'n> {
         };
         let mut entries = Vec::with_capacity(pairs.len());
         for (key, value) in pairs {
-            if report.refuses_merge(key) {
+            if problems.refuses_merge(key) {
                 continue;
             }
             let NodeKind::Scalar { text, .. } = &key.kind else {
                 let help = "write a name";
-                report.error(Code::ConfigValue, key.head(), "a key must be a single word", help);
+                problems.error(
+                    problems.codes.value,
+                    key.head(),
+                    "a key must be a single word",
+                    help,
+                );
                 continue;
             };
             entries.push((text.as_str(), Some(Field { key: key.span, value })));
@@ -53,7 +58,7 @@ impl<'n> Fields<'n> {
         entries.dedup_by(|(key, again), (first, field)| {
             let is_again = key == first;
             if let (true, Some(again), Some(field)) = (is_again, again, field) {
-                repeated(key, again.key, field.key, report);
+                repeated(key, again.key, field.key, problems);
             }
             is_again
         });
@@ -88,30 +93,30 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of a key that has two names.
-    pub(crate) fn take_either(
+    pub fn take_either(
         &mut self,
         name: &str,
         alias: Option<&str>,
-        report: &mut Report<'_>,
+        problems: &mut Problems,
     ) -> Option<Field<'n>> {
         let first = self.take(name);
         let second = alias.and_then(|alias| Some((alias, self.take(alias)?)));
         match (first, second) {
             (Some(first), Some((alias, second))) => {
                 let message = format!("`{alias}` is an alias of `{name}`, and both are given");
-                let error = Diagnostic::new(Code::ConfigRepeatedKey, second.key, message);
-                report.push(error.also(first.key, "here").help("remove one of them"));
+                let error = Diagnostic::new(problems.codes.repeated_key, second.key, message);
+                problems.push(error.also(first.key, "here").help("remove one of them"));
                 Some(first)
             }
             (first, second) => first.or(second.map(|(_, field)| field)),
         }
     }
 
-    pub fn missing(&self, names: &[&str], report: &mut Report<'_>) {
+    pub fn missing(&self, names: &[&str], problems: &mut Problems) {
         if !names.is_empty() {
             let message = format!("{} needs {}", self.what, listed(names.iter().copied()));
-            report.error(
-                Code::ConfigMissingKey,
+            problems.error(
+                problems.codes.missing_key,
                 self.head,
                 message,
                 format!("add `{}: …`", names[0]),
@@ -120,32 +125,32 @@ impl<'n> Fields<'n> {
     }
 
     /// `names` are the keys of which one is needed.
-    pub(crate) fn missing_one_of(&self, names: &str, report: &mut Report<'_>) {
+    pub fn missing_one_of(&self, names: &str, problems: &mut Problems) {
         let message = format!("{} needs one of {names}", self.what);
-        report.error(Code::ConfigMissingKey, self.head, message, "add exactly one of them");
+        problems.error(problems.codes.missing_key, self.head, message, "add exactly one of them");
     }
 
     /// Complains about every key that is not known, though it is not known what takes the others.
-    pub fn typos(mut self, known: &[&str], report: &mut Report<'_>) {
+    pub fn typos(mut self, known: &[&str], problems: &mut Problems) {
         for key in known {
             self.take(key);
         }
-        self.finish(known.iter().copied(), report);
+        self.finish(known.iter().copied(), problems);
     }
 
     /// Complains about every key that nobody has taken.
-    pub fn finish<'k>(self, known: impl Iterator<Item = &'k str> + Clone, report: &mut Report<'_>) {
+    pub fn finish<'k>(self, known: impl Iterator<Item = &'k str> + Clone, problems: &mut Problems) {
         for (key, field) in &self.entries {
             let Some(field) = field else { continue };
             let message = format!("unknown key `{key}` in {}", self.what);
-            let error = Diagnostic::new(Code::ConfigUnknownKey, field.key, message);
-            report.unknown(error, key, known.clone());
+            let error = Diagnostic::new(problems.codes.unknown_key, field.key, message);
+            problems.unknown(error, key, known.clone());
         }
     }
 }
 
-fn repeated(key: &str, span: Span, first: Span, report: &mut Report<'_>) {
+fn repeated(key: &str, span: Span, first: Span, problems: &mut Problems) {
     let message = format!("`{key}` is given twice");
-    let error = Diagnostic::new(Code::ConfigRepeatedKey, span, message);
-    report.push(error.also(first, "first here").help("remove one of them"));
+    let error = Diagnostic::new(problems.codes.repeated_key, span, message);
+    problems.push(error.also(first, "first here").help("remove one of them"));
 }
