@@ -5,6 +5,7 @@ mod keys;
 pub(crate) mod modules;
 mod names;
 mod newcomers;
+mod plugins;
 mod resources;
 mod runs;
 mod shared;
@@ -60,6 +61,8 @@ pub(crate) fn opal() -> Command {
             resources::convert(),
             modules::module(),
             blueprints::blueprint(),
+            plugins::plugin(),
+            plugins::add(),
             watch(),
             newcomers::init(),
             newcomers::pick(),
@@ -75,7 +78,7 @@ pub(crate) fn opal() -> Command {
              -h           show the parameters of a task\n  opal -n deploy prod      show what it \
              would do\n  opal check               check for errors\n  opal verify server.yaml  \
              check for drift\n  opal fmt --check         check the formatting\n\nA built-in \
-             command takes precedence over a task of its name; `opal run NAME` runs the task. Only `doc`, \
+             command takes precedence over a task of its name; `opal run NAME` runs the task. Only `add`, `doc`, \
              `init`, `man`, `pick` and `watch` yield to a task; `opal self NAME` runs the command.",
         )
 }

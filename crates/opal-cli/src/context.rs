@@ -17,6 +17,7 @@ use opal_vault::root::{ELSEWHERE, Root};
 
 use crate::ambient::Ambient;
 use crate::arguments::Typed;
+use crate::decorators::Decorators;
 use crate::env_file::Environment;
 use crate::failure::{Exit, Failure};
 use crate::project::Chosen;
@@ -30,7 +31,7 @@ use crate::{env_file, project, source};
 pub(crate) struct Context<'a> {
     pub(crate) typed: &'a Typed,
     pub(crate) ambient: &'a Ambient,
-    pub(crate) registry: Registry,
+    pub(crate) registry: Decorators,
     pub(crate) stages: Stages,
     environment: OnceCell<Environment>,
     /// Who opens sessions on targets, and for a source in which directory.
@@ -40,7 +41,7 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(crate) fn new(typed: &'a Typed, ambient: &'a Ambient) -> Self {
-        let registry = opal_decorators::registry();
+        let registry = Decorators::new(opal_decorators::registry());
         let (stages, environment) = (Stages::begin(), OnceCell::new());
         let (reach, reported) = (OnceCell::new(), Rc::default());
         Self { typed, ambient, registry, stages, environment, reach, reported }
@@ -53,7 +54,9 @@ impl<'a> Context<'a> {
         Context {
             typed: self.typed,
             ambient: self.ambient,
-            registry: Registry::new(&all).expect("no built-in path begins with `module.`"),
+            registry: Decorators::new(
+                Registry::new(&all).expect("no built-in path begins with `module.`"),
+            ),
             stages: Stages::begin(),
             environment: self.environment.clone(),
             reach: self.reach.clone(),

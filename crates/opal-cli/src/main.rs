@@ -8,6 +8,7 @@
 //! | one file a command | [`commands`] |
 //! | options of plans and runs | [`options`], files of variables in [`env_file`] |
 //! | files of the project, read and parsed | [`project`], [`source`] |
+//! | the decorators of a project, those of its packages included | [`decorators`] |
 //! | from a source to a plan | [`planning`], which files count for a watch in [`counting`] |
 //! | what is done with a task | [`verb`] |
 //! | tasks and what they are given | [`tasks`], [`task_words`] |
@@ -28,6 +29,7 @@ mod clock;
 mod commands;
 mod context;
 mod counting;
+mod decorators;
 mod dispatch;
 mod env_file;
 mod failure;
@@ -46,6 +48,7 @@ mod project;
 mod projects;
 mod prompts;
 mod reports;
+mod rules;
 mod signals;
 mod source;
 mod stages;

@@ -1,6 +1,7 @@
 //! From a source to a plan: what every command that plans has in common.
 
 mod project;
+mod providers;
 pub(crate) mod syntax;
 
 use std::path::{Path, PathBuf};
@@ -83,6 +84,8 @@ pub(crate) fn plan(
     keys: &mut dyn Keys,
     watched: &Watched,
 ) -> Result<Resolved, Stopped> {
+    let root = context.root(options.root.as_ref());
+    context.registry.demand(subject.loaded, root.as_ref())?;
     let mut world = world(subject, context, options)?.stopped_by(watched.stop());
     let noted = context.typed.round.as_ref().map(|_| Arc::new(Noted::default()));
     if let Some(noted) = &noted {
@@ -304,6 +307,7 @@ pub(crate) fn view<'p>(
     let facts = Facts {
         key_of_process: ephemeral.is_some(),
         compiler_version: Some(env!("CARGO_PKG_VERSION").into()),
+        plugins: providers::of(plan, &context.registry),
         ..Facts::default()
     };
     PlanView::new(plan, plan_hash(plan))

@@ -7,6 +7,7 @@ use opal_ops::source::Loaded;
 use opal_ops::source::imports::{How, Wanted};
 use opal_syntax::source::NoText;
 
+use crate::decorators::Decorators;
 use crate::failure::{Exit, Failure};
 use crate::project::Chosen;
 use crate::tasks::{self, Task};
@@ -24,8 +25,14 @@ pub(crate) enum NotLoaded {
     },
 }
 
-/// Reads a source and parses it, without its imports.
-pub(crate) fn read(chosen: &Chosen, registry: &Registry) -> Result<Loaded, NotLoaded> {
+/// Reads a source and parses it with the decorators of its project, without its imports.
+pub(crate) fn read(chosen: &Chosen, decorators: &Decorators) -> Result<Loaded, NotLoaded> {
+    decorators.of_source(&chosen.path, chosen.is_found).map_err(NotLoaded::Failure)?;
+    read_with(chosen, decorators)
+}
+
+/// The same with these decorators, whatever project it is of.
+pub(crate) fn read_with(chosen: &Chosen, registry: &Registry) -> Result<Loaded, NotLoaded> {
     let path = &chosen.path;
     let source = project::read(path).map_err(NotLoaded::Failure)?;
     let text = match source.text {

@@ -45,6 +45,7 @@ pub(super) fn is_reference(text: &str) -> bool {
 /// Reports what an expression must not read, and variables that do not exist.
 pub(super) fn check(expr: &Expr, known: &[&str], report: &mut Report<'_>) {
     expr.mentions(&mut |mention| match mention {
+        Mention::Call(_) | Mention::Shell(_) => {}
         Mention::Name(name) => {
             if !known.contains(&name) {
                 unknown(name, expr.span, known, report);

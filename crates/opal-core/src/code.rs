@@ -52,6 +52,8 @@ pub enum Group {
     Module,
     /// Several functions, files and languages together: 12.
     Tasks,
+    /// Packages of decorators: 13.
+    Packages,
     /// Other machines, and languages of blocks: 15.
     Targets = 15,
 }
@@ -271,6 +273,18 @@ codes! {
     "E1213" InterpretedVariable Error "variable that a shell, the loader or opal interprets";
     "E1214" TextTooLarge Error "text of a block larger than 1 MiB";
     "E1215" ProgramNotFound Error "program of a script not found";
+
+    [Packages]
+    "E1301" PackageSyntax Error "invalid manifest of a package";
+    "E1302" PackageUnknownKey Error "unknown key in the manifest of a package";
+    "E1303" PackageRepeatedKey Error "duplicate key in the manifest of a package";
+    "E1304" PackageMissingKey Error "missing key in the manifest of a package";
+    "E1305" PackageValue Error "invalid value in the manifest of a package";
+    "E1306" PackageKeyword Error "schema keyword not supported";
+    "E1307" PackagePath Error "decorator path not allowed in a package";
+    "E1308" PackageCapability Error "invalid capability of a package";
+    "E1309" PackageContent Error "files of a package disagree";
+    "E1310" PackageStatement Error "statement not allowed in a package";
 
     [Targets]
     "E1501" InvalidTarget Error "invalid target";

@@ -5,6 +5,8 @@
 //! same type. Descriptors live in static memory: the registry is ready without any work at
 //! start-up, and a plugin's manifest, read once a process, is leaked into it.
 
+mod provider;
+
 use crate::action::{Action, Sink};
 use crate::block_rules::BlockRules;
 use crate::boundary::Boundary;
@@ -12,8 +14,10 @@ use crate::resolver::{Generator, Resolver};
 
 pub use crate::resolver::BLOCK_TEXT;
 use crate::resource::Verify;
+use crate::shape::Shape;
 use crate::types::Type;
 use crate::value::Value;
+pub use provider::{Expansion, Plugin};
 
 #[derive(Debug)]
 pub struct Descriptor {
@@ -64,6 +68,8 @@ pub struct Descriptor {
     pub sink: Option<&'static dyn Sink>,
     /// Where it came from; none for built-ins.
     pub plugin: Option<&'static Plugin>,
+    /// The function whose steps take the place of its call.
+    pub expansion: Option<&'static Expansion>,
     /// Whether a contract may hold it: false where its value is another at every look.
     pub repeatable: bool,
     /// It is there to fail: the steps after it in its block never run.
@@ -100,6 +106,8 @@ pub struct Param {
     pub shell: bool,
     /// Its keys are names of environment variables.
     pub environment: bool,
+    /// What a manifest says beyond the type.
+    pub shape: Option<&'static Shape>,
     pub docs: &'static str,
 }
 
@@ -193,18 +201,6 @@ pub struct Resource {
     pub verify: &'static dyn Verify,
 }
 
-/// Who provides a decorator, as contracts record it.
-#[derive(Debug)]
-pub struct Plugin {
-    pub name: &'static str,
-    pub version: &'static str,
-    /// `registry:…`, `git:…`, `local:…`.
-    pub source: &'static str,
-    /// `passed`, `local-only`.
-    pub verification: &'static str,
-    pub signed_by: Option<&'static str>,
-}
-
 /// A piece of source that shows the decorator at work; it runs as a test.
 #[derive(Debug)]
 pub struct Example {
@@ -270,6 +266,7 @@ impl Descriptor {
         action: None,
         sink: None,
         plugin: None,
+        expansion: None,
         repeatable: true,
         fails: false,
         speaks: false,
@@ -344,6 +341,7 @@ impl Param {
         deprecated: None,
         shell: false,
         environment: false,
+        shape: None,
         docs: "",
     };
 

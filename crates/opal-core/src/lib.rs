@@ -77,6 +77,7 @@ pub mod resource;
 pub mod schema;
 pub mod script;
 pub mod selection;
+pub mod shape;
 pub mod shell;
 pub mod showing;
 pub mod starting;

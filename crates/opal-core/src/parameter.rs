@@ -25,7 +25,7 @@ use crate::value::Value;
 
 pub use binding::{BindError, Binding, ExactlyOneError, Parameter, exactly_one};
 pub use mismatch::{Mismatch, Origin, expected, listed};
-pub use pattern::matches;
+pub use pattern::{is_pattern, matches};
 pub use word::{WordError, read_word};
 
 /// A value, as far as it is known.
@@ -36,6 +36,16 @@ pub trait Known {
     fn as_text(&self) -> Option<&str>;
 
     fn as_int(&self) -> Option<i64>;
+
+    fn as_float(&self) -> Option<f64> {
+        None
+    }
+
+    /// The elements of an array by their numbers, the fields of a map by their names; none where they
+    /// are not known.
+    fn parts(&self) -> Option<Vec<(String, &dyn Known)>> {
+        None
+    }
 
     /// Whether all elements of an array or a map hold; none where there are no known elements.
     fn all(&self, holds: &dyn Fn(&dyn Known) -> bool) -> Option<bool>;
@@ -52,6 +62,9 @@ pub trait Known {
 /// The first rule of the parameter that it breaks.
 pub fn check(param: &Param, value: &dyn Known) -> Result<(), Mismatch> {
     accepts(&param.ty, value)?;
+    if let Some(shape) = param.shape {
+        return shape.check(value);
+    }
     if let (Some((low, high)), Some(given)) = (param.range, value.as_int())
         && !(low..=high).contains(&given)
     {
@@ -97,6 +110,11 @@ fn fits(wanted: &Type, value: &dyn Known) -> bool {
     }
 }
 
+/// Elements of an array with their numbers as names.
+pub fn numbered<'k>(items: impl Iterator<Item = &'k dyn Known>) -> Vec<(String, &'k dyn Known)> {
+    items.enumerate().map(|(index, item)| (index.to_string(), item)).collect()
+}
+
 impl Known for Value {
     fn type_of(&self) -> Type {
         self.type_of()
@@ -112,6 +130,23 @@ impl Known for Value {
     fn as_int(&self) -> Option<i64> {
         match self {
             Self::Int(given) => Some(*given),
+            _ => None,
+        }
+    }
+
+    fn as_float(&self) -> Option<f64> {
+        match self {
+            Self::Float(given) => Some(*given),
+            _ => None,
+        }
+    }
+
+    fn parts(&self) -> Option<Vec<(String, &dyn Known)>> {
+        match self {
+            Self::Array(items) => Some(numbered(items.iter().map(|item| item as &dyn Known))),
+            Self::Map(fields) => Some(
+                fields.iter().map(|(name, item)| (name.to_string(), item as &dyn Known)).collect(),
+            ),
             _ => None,
         }
     }
@@ -137,6 +172,23 @@ impl Known for Data {
     fn as_int(&self) -> Option<i64> {
         match self {
             Self::Int(given) => Some(*given),
+            _ => None,
+        }
+    }
+
+    fn as_float(&self) -> Option<f64> {
+        match self {
+            Self::Float(given) => Some(*given),
+            _ => None,
+        }
+    }
+
+    fn parts(&self) -> Option<Vec<(String, &dyn Known)>> {
+        match self {
+            Self::Array(items) => Some(numbered(items.iter().map(|item| item as &dyn Known))),
+            Self::Map(fields) => Some(
+                fields.iter().map(|(name, item)| (name.to_string(), item as &dyn Known)).collect(),
+            ),
             _ => None,
         }
     }

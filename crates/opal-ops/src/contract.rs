@@ -30,6 +30,7 @@ use opal_trust::policy::{Facts, Policy, Signature};
 use opal_vault::ledger::Ledger;
 use opal_vault::record::reader::{self, Run};
 use opal_vault::root::Root;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use refusal::{Refusal, differs};
 
@@ -235,6 +236,10 @@ pub fn compare(
     is_forced: bool,
     tell: &dyn Fn(News<'_>),
 ) -> Result<Compared, Stopped> {
+    let changed = changed_packages(&opened.contract, now.registry);
+    if !changed.is_empty() {
+        return Err(Refusal::PackagesChanged(changed).into());
+    }
     let key = opened.keys.placeholder_key().map_err(Undecided::Key)?;
     let reach = now.place.reach.as_deref();
     if let Some(reach) = reach {
@@ -274,6 +279,20 @@ pub fn compare(
         explain(&mut verdict, &report);
     }
     Ok(Compared { fresh, verdict, key })
+}
+
+/// The packages of a contract that have other files now: what they would read while planning is not
+/// what was agreed to.
+fn changed_packages(contract: &Contract, registry: &Registry) -> Vec<String> {
+    let now: BTreeMap<&str, &str> = registry
+        .iter()
+        .filter_map(|descriptor| descriptor.plugin.map(|it| (it.name, it.checksum)))
+        .collect();
+    let plugins = contract.provenance().plugins.iter();
+    let changed = plugins
+        .filter(|it| it.checksum.as_deref().is_some_and(|then| now.get(&*it.name) != Some(&then)));
+    let names: BTreeSet<String> = changed.map(|it| it.name.clone()).collect();
+    names.into_iter().collect()
 }
 
 /// Whether a target of the contract that is no longer there would be left by its name.

@@ -5,11 +5,13 @@
 //! | reading the files that it imports | [`imports`] |
 //! | opening them, below the directory of the project | `project` |
 //! | which of them a target uses | `reach` |
+//! | files of packages whose decorators it names | `packages` |
 //! | files of variables | `variables` |
 //! | which file a place is in, and the digests of all of them | [`files`] |
 
 pub mod files;
 pub mod imports;
+mod packages;
 mod project;
 mod reach;
 mod variables;

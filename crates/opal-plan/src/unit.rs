@@ -18,7 +18,7 @@ use opal_core::{Span, Type};
 pub use builtin::Builtin;
 pub(crate) use expr::no_field;
 pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
-pub use files::{FileLinks, Import, ImportKind, Links, Part};
+pub use files::{FileLinks, Import, ImportKind, Links, PackageFile, Part};
 pub use mentions::Mention;
 pub use names::{FunctionNames, Lookup};
 pub use step::{

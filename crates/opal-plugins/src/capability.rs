@@ -8,6 +8,8 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use opal_core::decorator::Capability as Power;
+
 /// Bytes of one capability.
 const MAX_BYTES: usize = 512;
 
@@ -287,6 +289,22 @@ impl fmt::Display for Login {
 }
 
 impl Capability {
+    /// What it needs of the machine, in the words of descriptors.
+    #[must_use]
+    pub fn power(&self) -> Option<Power> {
+        Some(match self {
+            Self::Net(_) | Self::Query(_) => Power::Network,
+            Self::Ask(_) | Self::Run(_) | Self::Transport(_) | Self::Ssh(_) | Self::Shell => {
+                Power::Processes
+            }
+            Self::Set(_) | Self::Env { .. } => Power::Environment,
+            Self::Clock => Power::Clock,
+            Self::Read(_) => Power::FilesRead,
+            Self::Write(_) => Power::FilesWrite,
+            Self::Secrets => return None,
+        })
+    }
+
     /// What it means, for the person who is asked to accept it.
     #[must_use]
     pub fn sentence(&self) -> String {

@@ -7,6 +7,7 @@
 //! | what is wrong with such a file | [`PolicyError`] |
 //! | what a user prefers, which no refusal depends on | [`Settings`] |
 //! | whether a contract may run | [`Policy::judge`], [`Refusal`] |
+//! | which packages of decorators may be used | [`PluginRules`] |
 //! | whether something may run without one | [`Policy::allows_direct`], [`Direct`] |
 //!
 //! Deliberately not here: whether a contract is whole, expired, used, or the same plan. That is
@@ -16,6 +17,7 @@ mod direct;
 mod error;
 mod file;
 mod judge;
+mod plugins;
 mod settings;
 
 use std::collections::BTreeSet;
@@ -26,6 +28,7 @@ pub use direct::Direct;
 pub use error::{PolicyError, PolicyFault, Setting};
 pub use file::{Files, ProjectFile};
 pub use judge::{Facts, Refusal, Signature};
+pub use plugins::{Native, PluginRules};
 pub use settings::Settings;
 
 use crate::keys::PublicKey;
@@ -42,6 +45,8 @@ pub struct Policy {
     pub require_expiry: bool,
     /// What may run without a contract.
     pub direct: Direct,
+    /// Which packages of decorators may be used.
+    pub plugins: PluginRules,
 }
 
 /// Where random values may come from.
@@ -79,6 +84,7 @@ impl Policy {
             },
             require_expiry: self.require_expiry || other.require_expiry,
             direct: self.direct.merge(other.direct),
+            plugins: self.plugins.merge(other.plugins),
         }
     }
 

@@ -88,6 +88,20 @@ impl Root {
         std::iter::once(self.0.clone()).chain(inner)
     }
 
+    /// A file in a directory under the root, in place of the one that is there, complete or not at all.
+    pub fn replace(&self, folder: &str, name: &str, bytes: &[u8]) -> Result<PathBuf, RootError> {
+        let folder = self.directory(folder)?;
+        let path = folder.join(name);
+        let written = (|| {
+            let mut file = Unfinished::beside(&path)?;
+            file.write_all(bytes)?;
+            file.file().sync_all()?;
+            file.replace(CWD, &path)?;
+            File::open(&folder)?.sync_all()
+        })();
+        written.map(|()| path.clone()).map_err(|error| RootError::of(&path, error))
+    }
+
     /// A new file in a directory under the root, complete or not at all. One that is there is left
     /// alone, also where two processes make it at the same moment.
     pub fn create(&self, folder: &str, name: &str, bytes: &[u8]) -> Result<PathBuf, RootError> {

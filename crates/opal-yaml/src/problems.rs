@@ -81,6 +81,11 @@ impl Problems {
     }
 
     #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    #[must_use]
     pub fn into_errors(mut self) -> Vec<Diagnostic> {
         opal_core::diagnostic::sort(&mut self.errors);
         self.errors

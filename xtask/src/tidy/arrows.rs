@@ -16,7 +16,19 @@ const ARROWS: [(&str, &[&str]); 28] = [
     ("opal-decorators", &["opal-core"]),
     ("opal-session", &["opal-core", "opal-files"]),
     ("opal-target", &["opal-session"]),
-    ("opal-plugins", &["opal-core", "opal-files", "opal-helper", "opal-plan", "opal-syntax", "opal-trust", "opal-vault", "opal-yaml"]),
+    (
+        "opal-plugins",
+        &[
+            "opal-core",
+            "opal-files",
+            "opal-helper",
+            "opal-plan",
+            "opal-syntax",
+            "opal-trust",
+            "opal-vault",
+            "opal-yaml",
+        ],
+    ),
     // What authors of plugins build against, and their kit, which is a workspace of its own.
     ("opal-plugin-api", &[]),
     ("opal-plugin", &[]),
@@ -85,6 +97,7 @@ const ARROWS: [(&str, &[&str]); 28] = [
             "opal-modules",
             "opal-ops",
             "opal-plan",
+            "opal-plugins",
             "opal-remote",
             "opal-session",
             "opal-syntax",

@@ -1,7 +1,8 @@
 //! Which names are opal's own.
 
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 21] = [
+pub(crate) const NAMES: [&str; 23] = [
+    "add",
     "apply",
     "blueprint",
     "check",
@@ -18,6 +19,7 @@ pub(crate) const NAMES: [&str; 21] = [
     "module",
     "pick",
     "plan",
+    "plugin",
     "run",
     "runs",
     "self",

@@ -18,6 +18,7 @@ use clap::{Arg, ArgMatches, Command};
 use clap_complete::env::{CompleteEnv, Elvish, Fish, Powershell, Shells, Zsh};
 
 use crate::ambient::{Ambient, COMPLETE};
+use crate::decorators::Decorators;
 use crate::failure::{Exit, Failure};
 use crate::options::Behind;
 use crate::project::Chosen;
@@ -96,8 +97,12 @@ const TAKE_A_TASK: [&str; 3] = ["plan", "run", "verify"];
 
 /// The tasks that can be completed.
 fn tasks(words: &[OsString]) -> Vec<Task> {
-    let registry = opal_decorators::registry();
-    let loaded = chosen(words).and_then(|chosen| source::read(&chosen, &registry).ok());
+    let registry = Decorators::new(opal_decorators::registry());
+    // What is wrong with packages keeps nobody from completing.
+    let read = |chosen: Chosen| {
+        source::read(&chosen, &registry).or_else(|_| source::read_with(&chosen, &registry)).ok()
+    };
+    let loaded = chosen(words).and_then(read);
     let all = loaded.and_then(|mut loaded| source::all_tasks(&mut loaded, &registry).ok());
     let mut tasks = all.unwrap_or_default();
     tasks.retain(|task| !task.is_private());

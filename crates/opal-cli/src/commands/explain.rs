@@ -16,6 +16,7 @@ const LENGTHS: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/pages.rs")
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let json = matches.get_flag("json");
     let Some(topic) = matches.get_one::<String>("topic") else {
+        packages(context)?;
         return view::explain::index(&context.registry, json);
     };
     if let Some(path) = topic.strip_prefix('@') {
@@ -52,7 +53,16 @@ fn page(code: Code) -> String {
     String::from_utf8_lossy(page).into_owned()
 }
 
+/// The decorators of this project too. A page about an error does not need them.
+fn packages(context: &Context<'_>) -> Result<(), Failure> {
+    match context.chosen(None)? {
+        Some(chosen) => context.registry.of_source(&chosen.path, chosen.is_found),
+        None => Ok(()),
+    }
+}
+
 fn decorator(context: &Context<'_>, path: &str, json: bool) -> Result<Exit, Failure> {
+    packages(context)?;
     // `@env.HOME` is asked as well as `@env`.
     let mut found = context.registry.get(path);
     let mut rest = path;

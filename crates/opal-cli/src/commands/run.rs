@@ -136,6 +136,8 @@ fn hold(
     let &Attempt { context, asked, path, bytes } = attempt;
     let options = &asked.plan;
     let policy = trust::policy(context, options, &required(matches), &source.policed())?;
+    let root = context.root(options.root.as_ref());
+    context.registry.demand(source, root.as_ref())?;
     let here = Here::new(context, options, source, opened.contract.plan(), watched)?;
     let once = opened.contract.provenance().once;
     let resumed = if once { resumed(asked, &here, &opened)? } else { None };

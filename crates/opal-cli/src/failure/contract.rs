@@ -70,6 +70,13 @@ impl Refused<'_> {
                 Failure { message, ..failure }
             }
             Refusal::Differs(compared) => differs(&compared.verdict, (self.again)().as_deref()),
+            Refusal::PackagesChanged(_) => {
+                let message = format!("{refusal}; nothing was run");
+                let again = (self.again)();
+                let again = again.as_deref().unwrap_or(USUAL);
+                let help = format!("if the change is intended, make a new contract: `{again}`");
+                Failure::new(Exit::Refused, message, help)
+            }
             Refusal::SourceChanged(_) => {
                 let help = "without `--strict-source` only the plan is compared";
                 Failure::new(Exit::Refused, refusal.to_string(), help)

@@ -74,7 +74,8 @@ fn of_project(
     opal: &str,
 ) -> Result<Option<(Loaded, Task)>, Failure> {
     let path = project_folder(tree, project).join(DEFAULT_FILE);
-    let loaded = source::read(&Chosen::named(path), registry).map_err(NotLoaded::into_failure)?;
+    let loaded =
+        source::read_with(&Chosen::named(path), registry).map_err(NotLoaded::into_failure)?;
     match tasks::find(&loaded, task) {
         Some(found) => Ok(Some((loaded, found))),
         None if loaded.syntax_errors() > 0 => {

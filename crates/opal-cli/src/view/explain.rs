@@ -6,6 +6,7 @@ use opal_core::decorator::{Block, Cost, Descriptor, Exposure, Param, Presence, R
 use opal_core::{Code, Registry, Type};
 use serde_json::json;
 
+use super::diagnostics::visible;
 use super::{print, print_json};
 use crate::failure::{Exit, Failure};
 
@@ -72,13 +73,18 @@ pub(crate) fn decorator(descriptor: &Descriptor, json: bool) -> Result<Exit, Fai
     for line in facts(descriptor) {
         let _ = writeln!(out, "{line}");
     }
+    if let Some(plugin) = descriptor.plugin {
+        let (name, version, source) = (plugin.name, plugin.version, plugin.source);
+        let _ = writeln!(out, "Package: {name} {version}, from {source}");
+    }
     for example in descriptor.examples {
         let _ = writeln!(out, "\nExample, {}:\n", example.title);
         for line in example.source.lines() {
             let _ = writeln!(out, "{}", format!("    {line}").trim_end());
         }
     }
-    print(&out)
+    // The words may be those of a package.
+    print(&out.lines().map(|line| visible(line) + "\n").collect::<String>())
 }
 
 /// Headings as the other parts of the page have them.

@@ -3,7 +3,8 @@
 //! ` ```opl ` blocks are whole files: nothing is reported for them, or exactly the codes that stand
 //! behind `opl`. With `plan` between the two a block is planned with everything resolved, and the
 //! codes are those of planning; with `run` it is run. ` ```yaml ` blocks are whole configurations or
-//! specs of modules, with the codes that reading them reports. ` ```sh ` blocks run with `opal` on the path. ` ```rust PATH `
+//! specs of modules, with the codes that reading them reports. ` ```dim ` and ` ```package ` blocks are
+//! manifests and whole packages of decorators. ` ```sh ` blocks run with `opal` on the path. ` ```rust PATH `
 //! blocks of the guide are parts of the file they name.
 
 mod block;
@@ -80,8 +81,46 @@ fn spec_faults(text: &str) -> Vec<Diagnostic> {
 
 /// The codes of diagnostics, each once.
 fn config_codes(text: &str) -> Vec<String> {
-    let mut codes: Vec<String> =
-        config_faults(text).iter().map(|one| one.code.as_str().to_owned()).collect();
+    codes(&config_faults(text))
+}
+
+/// What is wrong with a package: of a `dim` block its `dim.yaml`, of a `package` block all of its files,
+/// each after a line `# PATH`.
+fn package_faults(block: &block::Block) -> Vec<Diagnostic> {
+    use opal_plugins::manifest::Manifest;
+    use opal_plugins::package::{Mode, Package};
+    let mut files: Vec<(String, String)> = Vec::new();
+    if block.info.starts_with("dim") {
+        let toml = "[package]\nname = \"acme/house\"\nversion = \"1.0.0\"\n\
+                    [plugins]\nwasm = \"plugins/house.wasm\"\n";
+        files.push(("opal.toml".into(), toml.into()));
+        files.push(("plugins/house.wasm".into(), String::new()));
+        files.push(("dim.yaml".into(), block.text.clone()));
+    }
+    for line in block.text.lines().filter(|_| block.info.starts_with("package")) {
+        match line.strip_prefix("# ").filter(|path| path.contains('.') && !path.contains(' ')) {
+            Some(path) => files.push((path.into(), String::new())),
+            None => {
+                let (_, text) = files.last_mut().unwrap();
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    let mut package = Package::default();
+    for (path, text) in files {
+        package.add(path.parse().unwrap(), Mode::Plain, text.into_bytes()).unwrap();
+    }
+    let read = Manifest::read(&package, &opal_decorators::registry());
+    read.err().into_iter().flatten().flat_map(|faulty| faulty.diagnostics).collect()
+}
+
+fn is_package(block: &block::Block) -> bool {
+    ["dim", "package"].contains(&block.info.split_whitespace().next().unwrap_or_default())
+}
+
+fn codes(faults: &[Diagnostic]) -> Vec<String> {
+    let mut codes: Vec<String> = faults.iter().map(|one| one.code.as_str().to_owned()).collect();
     codes.sort();
     codes.dedup();
     codes
@@ -92,7 +131,9 @@ fn check_page(path: &Path) -> Vec<String> {
     let markdown = fs::read_to_string(path).unwrap();
     let mut wrong = Vec::new();
     let mut files: Vec<(usize, String, String)> = Vec::new();
-    for block in blocks(&markdown).iter().filter(|block| block.is_source() || block.is_config()) {
+    let is_checked =
+        |block: &&block::Block| block.is_source() || block.is_config() || is_package(block);
+    for block in blocks(&markdown).iter().filter(is_checked) {
         if let Some(name) = block.file() {
             files.push((block.section, name.to_owned(), block.text.clone()));
             continue;
@@ -106,6 +147,10 @@ fn check_page(path: &Path) -> Vec<String> {
                 ));
             }
         };
+        if is_package(block) {
+            compare("read", &block.expected(), &codes(&package_faults(block)));
+            continue;
+        }
         if block.is_config() {
             compare("read", &block.expected(), &config_codes(&block.text));
             continue;
@@ -179,8 +224,11 @@ fn every_code_is_provoked_by_its_page_and_comes_with_a_hint() {
             .into_iter()
             .find(|block| block.info.split_whitespace().any(|word| word == code.as_str()));
         let wrong = wrong.unwrap_or_else(|| panic!("{} has no wrong example", page.display()));
-        if wrong.is_config() {
-            let faults = config_faults(&wrong.text);
+        if wrong.is_config() || is_package(&wrong) {
+            let faults = match wrong.is_config() {
+                true => config_faults(&wrong.text),
+                false => package_faults(&wrong),
+            };
             let found: Vec<&Diagnostic> = faults.iter().filter(|one| one.code == *code).collect();
             assert!(!found.is_empty(), "{} does not provoke its code", page.display());
             assert!(found.iter().all(|one| !one.help.is_empty()), "{} has no hint", code.as_str());

@@ -46,6 +46,7 @@ mod monorepo;
 use opal_testing::needs;
 mod plan;
 mod planned_twice;
+mod plugin;
 mod pods;
 mod project;
 mod prompts;

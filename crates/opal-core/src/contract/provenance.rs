@@ -83,6 +83,11 @@ pub struct PluginRecord {
     pub verification: String,
     pub signed_by: Option<String>,
     pub schema: Option<Digest>,
+    /// Of all files of the package: `sha256:…`.
+    pub checksum: Option<String>,
+    pub engine: Option<String>,
+    /// What it may do, in order.
+    pub capabilities: Vec<String>,
 }
 
 /// What the verification of a resource found, without its details.
@@ -225,6 +230,12 @@ fn write_plugins(json: &mut Writer, plugins: &[PluginRecord]) -> usize {
     for plugin in plugins {
         json.item();
         json.open(b'{');
+        if !plugin.capabilities.is_empty() {
+            json.plain_key("capabilities");
+            write_set(json, plugin.capabilities.iter().map(String::as_str));
+        }
+        write_optional(json, "checksum", plugin.checksum.as_deref());
+        write_optional(json, "engine", plugin.engine.as_deref());
         write_optional(json, "name", Some(&plugin.name));
         write_optional(json, "schema", plugin.schema.map(|schema| schema.hex()).as_deref());
         write_optional(json, "signed_by", plugin.signed_by.as_deref());

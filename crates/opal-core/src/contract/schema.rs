@@ -18,7 +18,7 @@ use crate::types::Type;
 /// | `fails` | true, where it is there to fail |
 /// | `one_of` | the parameters of which exactly one is given, where there are such |
 /// | `open` | the type of further parameters, where there may be any |
-/// | `params` | in their order, each with `name`, `type`, and where they are there `alias`, `default`, `environment`: true, `pattern`, `range` (an array of two), `required`: true, `shell`: true |
+/// | `params` | in their order, each with `name`, `type`, and where they are there `alias`, `default`, `environment`: true, `pattern`, `range` (an array of two), `required`: true, `shape` (all further rules of a manifest), `shell`: true |
 /// | `path` | without the `@` |
 /// | `reads`, `repeatable`, `transport`, `writes` | true or false |
 /// | `resource` | the parameters that say which resource it is, where it describes one |
@@ -171,6 +171,11 @@ fn param(json: &mut Writer, param: &Param) {
     }
     if matches!(param.presence, Presence::Required) {
         flag(json, "required", true);
+    }
+    if let Some(shape) = param.shape {
+        let mut rules = String::new();
+        shape.canonical(&mut rules);
+        text(json, "shape", &rules);
     }
     if param.shell {
         flag(json, "shell", true);

@@ -24,6 +24,12 @@ pub enum Mismatch {
         pattern: &'static str,
         docs: &'static str,
     },
+    /// A rule of its [`crate::shape::Shape`]; `place` is inside the value, `.0.name`.
+    Shape {
+        place: String,
+        code: Code,
+        why: String,
+    },
 }
 
 /// How a value came to its parameter, which decides what a message may show of it.
@@ -45,6 +51,7 @@ impl Mismatch {
             Self::Choice(_) => Code::NotAChoice,
             Self::Range { .. } => Code::OutOfRange,
             Self::Pattern { .. } => Code::PatternMismatch,
+            Self::Shape { code, .. } => *code,
         }
     }
 
@@ -66,6 +73,7 @@ impl Mismatch {
             }
             Self::Choice(_) | Self::Pattern { .. } => format!("{value} is not a valid `{name}`"),
             Self::Range { .. } => format!("{value} is out of the range of `{name}`"),
+            Self::Shape { place, why, .. } => format!("`{name}{place}` {why}"),
         }
     }
 
@@ -89,6 +97,9 @@ impl Mismatch {
                 let near = near.map(|near| format!("did you mean `{near}`?"));
                 let all = expected(choices.iter());
                 near.into_iter().chain([all]).collect()
+            }
+            Self::Shape { .. } => {
+                vec!["the manifest of the package says so; see `opal explain @PATH`".to_owned()]
             }
             Self::Range { low, high } => vec![format!("it must be between {low} and {high}")],
             Self::Pattern { pattern, docs } => {

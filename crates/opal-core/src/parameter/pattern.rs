@@ -18,6 +18,12 @@ pub fn matches(pattern: &'static str, text: &str) -> bool {
     whole.as_ref().is_some_and(|regex| regex.is_match(text))
 }
 
+/// Whether a text is a pattern that can be used.
+#[must_use]
+pub fn is_pattern(pattern: &str) -> bool {
+    Regex::new(&format!(r"\A(?:{pattern})\z")).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::matches;

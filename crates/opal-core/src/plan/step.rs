@@ -48,6 +48,12 @@ impl Step {
         self.node.is_construct()
     }
 
+    /// Whether its block is the body of a decorator that is written in opal.
+    #[must_use]
+    pub fn is_expansion(&self) -> bool {
+        self.schema.is_some() && self.args.is_empty() && !self.block.is_empty()
+    }
+
     #[must_use]
     pub fn arg(&self, name: &str) -> Option<&Arg> {
         self.args.iter().find(|(known, _)| known == name).map(|(_, arg)| arg)
@@ -65,6 +71,7 @@ impl Step {
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         let explains = self.node.is_function()
+            || self.is_expansion()
             || matches!(self.node, Node::If | Node::When | Node::For | Node::While);
         one_line(&self.note.as_ref().filter(|_| explains)?.written())
     }

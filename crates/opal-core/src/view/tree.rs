@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::ink::{Ink, Style};
 use super::words::{Words, reference};
-use super::{Facts, PlanFormatter, PlanView, named_digest, time_text};
+use super::{Facts, PlanFormatter, PlanView, PluginFact, named_digest, time_text};
 use crate::contract::{Seed, TargetRecord};
 use crate::plan::{ChainOperator, Plan, PlanValue, Step};
 use crate::resource::Status;
@@ -263,8 +263,15 @@ fn facts(facts: &Facts) -> Vec<(&'static str, String)> {
         facts.compiler_version.as_ref().map(|version| format!("with opal {version}")),
     ];
     let made: Vec<String> = made.into_iter().flatten().collect();
-    let plugins: Vec<String> =
-        facts.plugins.iter().map(|plugin| format!("{} {}", plugin.name, plugin.version)).collect();
+    let plugin = |plugin: &PluginFact| {
+        // What nobody has published is marked.
+        let is_marked = |it: &&str| it.starts_with("local:") || it.starts_with("git:");
+        let source = plugin.source.as_deref().filter(is_marked);
+        let source = source.map_or_else(String::new, |source| format!(" ({source})"));
+        format!("{} {}{source}", plugin.name, plugin.version)
+    };
+    let mut plugins: Vec<String> = facts.plugins.iter().map(plugin).collect();
+    plugins.dedup();
     let lines = [
         ("Project:", facts.project.clone()),
         ("Source:", facts.source_path.clone()),

@@ -130,7 +130,7 @@ impl<'a> Words<'a> {
                 self.shell(command, ink);
             }
             _ if step.is_construct() => self.construct(step, ink),
-            _ if step.node.is_function() => Self::function(step, ink),
+            _ if step.node.is_function() || step.is_expansion() => self.function(step, ink),
             _ => {
                 self.call(step, ink);
                 self.targets(step, ink);

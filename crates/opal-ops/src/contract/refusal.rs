@@ -44,6 +44,8 @@ pub enum Refusal {
     HostKey(Trouble),
     /// Steps, values or resources are other ones now.
     Differs(Box<Compared>),
+    /// Packages that it was made with have other files now, or are gone: their names.
+    PackagesChanged(Vec<String>),
     /// The source has another text, and not even that may differ.
     SourceChanged(Box<Compared>),
 }
@@ -67,7 +69,10 @@ impl Refusal {
             Self::Expired { .. } => Reason::Expired,
             Self::Used => Reason::Used,
             Self::NotPlannable { .. } => Reason::NotPlannable,
-            Self::Differs(_) | Self::SourceChanged(_) | Self::Targets(_) => Reason::Drifted,
+            Self::Differs(_)
+            | Self::SourceChanged(_)
+            | Self::PackagesChanged(_)
+            | Self::Targets(_) => Reason::Drifted,
             Self::HostKey(_) => Reason::NotTrusted,
         }
     }
@@ -113,6 +118,10 @@ impl fmt::Display for Refusal {
             Self::Targets(differences) => f.write_str(&refused(differences)),
             Self::HostKey(trouble) => write!(f, "{}", trouble.message),
             Self::Differs(compared) => f.write_str(&differs(&compared.verdict)),
+            Self::PackagesChanged(names) => {
+                let (code, names) = (Drift::SourceChanged, names.join(", "));
+                write!(f, "packages have changed since the contract was made: {names} ({code})")
+            }
             Self::SourceChanged(_) => {
                 let code = Drift::SourceChanged;
                 write!(f, "the source has changed since the contract was made ({code})")

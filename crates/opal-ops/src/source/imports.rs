@@ -33,7 +33,11 @@ pub struct Imports {
     pub(super) has_variables: bool,
     project: Option<Project>,
     /// What is known of each file, the source first.
-    known: Vec<Known>,
+    pub(super) known: Vec<Known>,
+    /// The packages whose decorators the files that have been read name.
+    pub packages: BTreeSet<&'static str>,
+    /// How many files have been searched for those.
+    pub(super) searched: usize,
     /// Functions that have been followed: the number of the file and the name.
     followed: BTreeSet<(usize, String)>,
 }
@@ -94,19 +98,25 @@ pub(super) struct Known {
     /// As it is in its own text.
     pub(super) unit: Unit,
     /// Where its text begins in the text of all.
-    start: u32,
+    pub(super) start: u32,
     /// As the user knows it.
     pub(super) path: PathBuf,
     /// Its directory, without symlinks.
     pub(super) folder: PathBuf,
     /// Device and number: a file has one text, whatever it is called.
-    identity: (u64, u64),
+    pub(super) identity: (u64, u64),
 }
 
 impl Loaded {
     /// Reads files that the source imports. What is wrong with them is kept in
     /// [`Imports::errors`]; only a file that others may have written stops it.
     pub fn import(&mut self, wanted: Wanted<'_>, how: &How<'_>) -> Result<(), Untrusted> {
+        self.import_files(wanted, how)?;
+        self.import_packages(how);
+        Ok(())
+    }
+
+    fn import_files(&mut self, wanted: Wanted<'_>, how: &How<'_>) -> Result<(), Untrusted> {
         let Form::Language(parse) = &self.form else { return Ok(()) };
         if self.imports.known.is_empty() {
             if lower::imports(parse, &self.text).is_empty() {
@@ -131,7 +141,7 @@ impl Loaded {
         }
     }
 
-    fn begin(&mut self, how: &How<'_>) {
+    pub(super) fn begin(&mut self, how: &How<'_>) {
         let Form::Language(parse) = &self.form else { return };
         let unit = lower::unit(parse, &self.text);
         let whole = (how.here)().join(&self.path);
@@ -151,7 +161,7 @@ impl Loaded {
 
 pub(super) struct Importer<'l, 'h> {
     pub(super) loaded: &'l mut Loaded,
-    how: &'l How<'h>,
+    pub(super) how: &'l How<'h>,
 }
 
 impl Importer<'_, '_> {
@@ -285,6 +295,7 @@ impl Importer<'_, '_> {
             directory,
             is_project,
             start: self.append(shown.clone(), parse, &text),
+            package: None,
         };
         let (folder, identity, start) = (found.folder, found.identity, links.start);
         let known = Known { unit, start, path: shown, folder, identity };
@@ -296,7 +307,7 @@ impl Importer<'_, '_> {
     }
 
     /// Puts the text of a file after the others; where it begins.
-    fn append(&mut self, path: PathBuf, parse: Parse, text: &str) -> u32 {
+    pub(super) fn append(&mut self, path: PathBuf, parse: Parse, text: &str) -> u32 {
         let loaded = &mut *self.loaded;
         let source_end = match loaded.imports.files.first() {
             Some(first) => first.source_end,

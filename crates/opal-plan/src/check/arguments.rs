@@ -131,7 +131,7 @@ impl Checker<'_> {
     fn shell_argument(&mut self, value: &Expr, site: Site) -> bool {
         let string = matches!(value.kind, ExprKind::Str(_) | ExprKind::Literal(Value::String(_)));
         if string && let Some(literal) = lower::string_literal(self.parse, self.text, value.span) {
-            let (text, errors) = lower::shell_literal(&literal, self.registry);
+            let (text, errors) = lower::shell_literal(&literal, self.registry());
             self.out.extend(errors);
             self.shell_argument_text(&text, site);
             return true;

@@ -51,7 +51,7 @@ impl Checker<'_> {
         } else if call.function().is_some() {
             format!("the call `@{path}`")
         } else if self
-            .registry
+            .registry()
             .get(path)
             .is_some_and(|it| shell_of(it, &call.args, false).is_some())
         {
@@ -109,7 +109,7 @@ impl Checker<'_> {
             }
             Some((kind, function)) => {
                 self.function_call_site(kind, function, call);
-                self.registry.get(kind.decorator())
+                self.registry().get(kind.decorator())
             }
             None => self.descriptor(&call.path.text).map(|(descriptor, _)| descriptor),
         };
@@ -135,6 +135,7 @@ impl Checker<'_> {
                 self.argument_values(&call.args, site);
             } else {
                 self.arguments(descriptor, &call.args, call.span, false, site);
+                self.expanded(descriptor, call, span);
             }
         }
         if descriptor.path == "rethrow" && self.catches == 0 {
@@ -172,7 +173,7 @@ impl Checker<'_> {
     fn unknown_call(&mut self, path: &Name, span: Span) {
         // At the start of a line Make writes `@` to keep a command quiet.
         let word = !path.text.contains('.');
-        let near = self.registry.nearest(&path.text);
+        let near = self.registry().nearest(&path.text);
         if word && near.is_none() {
             let message = format!("unknown decorator `@{}`", path.text);
             let error = Diagnostic::new(Code::UnknownDecorator, span, message).help(format!(

@@ -91,6 +91,11 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// What the file that is being walked may name.
+    pub(super) fn registry(&self) -> &'a Registry {
+        self.registry.of(self.unit.package_of(self.file))
+    }
+
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         self.out.push(diagnostic);
     }

@@ -47,7 +47,7 @@ impl Checker<'_> {
             self.late(call, span, first);
         }
         self.function_call_site(kind, name, call);
-        if let Some(descriptor) = self.registry.get(kind.decorator()) {
+        if let Some(descriptor) = self.registry().get(kind.decorator()) {
             self.block_policy(descriptor, call, span);
         }
     }

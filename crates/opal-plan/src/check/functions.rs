@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use opal_core::decorator::Descriptor;
 use opal_core::parameter::{BindError, Binding, expected, listed};
 use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
@@ -237,6 +238,33 @@ impl Checker<'_> {
             return;
         }
         self.fits(&param.name.text, &wanted, &given, &arg.value);
+        self.hand_on(callee, index, arg);
+    }
+
+    /// A call of a decorator that is written in opal: its arguments have been checked like those of any
+    /// decorator, and what holds for calls of functions holds for it.
+    pub(super) fn expanded(&mut self, descriptor: &Descriptor, call: &Call, span: Span) {
+        let Some(callee) = descriptor.expansion.and_then(|it| self.unit.expansion(it)) else {
+            return;
+        };
+        match self.function {
+            Some(caller) => self.functions.calls.push((caller, callee, span)),
+            None => self.functions.script_calls.push(callee),
+        }
+        let mut binding = Binding::new(&self.unit.functions[callee].params);
+        for arg in &call.args {
+            let bound = match &arg.name {
+                Some(name) => binding.by_name(&name.text, arg.span),
+                None => binding.by_position(arg.span),
+            };
+            if let Ok(index) = bound {
+                self.hand_on(callee, index, arg);
+            }
+        }
+    }
+
+    /// Notes which values of the caller become a parameter of the called function.
+    fn hand_on(&mut self, callee: usize, index: usize, arg: &Argument) {
         let key = (callee, index);
         let mut names = Vec::new();
         collect_names(&arg.value, &mut names);

@@ -12,7 +12,10 @@ use crate::unit::{Block, Call, Expr, ExprKind, StatementKind, Unit, Work};
 pub fn texts(unit: &Unit, registry: &Registry) -> Vec<CommandText> {
     let mut found = Vec::new();
     block(&unit.script, registry, &mut found);
-    unit.functions.iter().for_each(|function| block(&function.body, registry, &mut found));
+    for (index, function) in unit.functions.iter().enumerate() {
+        let registry = registry.of(unit.package_of(unit.file_of(index)));
+        block(&function.body, registry, &mut found);
+    }
     found
 }
 

@@ -49,7 +49,7 @@ impl Checker<'_> {
             return;
         }
         let site = if site == Site::Run { Site::ValueArgument } else { site };
-        match self.registry.get(space) {
+        match self.registry().get(space) {
             Some(descriptor) => {
                 self.arguments(descriptor, &reference.args, reference.span, true, site);
             }
@@ -108,11 +108,11 @@ impl Checker<'_> {
 
     /// What a path is registered as, and whether a name of its own ends it: `secret.env.TOKEN`.
     pub(super) fn descriptor(&self, path: &str) -> Option<(&'static Descriptor, bool)> {
-        if let Some(descriptor) = self.registry.get(path) {
+        if let Some(descriptor) = self.registry().get(path) {
             return Some((descriptor, false));
         }
         let (shorter, _) = path.rsplit_once('.')?;
-        let descriptor = self.registry.get(shorter)?;
+        let descriptor = self.registry().get(shorter)?;
         (descriptor.subject != Subject::None).then_some((descriptor, true))
     }
 
@@ -148,19 +148,21 @@ impl Checker<'_> {
         });
         let typo = match space {
             Some(space) => Some(format!("{space}{}", &given[first.len()..])),
-            None => self.registry.typo(given).map(str::to_owned),
+            None => self.registry().typo(given).map(str::to_owned),
         };
         if typo.is_none() && !is_reference {
             return self.literal_at(given, span);
         }
         let message = format!("unknown decorator `@{given}`");
         let mut error = Diagnostic::new(Code::UnknownDecorator, span, message);
-        let family = self.registry.iter().map(|d| d.path).filter(|path| {
+        let family = self.registry().names().filter(|path| {
             given.contains('.') && path.split('.').next() == Some(first) && path.contains('.')
         });
         let family: Vec<String> = family.map(|path| format!("@{path}")).collect();
         let near = typo.clone().or_else(|| {
-            self.may_suggest(64).then(|| self.registry.nearest(given).map(str::to_owned)).flatten()
+            self.may_suggest(64)
+                .then(|| self.registry().nearest(given).map(str::to_owned))
+                .flatten()
         });
         if let Some(near) = near {
             error = error.help(format!("did you mean `@{near}`?"));

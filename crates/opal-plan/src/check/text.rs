@@ -80,7 +80,7 @@ impl Checker<'_> {
     fn text_reference(&mut self, reference: &Reference, context: Context) {
         let path = &reference.path.text;
         let runs =
-            || path.starts_with("cmd.") || self.registry.get(path).is_some_and(|d| !d.is_value());
+            || path.starts_with("cmd.") || self.registry().get(path).is_some_and(|d| !d.is_value());
         if context.is_command() && runs() {
             // The shell's brackets around it have been reported.
             return self.argument_values(&reference.args, Site::Run);

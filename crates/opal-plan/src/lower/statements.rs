@@ -20,8 +20,15 @@ impl Lower<'_> {
         while self.next().is_some() {
             let first = unit.functions.len();
             let (script, imports) = self.file(&mut unit.functions);
-            let part =
-                Part { first, script, imports, directory: None, is_project: false, start: 0 };
+            let part = Part {
+                first,
+                script,
+                imports,
+                directory: None,
+                is_project: false,
+                start: 0,
+                package: None,
+            };
             unit.parts.push(part);
         }
         unit

@@ -70,6 +70,26 @@ impl Known for Datum {
         }
     }
 
+    fn as_float(&self) -> Option<f64> {
+        match &self.plain {
+            Plain::Float(given) => Some(*given),
+            _ => None,
+        }
+    }
+
+    fn parts(&self) -> Option<Vec<(String, &dyn Known)>> {
+        match &self.plain {
+            Plain::Array(list) => {
+                Some(parameter::numbered(list.items.iter().map(|item| item as &dyn Known)))
+            }
+            Plain::Map(fields) => {
+                let items = fields.items.iter();
+                Some(items.map(|(name, item)| (name.to_string(), item as &dyn Known)).collect())
+            }
+            _ => None,
+        }
+    }
+
     fn all(&self, holds: &dyn Fn(&dyn Known) -> bool) -> Option<bool> {
         match &self.plain {
             Plain::Array(list) => Some(list.items.iter().all(|item| holds(item))),

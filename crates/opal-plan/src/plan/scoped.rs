@@ -267,6 +267,16 @@ pub(crate) struct CallArg {
 
 #[derive(Debug)]
 pub(crate) enum Callee {
-    Decorator { descriptor: &'static Descriptor, subject: Option<Rc<str>>, args: Vec<BoundArg> },
-    Function { index: usize, name: Rc<str>, args: Vec<CallArg> },
+    Decorator {
+        descriptor: &'static Descriptor,
+        subject: Option<Rc<str>>,
+        args: Vec<BoundArg>,
+    },
+    /// With the decorator, where the function is that of a package.
+    Function {
+        index: usize,
+        name: Rc<str>,
+        args: Vec<CallArg>,
+        decorator: Option<&'static Descriptor>,
+    },
 }

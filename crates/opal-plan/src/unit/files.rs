@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use opal_core::Span;
+use opal_core::decorator::Expansion;
 
 use super::{Block, Name, Unit};
 
@@ -85,6 +86,15 @@ pub struct Part {
     pub is_project: bool,
     /// Where its text begins.
     pub start: u32,
+    /// The package that it belongs to, where it is not a file of the project.
+    pub package: Option<PackageFile>,
+}
+
+/// A file of a package: the name of the package, and the file as the user knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackageFile {
+    pub package: &'static str,
+    pub file: &'static str,
 }
 
 /// What each import leads to: known to whoever has read the files, one entry for each file.
@@ -100,6 +110,7 @@ pub struct FileLinks {
     pub directory: Option<String>,
     pub is_project: bool,
     pub start: u32,
+    pub package: Option<PackageFile>,
 }
 
 impl Unit {
@@ -113,6 +124,7 @@ impl Unit {
             part.directory.clone_from(&links.directory);
             part.is_project = links.is_project;
             part.start = links.start;
+            part.package = links.package;
             link(&mut part.imports, links);
         }
     }
@@ -131,6 +143,20 @@ impl Unit {
     pub(crate) fn start_of_file(&self, offset: u32) -> u32 {
         let after = self.parts.partition_point(|part| part.start <= offset);
         after.checked_sub(1).map_or(0, |part| self.parts[part].start)
+    }
+
+    /// The package that a file belongs to; none for files of the project.
+    #[must_use]
+    pub fn package_of(&self, file: usize) -> Option<&'static str> {
+        self.part(file)?.package.map(|it| it.package)
+    }
+
+    /// The function whose steps take the place of a call; none where its file has not been read.
+    #[must_use]
+    pub fn expansion(&self, of: &Expansion) -> Option<usize> {
+        let wanted = PackageFile { package: of.package, file: of.file };
+        let part = self.parts.iter().position(|part| part.package == Some(wanted))?;
+        self.functions_of(part + 1).find(|index| self.functions[*index].name.text == of.function)
     }
 
     /// The functions of a file, by their numbers.

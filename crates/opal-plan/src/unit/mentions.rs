@@ -14,6 +14,10 @@ pub enum Mention<'u> {
     Reference(&'u Reference),
     /// A bare name: the variable of that name.
     Name(&'u str),
+    /// A decorator where a command is, or the target of a redirection.
+    Call(&'u Call),
+    /// Text of the shell: a step or a part of one.
+    Shell(&'u ShellText),
 }
 
 type Visit<'v, 'u> = &'v mut dyn FnMut(Mention<'u>);
@@ -27,6 +31,18 @@ impl Unit {
             reads |= matches!(mention, Mention::Reference(found) if found.path.text == "args");
         });
         reads
+    }
+
+    /// The paths of all decorators that the source names.
+    #[must_use]
+    pub fn paths(&self) -> Vec<&str> {
+        let mut paths = Vec::new();
+        self.mentions(&mut |mention| match mention {
+            Mention::Reference(found) => paths.push(found.path.text.as_str()),
+            Mention::Call(found) => paths.push(found.path.text.as_str()),
+            Mention::Name(_) | Mention::Shell(_) => {}
+        });
+        paths
     }
 
     /// Every mention in the program.
@@ -148,11 +164,13 @@ fn operand<'u>(all: &'u Operand, visit: Visit<'_, 'u>) {
 }
 
 fn call<'u>(found: &'u Call, visit: Visit<'_, 'u>) {
+    visit(Mention::Call(found));
     arguments(&found.args, visit);
     found.block.iter().for_each(|body| block(body, visit));
 }
 
 fn shell<'u>(text: &'u ShellText, visit: Visit<'_, 'u>) {
+    visit(Mention::Shell(text));
     for piece in &text.pieces {
         match piece {
             Piece::Text(_) | Piece::AtWord(_) => {}

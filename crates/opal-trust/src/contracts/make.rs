@@ -77,6 +77,9 @@ fn plugins(plan: &Plan, drawn: &Drawn, registry: &Registry) -> Vec<PluginRecord>
                 verification: plugin.verification.into(),
                 signed_by: plugin.signed_by.map(Into::into),
                 schema: Some(schema_hash(descriptor)),
+                checksum: Some(plugin.checksum.into()),
+                engine: Some(plugin.engine.into()),
+                capabilities: plugin.capabilities.iter().map(|it| (*it).to_owned()).collect(),
             });
         }
     };
@@ -110,6 +113,9 @@ mod tests {
         source: "registry:store",
         verification: "passed",
         signed_by: None,
+        checksum: "sha256:00",
+        engine: "wasm",
+        capabilities: &[],
     };
     static PUT: Descriptor =
         Descriptor { path: "store.put", plugin: Some(&STORE), ..Descriptor::BASE };

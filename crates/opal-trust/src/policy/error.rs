@@ -56,6 +56,14 @@ pub enum Setting {
     Targets,
     Ssh,
     Persist,
+    Plugins,
+    Verification,
+    Sources,
+    Publishers,
+    Native,
+    Shell,
+    Registries,
+    Deny,
 }
 
 impl Setting {
@@ -99,6 +107,34 @@ impl Setting {
                 "persist",
                 "a duration of at most 24h",
                 "write a duration, such as `persist = \"60s\"`; `0s` turns it off",
+            ),
+            Self::Plugins => {
+                ("plugins", "a table", "write it as a table: `[plugins]` on its own line")
+            }
+            Self::Verification => {
+                ("verification", "`passed` or `any`", "write `verification = \"passed\"`")
+            }
+            Self::Sources => (
+                "sources",
+                "a list of sources",
+                "write `sources = [\"local\", \"registry:reg.example\"]`",
+            ),
+            Self::Publishers => {
+                ("publishers", "a list of keys", "write `publishers = [\"ed25519:…\"]`")
+            }
+            Self::Native => {
+                ("native", "`refuse`, `confined` or `unconfined`", "write `native = \"refuse\"`")
+            }
+            Self::Shell => ("shell", "`refuse` or `accepted`", "write `shell = \"refuse\"`"),
+            Self::Registries => (
+                "registries",
+                "an address for each namespace",
+                "write `[plugins.registries]` on its own line, and `acme = \"https://…\"` below it",
+            ),
+            Self::Deny => (
+                "deny",
+                "a list of names, versions and checksums",
+                "write `deny = [\"acme/house@1.0.0\", \"sha256:…\"]`",
             ),
         }
     }

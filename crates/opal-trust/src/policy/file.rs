@@ -17,7 +17,7 @@ use opal_vault::root::{self, RootError, Why};
 /// Bytes of a file of rules.
 const MAX_BYTES: u64 = 256 * 1024;
 
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "require_signature",
     "trusted_keys",
     "randomness",
@@ -25,10 +25,11 @@ const KEYS: [&str; 7] = [
     "require_expiry",
     "direct",
     "approval",
+    "plugins",
 ];
 
 /// The keys of an `opal.mod`.
-const PROJECT_KEYS: [&str; 2] = ["name", "policy"];
+const PROJECT_KEYS: [&str; 4] = ["name", "policy", "plugins", "registries"];
 
 /// Where rules may appear. A file that is missing says nothing.
 #[derive(Clone, Debug, Default)]
@@ -123,6 +124,8 @@ impl ProjectFile {
                     let table = table.ok_or_else(|| reader.wrong(item, Setting::Policy))?;
                     project.policy = reader.policy(table)?;
                 }
+                // Dependencies and not policy: `opal-plugins` reads them.
+                "plugins" | "registries" => {}
                 other => return Err(reader.unknown(document.as_table(), other, &PROJECT_KEYS)),
             }
         }
@@ -158,6 +161,7 @@ impl Reader<'_> {
                 "randomness" => policy.randomness = self.randomness(item)?,
                 "direct" => policy.direct.refuse_all = self.refuses_direct(item)?,
                 "approval" => policy.direct.refused = self.rules(item)?,
+                "plugins" => policy.plugins = self.plugins(item)?,
                 other => return Err(self.unknown(table, other, &KEYS)),
             }
         }

@@ -65,7 +65,7 @@ fn folders(begun: &str) -> Vec<String> {
 
 fn of_project(path: &Path) -> Vec<String> {
     let registry = opal_decorators::registry();
-    let loaded = source::read(&Chosen::named(PathBuf::from(path)), &registry).ok();
+    let loaded = source::read_with(&Chosen::named(PathBuf::from(path)), &registry).ok();
     let tasks = loaded.map(|loaded| crate::tasks::of(&loaded)).unwrap_or_default();
     tasks.into_iter().filter(|task| !task.is_private()).map(|task| task.name).collect()
 }

@@ -3,15 +3,12 @@
 use std::path::PathBuf;
 
 use opal_trust::keys::Credentials;
-use opal_trust::policy::{Files, Policy};
+use opal_trust::policy::Policy;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
-use crate::planning;
-
-/// The rules of the machine.
-const SYSTEM_POLICY: &str = "/etc/opal/policy.toml";
+use crate::rules;
 
 /// `--require-signature`, with the key it names.
 #[derive(Debug, Default)]
@@ -39,26 +36,7 @@ pub(crate) fn policy(
             Policy::requiring_signature(Some(key.parse().map_err(Failure::key)?))
         }
     };
-    let files = Files {
-        system: Some(PathBuf::from(SYSTEM_POLICY)),
-        user: root.map(|root| root.path().join("config/policy.toml")),
-        projects: projects(sources),
-    };
-    files.load(flags).map_err(|error| {
-        let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::Configuration };
-        Failure::new(exit, error.to_string(), error.help())
-    })
-}
-
-/// The `opal.mod` around each source, once: every project's rules apply.
-fn projects(sources: &[PathBuf]) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = Vec::new();
-    for file in sources.iter().filter_map(|source| planning::project_file(source)) {
-        if !found.contains(&file) {
-            found.push(file);
-        }
-    }
-    found
+    rules::of(root.as_ref(), flags, sources)
 }
 
 /// Refuses a run that draws random values without a contract, where the rules say so.

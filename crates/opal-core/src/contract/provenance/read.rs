@@ -149,9 +149,20 @@ fn read_arguments(r: &mut Reader<'_>, plan: &mut Plan) -> Parsed<()> {
 
 fn read_plugin(r: &mut Reader<'_>) -> Parsed<PluginRecord> {
     let (mut name, mut version, mut source, mut verification) = (None, None, None, None);
-    let (mut signed_by, mut schema) = (None, None);
+    let (mut signed_by, mut schema, mut checksum, mut engine) = (None, None, None, None);
+    let mut capabilities = Vec::new();
     r.object(|r, member| {
         match member {
+            "capabilities" => {
+                r.array(|r| {
+                    r.charge(weight::ITEM)?;
+                    capabilities.push(text(r)?);
+                    Ok(())
+                })?;
+                unless_empty(r, capabilities.is_empty())?;
+            }
+            "checksum" => checksum = Some(text(r)?),
+            "engine" => engine = Some(text(r)?),
             "name" => name = Some(text(r)?),
             "schema" => schema = Some(r.digest()?),
             "signed_by" => signed_by = Some(text(r)?),
@@ -163,9 +174,17 @@ fn read_plugin(r: &mut Reader<'_>) -> Parsed<PluginRecord> {
         Ok(())
     })?;
     match (name, version, source, verification) {
-        (Some(name), Some(version), Some(source), Some(verification)) => {
-            Ok(PluginRecord { name, version, source, verification, signed_by, schema })
-        }
+        (Some(name), Some(version), Some(source), Some(verification)) => Ok(PluginRecord {
+            name,
+            version,
+            source,
+            verification,
+            signed_by,
+            schema,
+            checksum,
+            engine,
+            capabilities,
+        }),
         _ => r.fault("a plugin needs a `name`, a `version`, a `source` and a `verification`"),
     }
 }

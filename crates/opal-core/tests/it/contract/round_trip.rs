@@ -32,6 +32,17 @@ fn the_fixture_comes_back() {
 }
 
 #[test]
+fn what_a_package_is_and_may_do_comes_back() {
+    let mut made = provenance();
+    made.plugins[0].checksum = Some("sha256:00".into());
+    made.plugins[0].engine = Some("opal".into());
+    made.plugins[0].capabilities = vec!["clock".into(), "shell".into()];
+    let contract = Contract::new(empty_plan(Algorithm::Sha256), 0, made).unwrap();
+    let again = accept(&write(&contract, false, false)).unwrap();
+    assert_eq!(again.provenance().plugins, contract.provenance().plugins);
+}
+
+#[test]
 fn a_plan_of_nothing_comes_back() {
     let contract = Contract::new(empty_plan(Algorithm::Sha256), 0, Provenance::default()).unwrap();
     for compress in [false, true] {

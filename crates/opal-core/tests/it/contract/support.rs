@@ -295,6 +295,9 @@ pub(crate) fn provenance() -> Provenance {
         verification: "passed".into(),
         signed_by: Some("acme".into()),
         schema: Some(Digest([0xcd; 32])),
+        checksum: None,
+        engine: None,
+        capabilities: Vec::new(),
     };
     Provenance {
         compiler: "0.1.0".into(),

@@ -25,8 +25,8 @@ impl<'a> Planner<'a> {
             Callee::Decorator { descriptor, subject, args } => {
                 self.decorator(descriptor, subject.as_deref(), args, call, place)
             }
-            Callee::Function { index, name, args } => {
-                self.function(*index, name, args, call.span, place)
+            Callee::Function { index, name, args, decorator } => {
+                self.function(*index, name, args, *decorator, (call.span, place))
             }
         }
     }
@@ -132,13 +132,17 @@ impl<'a> Planner<'a> {
         index: usize,
         name: &Rc<str>,
         args: &[CallArg],
-        span: Span,
-        place: &mut Place,
+        decorator: Option<&'static Descriptor>,
+        (span, place): (Span, &mut Place),
     ) -> Result<Step, Stop> {
-        let mut step = self.node(Node::Call, place.next(name.to_string()), span)?;
+        let node = decorator.map_or(Node::Call, |descriptor| Node::decorator(descriptor.path));
+        let mut step = self.node(node, place.next(name.to_string()), span)?;
         step.note = self.note(span).map(Note::from);
-        let shown = Value::String(name.to_string().into());
-        step.args.push(("function".into(), Arg::Const(shown)));
+        step.schema = decorator.map(schema_hash);
+        if decorator.is_none() {
+            let shown = Value::String(name.to_string().into());
+            step.args.push(("function".into(), Arg::Const(shown)));
+        }
         let program: &'a Program = self.program;
         let Some(function) = program.functions[index].as_deref() else { return Ok(step) };
         step.args.extend(start(function.directory.as_deref()));

@@ -131,16 +131,21 @@ impl Scoper<'_> {
         self.source.unit.directory_of(self.file).map(Rc::from)
     }
 
+    /// What the file that is being scoped may name.
+    fn registry(&self) -> &opal_core::Registry {
+        self.source.registry.of(self.source.unit.package_of(self.file))
+    }
+
     /// The decorator of a path, and the name that the path ends in.
     pub(super) fn descriptor<'p>(
         &self,
         path: &'p str,
     ) -> Option<(&'static Descriptor, Option<&'p str>)> {
-        if let Some(descriptor) = self.source.registry.get(path) {
+        if let Some(descriptor) = self.registry().get(path) {
             return Some((descriptor, None));
         }
         let (shorter, name) = path.rsplit_once('.')?;
-        let descriptor = self.source.registry.get(shorter)?;
+        let descriptor = self.registry().get(shorter)?;
         (descriptor.subject != Subject::None).then_some((descriptor, Some(name)))
     }
 
@@ -196,7 +201,7 @@ impl Scoper<'_> {
     fn command_literal(&mut self, value: &unit::Expr) -> Vec<Piece> {
         let text = self.source.text.and_then(|(parse, text)| {
             let literal = lower::string_literal(parse, text, value.span)?;
-            Some(lower::shell_literal(&literal, self.source.registry).0)
+            Some(lower::shell_literal(&literal, self.registry()).0)
         });
         match text {
             Some(text) => self.pieces(&text),

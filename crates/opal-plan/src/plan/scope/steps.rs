@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use opal_core::decorator::Descriptor;
 use opal_core::parameter::BindError;
 
 use super::Scoper;
@@ -43,6 +44,19 @@ impl<'s> Scoper<'s> {
             Some((CallKind::First, _)) => return None,
             None => {
                 let (descriptor, subject) = self.descriptor(&call.path.text)?;
+                if let Some(expansion) = descriptor.expansion {
+                    let index = self.source.unit.expansion(expansion)?;
+                    let shown = Some(descriptor).filter(|_| expansion.is_exported);
+                    let callee = self.call_of(index, CallKind::Here, descriptor.path, shown, call);
+                    let directory = self.directory();
+                    return Some(Call {
+                        callee,
+                        block: None,
+                        text: None,
+                        directory,
+                        span: call.span,
+                    });
+                }
                 let args = self.bind(descriptor, &call.args, subject.is_some());
                 Callee::Decorator { descriptor, subject: subject.map(Rc::from), args }
             }
@@ -62,8 +76,19 @@ impl<'s> Scoper<'s> {
         let unit = self.source.unit;
         let names = self.by_name.get_or_init(|| FunctionNames::new(unit));
         let index = names.find(self.file, name).function()?;
+        Some(self.call_of(index, kind, name, None, call))
+    }
+
+    fn call_of(
+        &mut self,
+        index: usize,
+        kind: CallKind,
+        name: &str,
+        decorator: Option<&'static Descriptor>,
+        call: &'s unit::Call,
+    ) -> Callee {
         self.wanted.push(index);
-        let function = &unit.functions[index];
+        let function = &self.source.unit.functions[index];
         let mut args = Vec::new();
         for arg in &call.args {
             let named =
@@ -79,7 +104,7 @@ impl<'s> Scoper<'s> {
             let is_spread = arg.name.is_none() && arg.value.is_spread();
             args.push(CallArg { param, is_spread, value: self.expression(&arg.value) });
         }
-        Some(Callee::Function { index, name: name.into(), args })
+        Callee::Function { index, name: name.into(), args, decorator }
     }
 
     pub(super) fn pieces(&mut self, text: &unit::ShellText) -> Vec<Piece> {

@@ -23,6 +23,9 @@ static PLUGIN: Plugin = Plugin {
     source: "registry:store",
     verification: "passed",
     signed_by: None,
+    checksum: "sha256:00",
+    engine: "wasm",
+    capabilities: &[],
 };
 
 static NEWER: Plugin = Plugin { version: "1.0.1", ..PLUGIN };

@@ -1,0 +1,91 @@
+//! `opal plugin`: packages of decorators.
+
+use clap::{Arg, Command, ValueHint};
+
+use super::shared::{json, root};
+
+fn directory(help: &'static str) -> Arg {
+    Arg::new("directory")
+        .value_name("DIR")
+        .required(true)
+        .value_parser(clap::value_parser!(std::path::PathBuf))
+        .value_hint(ValueHint::DirPath)
+        .help(help)
+}
+
+fn accept() -> Arg {
+    Arg::new("accept")
+        .long("accept")
+        .value_name("FILE")
+        .value_parser(clap::value_parser!(std::path::PathBuf))
+        .value_hint(ValueHint::FilePath)
+        .help("Accept what this list names, as `opal plugin accepted` prints it, and ask nothing")
+}
+
+fn package(help: &'static str) -> Arg {
+    Arg::new("package").value_name("PACKAGE").help(help)
+}
+
+/// `opal plugin add`, which is `opal add` too.
+pub(super) fn add() -> Command {
+    Command::new("add")
+        .about("Add a package of decorators to this project")
+        .args([
+            package("The directory of the package, as in ./plugins/house").required(true),
+            Arg::new("as")
+                .long("as")
+                .value_name("NAME")
+                .help("The first segment of its decorators in this project"),
+            accept(),
+            root(),
+            json(),
+        ])
+        .after_help(
+            "It shows what the package can do, asks, and writes opal.mod and opal.lock.\n\n\
+             Examples:\n  opal plugin add ./plugins/house\n  opal plugin add ./plugins/house --as h",
+        )
+}
+
+pub(super) fn plugin() -> Command {
+    Command::new("plugin")
+        .about("Add, accept and inspect packages of decorators")
+        .subcommand_required(true)
+        .subcommands([
+            add(),
+            Command::new("remove")
+                .about("Remove a package from this project")
+                .args([package("The key in opal.mod, or the name").required(true), root(), json()])
+                .after_help("Example:\n  opal plugin remove ./plugins/house"),
+            Command::new("update")
+                .about("Lock the packages as they are now, and accept what changed")
+                .args([package("Only this package"), accept(), root(), json()])
+                .after_help("Example:\n  opal plugin update ./plugins/house"),
+            Command::new("install")
+                .about("Write opal.lock, and accept the packages on this machine")
+                .args([accept(), root(), json()])
+                .after_help(
+                    "Examples:\n  opal plugin install\n  opal plugin install --accept /etc/opal/accepted.toml",
+                ),
+            Command::new("list")
+                .about("List the packages of this project")
+                .args([root(), json()])
+                .after_help("Example:\n  opal plugin list"),
+            Command::new("info")
+                .about("Show what a package is, has and can do")
+                .args([package("The key in opal.mod, the name, or a directory").required(true), root(), json()])
+                .after_help("Example:\n  opal plugin info ./plugins/house"),
+            Command::new("accepted")
+                .about("Print what was accepted on this machine, for --accept on another")
+                .args([root(), json()])
+                .after_help("Example:\n  opal plugin accepted > accepted.toml"),
+            Command::new("trust")
+                .about("Let packages below a directory change without a question on this machine")
+                .args([directory("The directory of your own packages"), root(), json()])
+                .after_help("Example:\n  opal plugin trust ./plugins"),
+            Command::new("init")
+                .about("Write a first package, with a decorator in opal")
+                .args([directory("A new directory"), json()])
+                .after_help("Example:\n  opal plugin init plugins/house"),
+        ])
+        .after_help("Examples:\n  opal plugin init plugins/house\n  opal plugin add ./plugins/house")
+}

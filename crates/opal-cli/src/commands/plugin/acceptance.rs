@@ -1,0 +1,133 @@
+//! Asking a person, or a list that a person made elsewhere.
+
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use opal_plugins::accept::{Acceptances, Accepted, MAX_BYTES};
+use opal_plugins::installed::{Installed, NotAllowed};
+use opal_trust::policy::PluginRules;
+use opal_vault::root::{RootError, read_given};
+
+use super::machine;
+use super::project::Project;
+use crate::context::Context;
+use crate::decorators::not_allowed;
+use crate::failure::{Exit, Failure, Stopped};
+use crate::{prompts, view};
+
+pub(super) struct Question<'q> {
+    pub(super) context: &'q Context<'q>,
+    pub(super) matches: &'q ArgMatches,
+    pub(super) project: &'q Project,
+}
+
+impl Question<'_> {
+    /// Has packages accepted on this machine: those that are accepted already ask nothing.
+    pub(super) fn accept(&self, all: &[&Installed], notes: &[String]) -> Result<(), Failure> {
+        let mut known = machine(self.context, self.matches)?;
+        let given = self.given()?;
+        let mut is_changed = false;
+        for one in all {
+            let granted = one.granted();
+            match one.judge(&PluginRules::default(), &known) {
+                Ok(()) if known.accepts(one.name(), &one.checksum, &granted) => continue,
+                Err(why @ (NotAllowed::Project(_) | NotAllowed::Policy(_))) => {
+                    return Err(not_allowed(one, &why));
+                }
+                _ => {}
+            }
+            match &given {
+                Some(list) if list.accepts(one.name(), &one.checksum, &granted) => {}
+                Some(_) => return Err(not_in_list(one)),
+                None if known.trusts(&one.directory) => {}
+                None => self.ask(one, &known, notes)?,
+            }
+            known.accepted.insert(Accepted {
+                name: one.name().to_owned(),
+                version: one.version().to_string(),
+                checksum: one.checksum,
+                capabilities: granted,
+            });
+            is_changed = true;
+        }
+        if is_changed {
+            let root = self.context.needed_root(self.matches.get_one("root"))?;
+            known.save(&root).map_err(unsaved)?;
+        }
+        Ok(())
+    }
+
+    /// The list of `--accept`. One that came with the project accepts nothing: whoever changed the project
+    /// could have written it.
+    fn given(&self) -> Result<Option<Acceptances>, Failure> {
+        let Some(file) = self.matches.get_one::<PathBuf>("accept") else { return Ok(None) };
+        let whole = file.canonicalize().map_err(|error| Failure::unreadable(file, &error))?;
+        if whole.starts_with(self.project.top()) {
+            let message = format!("`{}` is in the project that it would accept", file.display());
+            let help = "keep the list outside the checkout, where only you can write";
+            return Err(Failure::new(Exit::NotTrusted, message, help));
+        }
+        let bytes = read_given(file, MAX_BYTES)
+            .map_err(|error| Failure::new(Exit::NoFile, error.to_string(), error.help()))?;
+        let text = String::from_utf8_lossy(&bytes);
+        Acceptances::parse(&text).map(Some).map_err(|error| {
+            let message = format!("{}:{}: {}", file.display(), error.line, error.message);
+            Failure::new(
+                Exit::Configuration,
+                message,
+                "write it with `opal plugin accepted > FILE`",
+            )
+        })
+    }
+
+    fn ask(&self, one: &Installed, known: &Acceptances, notes: &[String]) -> Result<(), Failure> {
+        view::plugin::question(one, known, notes, self.context.err());
+        if !prompts::can_ask(self.context) {
+            let message = format!(
+                "{} {} is not accepted, and nobody can be asked",
+                one.name(),
+                one.version()
+            );
+            let help = "run the command on a terminal, or pass a list: `--accept FILE`";
+            return Err(Failure::new(Exit::NotTrusted, message, help));
+        }
+        let mut tty = prompts::terminal(self.context)?;
+        let read = |text: &str| match text.trim() {
+            "y" | "yes" => Ok(true),
+            "" | "n" | "no" => Ok(false),
+            _ => Err("answer yes or no".to_owned()),
+        };
+        let label = format!("Accept {} {} on this machine? [y/N] ", one.name(), one.version());
+        match tty.text(&label, &[], &read) {
+            Ok((true, _)) => {
+                tty.answered(format!("{label}yes"));
+                Ok(())
+            }
+            Ok((false, _)) | Err(Stopped::Ended(_)) => {
+                let message = format!(
+                    "{} {} is not accepted; nothing was changed",
+                    one.name(),
+                    one.version()
+                );
+                Err(Failure::new(Exit::NotTrusted, message, "see `opal plugin info`"))
+            }
+            Err(Stopped::Failed(failure)) => Err(failure),
+        }
+    }
+}
+
+fn not_in_list(one: &Installed) -> Failure {
+    let message = format!(
+        "the list does not accept {} {} with sha256:{} and its capabilities",
+        one.name(),
+        one.version(),
+        one.checksum.hex()
+    );
+    let help = "accept it on your own machine, and write a new list: `opal plugin accepted > FILE`";
+    Failure::new(Exit::NotTrusted, message, help)
+}
+
+pub(super) fn unsaved(error: RootError) -> Failure {
+    let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::Write };
+    Failure::new(exit, error.to_string(), error.help())
+}

@@ -1,0 +1,146 @@
+//! The project around the working directory, and its packages.
+
+use std::path::{Path, PathBuf};
+
+use opal_core::Registry;
+use opal_plugins::installed::{self, Installed, LoadError};
+use opal_plugins::names::Version;
+use opal_plugins::project::{Wanted, wanted};
+
+use super::{LineIndex, core, failure};
+use crate::decorators::{shown_folder, text_of};
+use crate::failure::{Exit, Failure};
+use crate::planning::{here, project_file};
+
+pub(super) struct Project {
+    /// The `opal.mod`; it may not exist yet.
+    pub(super) file: PathBuf,
+    text: String,
+    pub(super) wanted: Vec<Wanted>,
+    built_in: Registry,
+}
+
+impl Project {
+    pub(super) fn here() -> Result<Self, Failure> {
+        let here = here()?;
+        let file = project_file(&here.join("opal.mod")).unwrap_or_else(|| here.join("opal.mod"));
+        let text = text_of(&file)?.unwrap_or_default();
+        let wanted = wanted(&text).map_err(|error| failure(&file, LoadError::Mod(error)))?;
+        Ok(Self { file, text, wanted, built_in: opal_decorators::registry() })
+    }
+
+    fn folder(&self) -> PathBuf {
+        shown_folder(&self.file)
+    }
+
+    pub(super) fn lock_file(&self) -> PathBuf {
+        self.file.with_file_name(opal_plugins::lock::FILE)
+    }
+
+    /// The directory of the project, without symlinks.
+    pub(super) fn top(&self) -> PathBuf {
+        let folder = self.file.parent().unwrap_or(Path::new("/"));
+        folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
+    }
+
+    /// What opal.mod calls a directory.
+    pub(super) fn key(&self, given: &Path) -> Result<String, Failure> {
+        let whole = given.canonicalize().map_err(|error| {
+            let message = format!("`{}` cannot be used: {error}", given.display());
+            Failure::new(Exit::NoFile, message, "name the directory of a package")
+        })?;
+        let seen = opal_ops::source::seen_from(&self.top(), &whole).display().to_string();
+        Ok(if seen.starts_with("..") { seen } else { format!("./{seen}") })
+    }
+
+    pub(super) fn read(&self, wanted: Wanted) -> Result<Installed, LoadError> {
+        Installed::read(&self.folder(), wanted, &self.built_in, &core())
+    }
+
+    /// A directory as a package of this project, in the version that it has.
+    pub(super) fn read_package(
+        &self,
+        key: &str,
+        alias: Option<String>,
+    ) -> Result<Installed, LoadError> {
+        let any = |text: &str| text.parse().map_err(|_| LoadError::Missing { key: key.to_owned() });
+        let (allow, native) = (None, false);
+        let requirement = any(">=0.0.0-0")?;
+        let wanted =
+            Wanted { key: key.to_owned(), requirement, alias: alias.clone(), allow, native };
+        let one = self.read(wanted)?;
+        let version: &Version = one.version();
+        let requirement = any(&version.to_string())?;
+        self.read(Wanted { requirement, alias, ..one.wanted })
+    }
+
+    /// These packages, checked together.
+    pub(super) fn packages(&self, wanted: Vec<Wanted>) -> Result<Vec<Installed>, Failure> {
+        let failed = |error| failure(&self.file, error);
+        let all =
+            Installed::all(&self.folder(), wanted, &self.built_in, &core()).map_err(failed)?;
+        installed::registry(opal_decorators::BUILT_IN, &all).map_err(failed)?;
+        Ok(all)
+    }
+
+    /// The package that is called so: by its key, or by its name.
+    pub(super) fn find(&self, given: &str) -> Result<&Wanted, Failure> {
+        let by_key = |wanted: &&Wanted| {
+            let plain = |text: &str| text.trim_start_matches("./").trim_end_matches('/').to_owned();
+            plain(&wanted.key) == plain(given)
+        };
+        let is_named =
+            |wanted: &&Wanted| self.read((*wanted).clone()).is_ok_and(|one| one.name() == given);
+        let found = self.wanted.iter().find(by_key).or_else(|| self.wanted.iter().find(is_named));
+        found.ok_or_else(|| {
+            let message = format!("`{given}` is not a package of this project");
+            Failure::usage(message, "list them with `opal plugin list`")
+        })
+    }
+
+    /// The text of `opal.mod` with one more package.
+    pub(super) fn with(&self, one: &Installed) -> Result<String, Failure> {
+        let Wanted { key, alias, .. } = &one.wanted;
+        let line = match alias {
+            Some(alias) => {
+                format!("\"{key}\" = {{ version = \"{}\", as = \"{alias}\" }}", one.version())
+            }
+            None => format!("\"{key}\" = \"{}\"", one.version()),
+        };
+        let mut lines: Vec<&str> = self.text.lines().collect();
+        match lines.iter().position(|line| line.trim() == "[plugins]") {
+            Some(at) => lines.insert(at + 1, &line),
+            None => {
+                if !lines.is_empty() {
+                    lines.push("");
+                }
+                lines.extend(["[plugins]", &line]);
+            }
+        }
+        self.changed(lines.join("\n") + "\n", |left| left.iter().any(|it| it.key == *key))
+    }
+
+    /// The text of `opal.mod` without a package.
+    pub(super) fn without(&self, key: &str) -> Result<String, Failure> {
+        let is_it = |line: &str| {
+            let line = line.trim_start();
+            let name = line.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+            name.is_some_and(|(name, rest)| name == key && rest.trim_start().starts_with('='))
+        };
+        let lines: Vec<&str> = self.text.lines().filter(|line| !is_it(line)).collect();
+        self.changed(lines.join("\n") + "\n", |left| left.iter().all(|it| it.key != key))
+    }
+
+    /// A text is written only where it says what it should.
+    fn changed(&self, text: String, holds: impl Fn(&[Wanted]) -> bool) -> Result<String, Failure> {
+        match wanted(&text) {
+            Ok(found) if holds(&found) => Ok(text),
+            _ => {
+                let lines = LineIndex::new(&self.text).lines();
+                let message = format!("opal.mod ({lines} lines) cannot be changed here");
+                let help = "change `[plugins]` by hand, then run `opal plugin install`";
+                Err(Failure::new(Exit::Configuration, message, help))
+            }
+        }
+    }
+}

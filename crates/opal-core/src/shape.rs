@@ -1,0 +1,361 @@
+//! What a manifest says about a value beyond its [`Type`]: bounds, formats, known fields.
+//!
+//! A shape describes a value completely; the type of a parameter follows from it. What is not known yet
+//! gets the benefit of the doubt, as with types.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use crate::code::Code;
+use crate::parameter::{Known, Mismatch, matches};
+use crate::types::{Choices, Field, Type, TypeRef};
+
+#[derive(Debug)]
+pub struct Shape {
+    pub kind: ShapeKind,
+    /// Whether nothing may be there too.
+    pub nullable: bool,
+    /// A secret: a handle where it is given, a secret where it is returned.
+    pub secret: bool,
+    pub docs: &'static str,
+}
+
+#[derive(Debug)]
+pub enum ShapeKind {
+    Text {
+        pattern: Option<&'static str>,
+        characters: (u64, u64),
+        format: Option<Format>,
+    },
+    /// A closed set; of some there is something to say instead.
+    Choice {
+        choices: &'static [&'static str],
+        deprecated: &'static [(&'static str, &'static str)],
+    },
+    Int {
+        low: i64,
+        high: i64,
+    },
+    Number {
+        low: f64,
+        high: f64,
+    },
+    Bool,
+    Duration,
+    List(&'static Shape),
+    Map(&'static Shape),
+    Fields(&'static [ShapeField]),
+    /// Fields that depend on the text of one of them.
+    Union {
+        tag: &'static str,
+        cases: &'static [(&'static str, &'static [ShapeField])],
+    },
+}
+
+#[derive(Debug)]
+pub struct ShapeField {
+    pub name: &'static str,
+    pub required: bool,
+    pub shape: Shape,
+}
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Uri,
+    Hostname,
+    Ipv4,
+    Ipv6,
+    Cidr,
+    DateTime,
+    Semver,
+}
+
+impl Format {
+    pub const ALL: [Self; 7] = [
+        Self::Uri,
+        Self::Hostname,
+        Self::Ipv4,
+        Self::Ipv6,
+        Self::Cidr,
+        Self::DateTime,
+        Self::Semver,
+    ];
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uri => "uri",
+            Self::Hostname => "hostname",
+            Self::Ipv4 => "ipv4",
+            Self::Ipv6 => "ipv6",
+            Self::Cidr => "cidr",
+            Self::DateTime => "date-time",
+            Self::Semver => "semver",
+        }
+    }
+
+    #[must_use]
+    pub fn holds(self, text: &str) -> bool {
+        match self {
+            Self::Uri => matches(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+", text),
+            Self::Hostname => {
+                let label = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*";
+                text.len() <= 253 && matches(label, text)
+            }
+            Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
+            Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
+            Self::Cidr => text.split_once('/').is_some_and(|(address, bits)| {
+                let bits = bits.parse::<u8>().ok().filter(|it| it.to_string() == bits);
+                let most = match (address.parse::<Ipv4Addr>(), address.parse::<Ipv6Addr>()) {
+                    (Ok(_), _) => 32,
+                    (_, Ok(_)) => 128,
+                    _ => return false,
+                };
+                bits.is_some_and(|bits| bits <= most)
+            }),
+            Self::DateTime => text.parse::<jiff::Timestamp>().is_ok(),
+            Self::Semver => matches(
+                r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?",
+                text,
+            ),
+        }
+    }
+}
+
+impl Shape {
+    /// The type of what has this shape.
+    #[must_use]
+    pub fn type_of(&self) -> Type {
+        match &self.kind {
+            _ if self.nullable => Type::Any,
+            ShapeKind::Text { .. } => Type::String,
+            ShapeKind::Choice { choices, .. } => Type::OneOf(Choices::Static(choices)),
+            ShapeKind::Int { .. } => Type::Int,
+            ShapeKind::Number { .. } => Type::Float,
+            ShapeKind::Bool => Type::Bool,
+            ShapeKind::Duration => Type::Duration,
+            ShapeKind::List(element) => Type::array(element.type_of()),
+            ShapeKind::Map(element) => {
+                Type::Map(TypeRef::Shared(std::sync::Arc::new(element.type_of())))
+            }
+            ShapeKind::Fields(_) | ShapeKind::Union { .. } => {
+                Type::Map(TypeRef::Static(&Type::Any))
+            }
+        }
+    }
+
+    /// The same for what is returned: the fields that are known can be named.
+    #[must_use]
+    pub fn result_type(&self) -> Type {
+        match &self.kind {
+            ShapeKind::Fields(fields) if !self.nullable => {
+                let field = |it: &'static ShapeField| Field {
+                    name: it.name,
+                    ty: if it.required { it.shape.result_type() } else { Type::Any },
+                    docs: it.shape.docs,
+                };
+                Type::Object(Box::leak(fields.iter().map(field).collect()))
+            }
+            _ => self.type_of(),
+        }
+    }
+
+    /// Whether any part of it is a secret.
+    #[must_use]
+    pub fn holds_secret(&self) -> bool {
+        let any = |fields: &[ShapeField]| fields.iter().any(|field| field.shape.holds_secret());
+        self.secret
+            || match &self.kind {
+                ShapeKind::List(element) | ShapeKind::Map(element) => element.holds_secret(),
+                ShapeKind::Fields(fields) => any(fields),
+                ShapeKind::Union { cases, .. } => cases.iter().any(|(_, fields)| any(fields)),
+                _ => false,
+            }
+    }
+
+    /// Whether a value has this shape.
+    ///
+    /// # Errors
+    /// The first rule that it breaks, with the place inside the value.
+    pub fn check(&self, value: &dyn Known) -> Result<(), Mismatch> {
+        self.check_at(value, "")
+    }
+
+    fn check_at(&self, value: &dyn Known, place: &str) -> Result<(), Mismatch> {
+        let given = value.type_of();
+        if given == Type::Any || (self.nullable && given == Type::Null) {
+            return Ok(());
+        }
+        let broken = |code, why: String| Mismatch::Shape { place: place.to_owned(), code, why };
+        let ty = self.plain_type();
+        if !ty.accepts(&given) {
+            let why = format!("expects {}, got {}", ty.with_article(), given.with_article());
+            return Err(broken(Code::WrongType, why));
+        }
+        match &self.kind {
+            ShapeKind::Text { pattern, characters, format } => match value.as_text() {
+                Some(text) => check_text(text, *pattern, *characters, *format)
+                    .map_err(|(code, why)| broken(code, why)),
+                None => Ok(()),
+            },
+            ShapeKind::Choice { choices, .. } => match value.as_text() {
+                Some(text) if !choices.contains(&text) => Err(broken(
+                    Code::NotAChoice,
+                    crate::parameter::expected(choices.iter().copied()),
+                )),
+                _ => Ok(()),
+            },
+            ShapeKind::Int { low, high } => match value.as_int() {
+                Some(given) if !(low..=high).contains(&&given) => {
+                    Err(broken(Code::OutOfRange, format!("must be between {low} and {high}")))
+                }
+                _ => Ok(()),
+            },
+            ShapeKind::Number { low, high } => match value.as_float() {
+                Some(given) if !(*low..=*high).contains(&given) => {
+                    Err(broken(Code::OutOfRange, format!("must be between {low} and {high}")))
+                }
+                _ => Ok(()),
+            },
+            ShapeKind::Bool | ShapeKind::Duration => Ok(()),
+            ShapeKind::List(element) | ShapeKind::Map(element) => value
+                .parts()
+                .into_iter()
+                .flatten()
+                .try_for_each(|(name, part)| element.check_at(part, &format!("{place}.{name}"))),
+            ShapeKind::Fields(fields) => check_fields(fields, None, value, place),
+            ShapeKind::Union { tag, cases } => {
+                let Some(parts) = value.parts() else { return Ok(()) };
+                let case = parts.iter().find(|(name, _)| name == tag);
+                let Some((_, case)) = case else {
+                    return Err(broken(Code::MissingArgument, format!("needs the field `{tag}`")));
+                };
+                let Some(text) = case.as_text() else { return Ok(()) };
+                match cases.iter().find(|(name, _)| *name == text) {
+                    Some((_, fields)) => check_fields(fields, Some(tag), value, place),
+                    None => {
+                        let place = format!("{place}.{tag}");
+                        let why = crate::parameter::expected(cases.iter().map(|(name, _)| *name));
+                        Err(Mismatch::Shape { place, code: Code::NotAChoice, why })
+                    }
+                }
+            }
+        }
+    }
+
+    /// All of it but the texts for people, for the hash of what a decorator promises.
+    pub(crate) fn canonical(&self, out: &mut String) {
+        use std::fmt::Write as _;
+        out.push_str(if self.nullable { "nullable " } else { "" });
+        out.push_str(if self.secret { "secret " } else { "" });
+        let _ = match &self.kind {
+            ShapeKind::Text { pattern, characters: (least, most), format } => {
+                let format = format.map(Format::name);
+                write!(out, "text({pattern:?},{least},{most},{format:?})")
+            }
+            ShapeKind::Choice { choices, .. } => write!(out, "choice({choices:?})"),
+            ShapeKind::Int { low, high } => write!(out, "int({low},{high})"),
+            ShapeKind::Number { low, high } => write!(out, "number({low:?},{high:?})"),
+            ShapeKind::Bool => write!(out, "bool"),
+            ShapeKind::Duration => write!(out, "duration"),
+            ShapeKind::List(element) | ShapeKind::Map(element) => {
+                out.push_str(if matches!(self.kind, ShapeKind::List(_)) {
+                    "list("
+                } else {
+                    "map("
+                });
+                element.canonical(out);
+                write!(out, ")")
+            }
+            ShapeKind::Fields(fields) => {
+                canonical_fields(fields, out);
+                Ok(())
+            }
+            ShapeKind::Union { tag, cases } => {
+                let _ = write!(out, "union({tag:?}");
+                for (case, fields) in *cases {
+                    let _ = write!(out, ",{case:?}");
+                    canonical_fields(fields, out);
+                }
+                write!(out, ")")
+            }
+        };
+    }
+
+    fn plain_type(&self) -> Type {
+        match &self.kind {
+            ShapeKind::List(_) => Type::array(Type::Any),
+            ShapeKind::Map(_) | ShapeKind::Fields(_) | ShapeKind::Union { .. } => {
+                Type::Map(TypeRef::Static(&Type::Any))
+            }
+            ShapeKind::Choice { .. } | ShapeKind::Text { .. } => Type::String,
+            ShapeKind::Int { .. } => Type::Int,
+            ShapeKind::Number { .. } => Type::Float,
+            ShapeKind::Bool => Type::Bool,
+            ShapeKind::Duration => Type::Duration,
+        }
+    }
+}
+
+fn check_text(
+    text: &str,
+    pattern: Option<&'static str>,
+    (least, most): (u64, u64),
+    format: Option<Format>,
+) -> Result<(), (Code, String)> {
+    let length = text.chars().count() as u64;
+    if !(least..=most).contains(&length) {
+        let why = match most {
+            u64::MAX => format!("must have at least {least} characters"),
+            _ => format!("must have between {least} and {most} characters"),
+        };
+        return Err((Code::OutOfRange, why));
+    }
+    if let Some(pattern) = pattern.filter(|pattern| !matches(pattern, text)) {
+        return Err((Code::PatternMismatch, format!("must match `{pattern}`")));
+    }
+    match format.filter(|format| !format.holds(text)) {
+        Some(format) => Err((Code::PatternMismatch, format!("must be a valid {}", format.name()))),
+        None => Ok(()),
+    }
+}
+
+fn canonical_fields(fields: &[ShapeField], out: &mut String) {
+    use std::fmt::Write as _;
+    out.push('{');
+    for field in fields {
+        let _ = write!(out, "{:?}{}:", field.name, if field.required { "!" } else { "" });
+        field.shape.canonical(out);
+        out.push(',');
+    }
+    out.push('}');
+}
+
+fn check_fields(
+    fields: &[ShapeField],
+    tag: Option<&str>,
+    value: &dyn Known,
+    place: &str,
+) -> Result<(), Mismatch> {
+    let Some(parts) = value.parts() else { return Ok(()) };
+    let broken = |code, why: String| Mismatch::Shape { place: place.to_owned(), code, why };
+    for (name, part) in &parts {
+        match fields.iter().find(|field| field.name == name) {
+            Some(field) => field.shape.check_at(*part, &format!("{place}.{name}"))?,
+            None if tag == Some(name) => {}
+            None => {
+                let known = crate::parameter::expected(fields.iter().map(|field| field.name));
+                let why = format!("has no field `{name}`; {known}");
+                return Err(broken(Code::UnknownArgument, why));
+            }
+        }
+    }
+    let missing =
+        fields.iter().find(|it| it.required && !parts.iter().any(|(name, _)| name == it.name));
+    match missing {
+        Some(field) => {
+            Err(broken(Code::MissingArgument, format!("needs the field `{}`", field.name)))
+        }
+        None => Ok(()),
+    }
+}

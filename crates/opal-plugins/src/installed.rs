@@ -1,0 +1,329 @@
+//! The packages of a project, read and checked against each other, and their decorators.
+//!
+//! | what | where |
+//! |---|---|
+//! | reading them | [`Installed::all`] |
+//! | the lock | [`Installed::agree`], [`Installed::lock`] |
+//! | the decorators | [`registry`] |
+//! | whether one may be used here | `judge` |
+
+mod error;
+mod judge;
+mod needs;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use opal_core::Registry;
+use opal_core::decorator::{Descriptor, Expansion, Plugin};
+use opal_core::hash::Digest;
+use semver::Version;
+
+use crate::capability::Capability;
+use crate::lock::{Lock, Locked};
+use crate::manifest::{Body, Manifest, is_reserved};
+use crate::package::Package;
+use crate::project::Wanted;
+
+pub use error::LoadError;
+pub use judge::NotAllowed;
+
+/// A package of a project.
+#[derive(Debug)]
+pub struct Installed {
+    pub wanted: Wanted,
+    /// As the user knows it: from where the files of the project are named.
+    pub shown: PathBuf,
+    /// Without symlinks.
+    pub directory: PathBuf,
+    pub checksum: Digest,
+    pub manifest: Manifest,
+    package: Package,
+}
+
+impl Installed {
+    /// The packages that a project wants; `folder` is that of its `opal.mod`, `core` the version of opal.
+    pub fn all(
+        folder: &Path,
+        wanted: Vec<Wanted>,
+        built_in: &Registry,
+        core: &Version,
+    ) -> Result<Vec<Self>, LoadError> {
+        let mut all = Vec::new();
+        for one in wanted {
+            all.push(Self::read(folder, one, built_in, core)?);
+        }
+        needs::check(&all)?;
+        Ok(all)
+    }
+
+    /// One package.
+    pub fn read(
+        folder: &Path,
+        wanted: Wanted,
+        built_in: &Registry,
+        core: &Version,
+    ) -> Result<Self, LoadError> {
+        let key = wanted.key.clone();
+        let shown = folder.join(key.strip_prefix("./").unwrap_or(&key));
+        let Ok(directory) = shown.canonicalize() else { return Err(LoadError::Missing { key }) };
+        let package = Package::read(&directory)
+            .map_err(|why| LoadError::Package { key: key.clone(), why })?;
+        let manifest = Manifest::read(&package, built_in)
+            .map_err(|faulty| LoadError::Manifest { directory: shown.clone(), faulty })?;
+        let name = manifest.description.name.clone();
+        let version = &manifest.description.version;
+        if !wanted.requirement.holds(version) {
+            let message =
+                format!("`{key}` is {name} {version}, and opal.mod wants {}", wanted.requirement);
+            return Err(LoadError::Conflict {
+                message,
+                help: "correct the version in one of them".into(),
+            });
+        }
+        if let Some(least) = manifest.min_core.as_ref().filter(|least| *least > core) {
+            let message = format!("{name} {version} needs opal {least}, and this is opal {core}");
+            return Err(LoadError::Conflict { message, help: "update opal".into() });
+        }
+        if let Some(alias) = wanted.alias.as_ref().filter(|alias| is_reserved(alias, built_in)) {
+            let message =
+                format!("`as = \"{alias}\"` of `{key}`: the built-in decorators use `{alias}`");
+            return Err(LoadError::Conflict { message, help: "choose another segment".into() });
+        }
+        let checksum = package.checksum();
+        Ok(Self { wanted, shown, directory, checksum, manifest, package })
+    }
+
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.manifest.description.name
+    }
+
+    #[must_use]
+    pub fn version(&self) -> &Version {
+        &self.manifest.description.version
+    }
+
+    /// The first segment of its paths in this project.
+    #[must_use]
+    pub fn first_segment(&self) -> &str {
+        self.wanted.alias.as_deref().unwrap_or_else(|| self.manifest.first_segment())
+    }
+
+    /// What a project calls a decorator of it.
+    #[must_use]
+    pub fn path(&self, own: &str) -> String {
+        let rest = own.split_once('.').map_or("", |(_, rest)| rest);
+        format!("{}.{rest}", self.first_segment())
+    }
+
+    /// As contracts and plans say it: `local:./plugins/house`.
+    #[must_use]
+    pub fn source(&self) -> String {
+        format!("local:{}", self.wanted.key)
+    }
+
+    /// `opal`, `wasm` or `native`.
+    #[must_use]
+    pub fn engine(&self) -> &'static str {
+        let description = &self.manifest.description;
+        match (self.manifest.has_code(), &description.wasm) {
+            (false, _) => "opal",
+            (true, Some(_)) => "wasm",
+            (true, None) => "native",
+        }
+    }
+
+    /// What the project and the package leave it.
+    #[must_use]
+    pub fn granted(&self) -> BTreeSet<Capability> {
+        let all = &self.manifest.capabilities;
+        match &self.wanted.allow {
+            Some(allow) => all.intersection(allow).cloned().collect(),
+            None => all.clone(),
+        }
+    }
+
+    fn locked(&self) -> Locked {
+        Locked {
+            name: self.name().to_owned(),
+            version: self.version().clone(),
+            source: format!("local+{}", self.wanted.key),
+            checksum: None,
+            signed_by: None,
+            capabilities: self.granted(),
+            requires: self.manifest.description.dependencies.keys().cloned().collect(),
+        }
+    }
+
+    /// The lock of these packages.
+    #[must_use]
+    pub fn lock(all: &[Self]) -> Lock {
+        let mut packages: Vec<Locked> = all.iter().map(Self::locked).collect();
+        packages.sort_by(|a, b| a.name.cmp(&b.name));
+        Lock { packages }
+    }
+
+    /// Whether a lock says the same as `opal.mod` and the packages.
+    pub fn agree(all: &[Self], lock: Option<&Lock>) -> Result<(), LoadError> {
+        let help = "write it again with `opal plugin install`, and commit it".to_owned();
+        let disagree = |message: String| Err(LoadError::Conflict { message, help: help.clone() });
+        let Some(lock) = lock else {
+            return disagree("`opal.mod` has packages, and there is no `opal.lock`".to_owned());
+        };
+        for one in all {
+            let (name, wanted) = (one.name(), one.locked());
+            let Some(locked) = lock.get(name) else {
+                return disagree(format!("`opal.lock` does not have {name}"));
+            };
+            if locked.version != wanted.version {
+                let (old, new) = (&locked.version, &wanted.version);
+                return disagree(format!("`opal.lock` has {name} {old}, and it is {new}"));
+            }
+            if locked.source != wanted.source {
+                return disagree(format!("`opal.lock` has {name} from `{}`", locked.source));
+            }
+            if let Some(more) = wanted.capabilities.difference(&locked.capabilities).next() {
+                return disagree(format!(
+                    "`opal.lock` does not have the capability `{more}` of {name}"
+                ));
+            }
+        }
+        let is_used = |locked: &&Locked| all.iter().any(|one| one.name() == locked.name);
+        match lock.packages.iter().find(|locked| !is_used(locked)) {
+            Some(more) => {
+                disagree(format!("`opal.lock` has {}, and `opal.mod` does not", more.name))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The decorators of a package, each with the name that the package itself calls it by.
+    fn descriptors(&self) -> Vec<(&'static str, &'static Descriptor, bool)> {
+        let granted = self.granted();
+        let capabilities = granted.iter().map(|it| leak(it.to_string())).collect::<Vec<_>>();
+        let plugin: &'static Plugin = Box::leak(Box::new(Plugin {
+            name: leak(self.name().to_owned()),
+            version: leak(self.version().to_string()),
+            source: leak(self.source()),
+            verification: "none",
+            signed_by: None,
+            checksum: leak(format!("sha256:{}", self.checksum.hex())),
+            engine: self.engine(),
+            capabilities: Box::leak(capabilities.into_boxed_slice()),
+        }));
+        let declared = self.manifest.decorators.iter();
+        let one = |declared: &crate::manifest::Declared| {
+            let expansion = match &declared.body {
+                Body::Code => None,
+                Body::Opal { file, function } => {
+                    Some(self.expansion(plugin, file, function, declared.is_exported))
+                }
+            };
+            let descriptor: &'static Descriptor = Box::leak(Box::new(Descriptor {
+                path: leak(self.path(&declared.path)),
+                plugin: Some(plugin),
+                expansion,
+                ..copy(&declared.descriptor)
+            }));
+            (leak(declared.path.clone()), descriptor, declared.is_exported)
+        };
+        declared.map(one).collect()
+    }
+
+    fn expansion(
+        &self,
+        plugin: &'static Plugin,
+        file: &str,
+        function: &str,
+        is_exported: bool,
+    ) -> &'static Expansion {
+        let bytes = self.package.file(file).unwrap_or_default();
+        // The manifest has read it as text.
+        let text = opal_syntax::source::decode(bytes.to_vec()).unwrap_or_default();
+        Box::leak(Box::new(Expansion {
+            package: plugin.name,
+            file: leak(self.shown.join(file).display().to_string()),
+            text: leak(text),
+            function: leak(function.to_owned()),
+            is_exported,
+        }))
+    }
+}
+
+fn leak(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+/// What a manifest says about a decorator, once more: a process may read a package twice.
+fn copy(from: &Descriptor) -> Descriptor {
+    Descriptor {
+        summary: from.summary,
+        docs: from.docs,
+        params: from.params,
+        returns: from
+            .returns
+            .as_ref()
+            .map(|it| opal_core::decorator::Returns { version: it.version, ty: it.ty.clone() }),
+        block: from.block,
+        effect: from.effect,
+        cost: from.cost,
+        exposure: from.exposure,
+        reads: from.reads,
+        writes: from.writes,
+        boundary: from.boundary,
+        resource: from.resource.as_ref().map(|it| opal_core::decorator::Resource {
+            yaml: it.yaml,
+            key: it.key,
+            verify: it.verify,
+        }),
+        capabilities: from.capabilities,
+        resolver: from.resolver,
+        action: from.action,
+        sink: from.sink,
+        examples: from.examples,
+        ..Descriptor::BASE
+    }
+}
+
+/// All decorators together: the built-in ones and those of the packages. The files of a package see its own
+/// and those of the packages that it needs, under the names that these have there.
+pub fn registry(
+    built_in: &[&'static Descriptor],
+    all: &[Installed],
+) -> Result<Registry, LoadError> {
+    let mut entries: Vec<(&'static str, &'static Descriptor)> =
+        built_in.iter().map(|descriptor| (descriptor.path, *descriptor)).collect();
+    let described: Vec<_> = all.iter().map(Installed::descriptors).collect();
+    for decorators in &described {
+        let exported = decorators.iter().filter(|(_, _, is_exported)| *is_exported);
+        entries.extend(exported.map(|(_, descriptor, _)| (descriptor.path, *descriptor)));
+    }
+    let twice = |path: &str| {
+        let owners = all.iter().filter(|one| path.split('.').next() == Some(one.first_segment()));
+        let owners: Vec<&str> = owners.map(|one| one.wanted.key.as_str()).collect();
+        LoadError::Conflict {
+            message: format!("`@{path}` is exported twice: by {}", owners.join(" and ")),
+            help: "give one of them another first segment: `as = \"NAME\"`".to_owned(),
+        }
+    };
+    let top = Registry::named(entries).map_err(|taken| twice(taken.0))?;
+    let mut packages = Vec::new();
+    for (one, own) in all.iter().zip(&described) {
+        let mut seen: Vec<(&'static str, &'static Descriptor)> =
+            built_in.iter().map(|descriptor| (descriptor.path, *descriptor)).collect();
+        seen.extend(own.iter().map(|(name, descriptor, _)| (*name, *descriptor)));
+        for (other, decorators) in all.iter().zip(&described) {
+            if one.manifest.description.dependencies.contains_key(other.name()) {
+                let exported = decorators.iter().filter(|(_, _, is_exported)| *is_exported);
+                seen.extend(exported.map(|(name, descriptor, _)| (*name, *descriptor)));
+            }
+        }
+        let seen = Registry::named(seen).map_err(|taken| LoadError::Conflict {
+            message: format!("{} and a package that it needs both have `@{}`", one.name(), taken.0),
+            help: "let their paths begin with different segments".to_owned(),
+        })?;
+        packages.push((leak(one.name().to_owned()), seen));
+    }
+    Ok(top.with_packages(packages))
+}

@@ -1,0 +1,34 @@
+//! Why the packages of a project cannot be used.
+
+use std::path::PathBuf;
+
+use crate::error::PackageError;
+use crate::lock::LockError;
+use crate::manifest::Faulty;
+use crate::project::ModError;
+
+/// Why the packages of a project cannot be used.
+#[derive(Debug)]
+pub enum LoadError {
+    Mod(ModError),
+    /// `opal.lock` cannot be read.
+    Lock(LockError),
+    /// The directory is not there.
+    Missing {
+        key: String,
+    },
+    Package {
+        key: String,
+        why: PackageError,
+    },
+    /// What its manifests say is wrong; with the directory as the user knows it.
+    Manifest {
+        directory: PathBuf,
+        faulty: Vec<Faulty>,
+    },
+    /// Files of the project, or packages, contradict each other.
+    Conflict {
+        message: String,
+        help: String,
+    },
+}

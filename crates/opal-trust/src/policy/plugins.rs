@@ -1,0 +1,122 @@
+//! Which packages of decorators may be used: `[plugins]` of a policy.
+
+use std::collections::BTreeSet;
+
+use toml_edit::{Item, TableLike};
+
+use super::error::{PolicyError, Setting};
+use super::file::Reader;
+
+const KEYS: [&str; 7] =
+    ["verification", "sources", "publishers", "native", "shell", "registries", "deny"];
+
+/// What the executing side allows. The default allows what people accepted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PluginRules {
+    /// `verification = "passed"`.
+    pub requires_verification: bool,
+    /// `local`, `local:./plugins/house`, `registry:HOST`: all others are refused.
+    pub sources: Option<BTreeSet<String>>,
+    /// Whose packages may be used.
+    pub publishers: Option<BTreeSet<String>>,
+    pub native: Native,
+    /// `shell = "refuse"`.
+    pub refuses_shell: bool,
+    /// The registry of a namespace, which a project cannot change.
+    pub registries: Vec<(String, String)>,
+    /// A name, `NAME@VERSION`, a checksum or a key.
+    pub deny: BTreeSet<String>,
+}
+
+/// How native code may run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Native {
+    Unconfined,
+    #[default]
+    Confined,
+    Refuse,
+}
+
+impl PluginRules {
+    /// Both at once: the strictest win, and `unconfined` needs both to say so.
+    pub(super) fn merge(self, other: Self) -> Self {
+        let both = |one: Option<BTreeSet<String>>, two: Option<BTreeSet<String>>| match (one, two) {
+            (Some(one), Some(two)) => Some(one.intersection(&two).cloned().collect()),
+            (one, two) => one.or(two),
+        };
+        let mut registries = self.registries;
+        for (name, address) in other.registries {
+            if !registries.iter().any(|(known, _)| *known == name) {
+                registries.push((name, address));
+            }
+        }
+        Self {
+            requires_verification: self.requires_verification || other.requires_verification,
+            sources: both(self.sources, other.sources),
+            publishers: both(self.publishers, other.publishers),
+            native: self.native.max(other.native),
+            refuses_shell: self.refuses_shell || other.refuses_shell,
+            registries,
+            deny: self.deny.into_iter().chain(other.deny).collect(),
+        }
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn plugins(&self, item: &Item) -> Result<PluginRules, PolicyError> {
+        let table = item.as_table_like().ok_or_else(|| self.wrong(item, Setting::Plugins))?;
+        let mut rules = PluginRules::default();
+        for (name, item) in table.iter() {
+            match name {
+                "verification" => {
+                    let of = [("passed", true), ("any", false)];
+                    rules.requires_verification = self.one_of(item, &of, Setting::Verification)?;
+                }
+                "sources" => rules.sources = Some(self.texts(item, Setting::Sources)?),
+                "publishers" => rules.publishers = Some(self.texts(item, Setting::Publishers)?),
+                "native" => {
+                    let of = [
+                        ("refuse", Native::Refuse),
+                        ("confined", Native::Confined),
+                        ("unconfined", Native::Unconfined),
+                    ];
+                    rules.native = self.one_of(item, &of, Setting::Native)?;
+                }
+                "shell" => {
+                    let of = [("refuse", true), ("accepted", false)];
+                    rules.refuses_shell = self.one_of(item, &of, Setting::Shell)?;
+                }
+                "registries" => rules.registries = self.registries(item)?,
+                "deny" => rules.deny = self.texts(item, Setting::Deny)?,
+                other => return Err(self.unknown(table, other, &KEYS)),
+            }
+        }
+        Ok(rules)
+    }
+
+    fn one_of<T: Copy>(
+        &self,
+        item: &Item,
+        of: &[(&str, T)],
+        setting: Setting,
+    ) -> Result<T, PolicyError> {
+        let given = item.as_str();
+        let found = of.iter().find(|(name, _)| Some(*name) == given).map(|(_, value)| *value);
+        found.ok_or_else(|| self.wrong(item, setting))
+    }
+
+    fn texts(&self, item: &Item, setting: Setting) -> Result<BTreeSet<String>, PolicyError> {
+        let wrong = || self.wrong(item, setting);
+        let list = item.as_array().ok_or_else(wrong)?;
+        list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
+    }
+
+    fn registries(&self, item: &Item) -> Result<Vec<(String, String)>, PolicyError> {
+        let wrong = || self.wrong(item, Setting::Registries);
+        let table: &dyn TableLike = item.as_table_like().ok_or_else(wrong)?;
+        let one = |(name, item): (&str, &Item)| {
+            Ok((name.to_owned(), item.as_str().ok_or_else(wrong)?.to_owned()))
+        };
+        table.iter().map(one).collect()
+    }
+}
