@@ -56,8 +56,9 @@ fn what_a_target_captures_is_hidden_there_and_shown_elsewhere() {
                  echo captured-0 captured-1 .\n        printf '%s\\n' @let.V.stdout\n";
     let Some(opal) = local(2, block, ", max_concurrency=1") else { return };
     let ran = opal.call(&["task"]);
+    // The line end of what was printed is seen, and that of `printf`.
     let lines: Vec<&str> = ran.code(0).stdout.lines().collect();
-    let [first, own, second, own_2] = lines[..] else { panic!("{lines:?}") };
+    let [first, own, "", second, own_2, ""] = lines[..] else { panic!("{lines:?}") };
     assert!(!first.contains("captured-0") && first.ends_with(" captured-1 ."), "{lines:?}");
     assert!(second.starts_with("captured-0 ") && !second.contains("captured-1"), "{lines:?}");
     assert!(![own, own_2].concat().contains("captured"), "{lines:?}");
