@@ -20,7 +20,7 @@ use opal_vault::root::Root;
 
 use crate::failure::{Exit, Failure};
 use crate::planning::project_file;
-use crate::rules;
+use crate::{helpers, rules};
 
 /// Bytes of an `opal.mod` or an `opal.lock`.
 const MOST_BYTES: u64 = 256 * 1024;
@@ -136,6 +136,8 @@ impl Decorators {
         for one in used {
             one.judge(&policy.plugins, accepted).map_err(|why| not_allowed(one, &why))?;
         }
+        // Only from here on the code of packages can run at all.
+        helpers::run_packages(root);
         Ok(())
     }
 

@@ -6,6 +6,10 @@ use opal_core::pages::Pages;
 use opal_core::schema::Schemas;
 use opal_core::template;
 use opal_helper::{Extra, Unusable};
+use opal_plugins::adapt::{RUNTIME, Runtime};
+use opal_plugins::client::Hosts;
+use opal_plugins::client::compiled::Cache;
+use opal_vault::root::Root;
 
 use crate::failure::{Exit, Failure};
 
@@ -30,6 +34,15 @@ pub(crate) fn schemas() -> &'static Arc<dyn Schemas> {
 /// Has templates rendered by the helper.
 pub(crate) fn render_templates() {
     template::render_by(extra());
+}
+
+/// Has the code of packages run by the plugin helper. Nothing is started before it is called.
+pub(crate) fn run_packages(root: Option<&Root>) {
+    RUNTIME.get_or_init(|| Runtime {
+        cache: Cache::new(root.cloned()),
+        hosts: Hosts::default(),
+        web: extra(),
+    });
 }
 
 /// What a command ended with; one that could not go on without a helper has the exit code for that. The

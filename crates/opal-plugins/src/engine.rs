@@ -1,4 +1,4 @@
-//! What answers for the code of a package where no helper runs it: it says so, and does nothing.
+//! What answers for native code, targets and redirections of packages: it says that nothing runs them.
 
 use opal_core::Data;
 use opal_core::action::{Action, Halt, Pending, Sink, Stage};
@@ -17,8 +17,8 @@ pub(crate) static UNWIRED: Unwired = Unwired;
 fn trouble() -> Trouble {
     Trouble::new(
         TroubleKind::Unreachable,
-        "this build of opal does not run the code of packages",
-        "use decorators that the package has in `decorators/*.opl`, or a build with the plugin helper",
+        "this version of opal does not run native code, targets and redirections of packages",
+        "use decorators in WebAssembly, or those that the package has in `decorators/*.opl`",
     )
 }
 

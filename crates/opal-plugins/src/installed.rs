@@ -6,10 +6,12 @@
 //! | the lock | [`Installed::agree`], [`Installed::lock`] |
 //! | the decorators | [`registry`] |
 //! | whether one may be used here | `judge` |
+//! | what its code does | `wire` |
 
 mod error;
 mod judge;
 mod needs;
+mod wire;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -213,6 +215,7 @@ impl Installed {
             capabilities: Box::leak(capabilities.into_boxed_slice()),
         }));
         let declared = self.manifest.decorators.iter();
+        let code = wire::code(self);
         let one = |declared: &crate::manifest::Declared| {
             let expansion = match &declared.body {
                 Body::Code => None,
@@ -220,12 +223,17 @@ impl Installed {
                     Some(self.expansion(plugin, file, function, declared.is_exported))
                 }
             };
-            let descriptor: &'static Descriptor = Box::leak(Box::new(Descriptor {
+            let described = Descriptor {
                 path: leak(self.path(&declared.path)),
                 plugin: Some(plugin),
                 expansion,
                 ..copy(&declared.descriptor)
-            }));
+            };
+            let described = match (&declared.body, code) {
+                (Body::Code, Some(code)) => wire::wire(described, declared, code),
+                _ => described,
+            };
+            let descriptor: &'static Descriptor = Box::leak(Box::new(described));
             (leak(declared.path.clone()), descriptor, declared.is_exported)
         };
         declared.map(one).collect()

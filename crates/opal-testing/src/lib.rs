@@ -16,6 +16,7 @@
 //! | a real SSH server, accounts to log in to, containers | [`sshd`], [`account`], [`podman`], [`docker`] |
 //! | a network that fails | [`proxy`]; one of the system that loses packets: [`network`] |
 //! | real servers of databases | [`databases`] |
+//! | a plugin in WASM | [`guest`] |
 //! | what a test needs that not every machine has | [`needs`] |
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
@@ -26,6 +27,7 @@ pub mod conformance;
 pub mod databases;
 pub mod docker;
 pub mod expect;
+pub mod guest;
 mod logged;
 mod memory;
 pub mod needs;

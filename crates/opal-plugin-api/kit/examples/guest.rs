@@ -11,13 +11,21 @@ use opal_plugin::{
 
 struct Plugin;
 
+/// What a decorator is about: its subject, or its argument of that name.
+fn subject(call: &Call) -> String {
+    call.subject.clone().unwrap_or_else(|| {
+        let found = call.args.split_once("\"subject\":\"");
+        found.map_or("", |(_, rest)| rest.split('"').next().unwrap_or_default()).to_owned()
+    })
+}
+
 unsafe extern "C" {
     fn getentropy(bytes: *mut u8, count: usize) -> i32;
 }
 
 impl values::Guest for Plugin {
     fn resolve(call: Call, probe: Probe) -> Result<String, Error> {
-        let subject = call.subject.clone().unwrap_or_default();
+        let subject = subject(&call);
         match call.decorator.as_str() {
             "guest.echo" => Ok(call.args),
             "guest.subject" => Ok(format!("{subject:?}")),
@@ -90,7 +98,7 @@ impl values::Guest for Plugin {
 /// A file with a content: `path` is the subject, the content is the text.
 impl states::Guest for Plugin {
     fn verify(call: Call, probe: Probe) -> Result<Finding, Error> {
-        let path = call.subject.unwrap_or_default();
+        let path = subject(&call);
         let (status, message) = match probe.read(&path) {
             Ok(bytes) if Some(bytes.as_slice()) == call.text.as_deref().map(str::as_bytes) => {
                 (Status::Satisfied, "has this content")
@@ -106,7 +114,7 @@ impl states::Guest for Plugin {
 
 impl action::Guest for Plugin {
     fn act(call: Call, _: Probe, stage: Stage) -> Result<Acted, Error> {
-        let path = call.subject.unwrap_or_default();
+        let path = subject(&call);
         if call.decorator == "guest.run" {
             let args = path.split(' ').skip(1).map(str::to_owned).collect();
             let program = path.split(' ').next().unwrap_or_default().to_owned();
@@ -123,7 +131,7 @@ impl action::Guest for Plugin {
 
 impl wrappers::Guest for Plugin {
     fn begin(call: Call, _: Probe, stage: Stage) -> Result<Opened, Error> {
-        let token = call.subject.unwrap_or_default();
+        let token = subject(&call);
         stage.keep(&token)?;
         Ok(Opened { token, env: vec![("GUEST".to_owned(), "opened".to_owned())] })
     }

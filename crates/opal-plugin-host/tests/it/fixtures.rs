@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 use opal_core::data::Secret;
@@ -19,26 +18,7 @@ pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_opal-plugin-host"))
 }
 
-/// The guest in Rust, built once with the kit for authors.
-pub(crate) fn guest() -> &'static [u8] {
-    static GUEST: OnceLock<Vec<u8>> = OnceLock::new();
-    GUEST.get_or_init(|| {
-        let kit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../opal-plugin-api/kit");
-        let target = program().parent().unwrap().join("../guests");
-        let args = ["build", "--quiet", "--locked", "--release", "--example", "guest"];
-        let built = Command::new(env!("CARGO"))
-            .args(args)
-            .args(["--target", "wasm32-wasip2", "--target-dir"])
-            .arg(&target)
-            .current_dir(kit)
-            // The flags of the tests are for this machine.
-            .env_remove("RUSTFLAGS")
-            .env_remove("CARGO_ENCODED_RUSTFLAGS")
-            .status();
-        assert!(built.unwrap().success(), "`rustup target add wasm32-wasip2` installs the target");
-        std::fs::read(target.join("wasm32-wasip2/release/examples/guest.wasm")).unwrap()
-    })
-}
+pub(crate) use opal_testing::guest::wasm as guest;
 
 /// A component, compiled by the helper.
 pub(crate) fn compile(wasm: &[u8]) -> Result<(File, Vec<String>), Refusal> {

@@ -35,21 +35,20 @@ impl Adapter {
             let begun = self.call::<Opened>(Function::Begin, &invocation, &mut acting);
             (begun, acting.kept.take(), acting.halt.take())
         };
-        let opened = match (begun, halt) {
-            (_, Some(halt)) => Err(halt),
-            (Err(failure), None) => Err(Self::halt(stage, &failure)),
-            (Ok((opened, log)), None) => Self::printed(stage, log)
-                .and_then(|()| self.environment(&opened, stage))
-                .map(|environment| (Some(opened.token), environment)),
-        };
-        // What was announced may exist, also where `begin` failed afterwards.
-        let (token, result) = match opened {
-            Ok((token, environment)) => {
-                let under = Conditions { environment, ..Conditions::default() };
-                (token, stage.block(&under))
+        let (token, opened) = match (begun, halt) {
+            // What was announced may exist, also where `begin` failed afterwards.
+            (Err(failure), None) => (kept, Err(Self::halt(stage, &failure))),
+            (Err(_), Some(halt)) => (kept, Err(halt)),
+            (Ok((opened, _)), Some(halt)) => (Some(opened.token), Err(halt)),
+            (Ok((opened, log)), None) => {
+                let printed = Self::printed(stage, log);
+                let environment = printed.and_then(|()| self.environment(&opened, stage));
+                (Some(opened.token), environment)
             }
-            Err(halt) => (kept, Err(halt)),
         };
+        let result = opened.and_then(|environment| {
+            stage.block(&Conditions { environment, ..Conditions::default() })
+        });
         let Some(token) = token else { return result };
         let closed = self.close(&invocation, &handles, &token, outcome(&result), stage);
         match (result, closed) {

@@ -69,7 +69,10 @@ impl CallFailure {
         };
         match &self.why {
             Why::Unusable(unusable) => {
-                let kind = TroubleKind::Failed;
+                let kind = match unusable.is_unsafe() {
+                    true => TroubleKind::Denied,
+                    false => TroubleKind::Unreachable,
+                };
                 Trouble {
                     kind,
                     message: named(unusable.to_string()),

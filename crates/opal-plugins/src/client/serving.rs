@@ -201,9 +201,9 @@ impl Checked {
             [ScriptPart::Text(" ".to_owned()), ScriptPart::Data(Data::Text(word.clone()), place)]
         };
         let mut parts = Vec::new();
-        if self.hides_agent {
-            parts.push(ScriptPart::Text("unset SSH_AUTH_SOCK; ".to_owned()));
-        }
+        // In a shell of its own: what is unset here stays set elsewhere.
+        let unset = if self.hides_agent { "(unset SSH_AUTH_SOCK; " } else { "(" };
+        parts.push(ScriptPart::Text(unset.to_owned()));
         let is_silent = self.stdin.expose().is_empty();
         if !is_silent {
             parts.push(ScriptPart::Text("printf %s".to_owned()));
@@ -211,9 +211,7 @@ impl Checked {
             parts.push(ScriptPart::Text(" |".to_owned()));
         }
         parts.extend(self.words.iter().flat_map(word));
-        if is_silent {
-            parts.push(ScriptPart::Text(" </dev/null".to_owned()));
-        }
+        parts.push(ScriptPart::Text(if is_silent { " </dev/null)" } else { ")" }.to_owned()));
         parts
     }
 }

@@ -1,0 +1,71 @@
+//! The code of a package, as what its decorators do.
+
+use std::collections::BTreeSet;
+
+use opal_core::decorator::{Block, Descriptor, Resource};
+
+use super::Installed;
+use crate::adapt::{Adapter, Code};
+use crate::manifest::{Body, Declared};
+
+/// The component of a package; none where it has no decorator in WASM.
+pub(super) fn code(one: &Installed) -> Option<&'static Code> {
+    if one.engine() != "wasm" {
+        return None;
+    }
+    let wasm = one.manifest.description.wasm.as_ref()?;
+    let wasm = one.package.file(wasm)?.to_vec();
+    let exports = exports(&one.manifest.decorators).into_iter().map(str::to_owned).collect();
+    Some(Box::leak(Box::new(Code {
+        capabilities: one.granted().into_iter().collect(),
+        ..Code::new(one.name(), &one.version().to_string(), wasm, exports)
+    })))
+}
+
+/// What a component must export so that these decorators can do what they declare.
+fn exports(declared: &[Declared]) -> BTreeSet<&'static str> {
+    let mut all = BTreeSet::new();
+    for one in declared.iter().filter(|one| matches!(one.body, Body::Code)) {
+        let it = &one.descriptor;
+        let has_block = matches!(it.block, Block::Optional | Block::Required);
+        let parts = [
+            (it.is_value(), "value"),
+            (it.resource.is_some(), "state"),
+            (it.is_action() && (it.resource.is_some() || !has_block), "action"),
+            (it.is_action() && has_block && one.attempts.is_none(), "wrapper"),
+            (has_block && one.attempts.is_some(), "policy"),
+            (it.boundary.is_some(), "boundary"),
+            (it.reads, "source"),
+            (it.writes, "sink"),
+        ];
+        all.extend(parts.into_iter().filter_map(|(has, name)| has.then_some(name)));
+    }
+    all
+}
+
+/// The descriptor of a decorator whose code this is. Targets and redirections are not here yet: they keep
+/// what says so.
+pub(super) fn wire(descriptor: Descriptor, declared: &Declared, code: &'static Code) -> Descriptor {
+    let secrets = descriptor.params.iter();
+    let secrets = secrets.filter(|param| param.shape.is_some_and(|shape| shape.secret));
+    let adapter: &'static Adapter = Box::leak(Box::new(Adapter {
+        code,
+        decorator: declared.path.clone(),
+        secrets: secrets.map(|param| param.name).collect(),
+        returns: descriptor.returns.as_ref().map(|returns| returns.ty.clone()),
+        block: descriptor.block,
+        attempts: declared.attempts.map(|attempts| u32::try_from(attempts.max(1)).unwrap_or(1)),
+    }));
+    // A block that runs elsewhere needs targets.
+    let acts = descriptor.action.is_some() && descriptor.boundary.is_none();
+    Descriptor {
+        resolver: descriptor.resolver.map(|_| adapter as _),
+        action: if acts { Some(adapter as _) } else { descriptor.action },
+        resource: descriptor.resource.as_ref().map(|resource| Resource {
+            yaml: resource.yaml,
+            key: resource.key,
+            verify: adapter,
+        }),
+        ..descriptor
+    }
+}

@@ -1,0 +1,38 @@
+//! The guest of the tests of plugins: a component in Rust, built once with the kit for authors.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The component. Its target is installed with `rustup target add wasm32-wasip2`, as `cargo xtask test`
+/// does.
+pub fn wasm() -> &'static [u8] {
+    static GUEST: OnceLock<Vec<u8>> = OnceLock::new();
+    GUEST.get_or_init(|| {
+        let target = target();
+        let args = ["build", "--quiet", "--locked", "--release", "--example", "guest"];
+        #[expect(clippy::disallowed_methods, reason = "a build that is waited for")]
+        let built = Command::new("cargo")
+            .args(args)
+            .args(["--target", "wasm32-wasip2", "--target-dir"])
+            .arg(&target)
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../opal-plugin-api/kit"))
+            // The flags of the tests are for this machine.
+            .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
+            .status();
+        assert!(
+            built.is_ok_and(|status| status.success()),
+            "the guest cannot be built: `rustup target add wasm32-wasip2` installs its target"
+        );
+        let file = target.join("wasm32-wasip2/release/examples/guest.wasm");
+        std::fs::read(file).expect("the guest was built")
+    })
+}
+
+/// `target/guests`, beside the directory of the test that runs.
+fn target() -> PathBuf {
+    let own = std::env::current_exe().expect("a test has a path");
+    let target = own.ancestors().find(|it| it.join("CACHEDIR.TAG").is_file());
+    target.expect("tests are below `target`").join("guests")
+}
