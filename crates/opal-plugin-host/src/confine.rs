@@ -31,6 +31,10 @@ pub(crate) fn confine(_: bool) -> Result<(), Unconfined> {
 }
 
 #[cfg(target_os = "linux")]
+#[cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests start programs")
+)]
 mod linux {
     use std::collections::BTreeMap;
 
@@ -148,5 +152,65 @@ mod linux {
         let filter = SeccompFilter::new(rules, otherwise, matched, arch)?;
         let program: BpfProgram = filter.try_into()?;
         apply_filter(&program)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use std::fs::File;
+        use std::net::TcpListener;
+        use std::os::unix::net::UnixStream;
+        use std::process::Command;
+
+        /// What a thread can still do after it was confined; the other threads are as before.
+        fn left(confine: fn()) -> Vec<&'static str> {
+            let tried = std::thread::spawn(move || {
+                confine();
+                [
+                    ("open a file", File::open("/etc/passwd").is_ok()),
+                    ("make a file", File::create("/tmp/opal-plugin-host-test").is_ok()),
+                    ("listen", TcpListener::bind("127.0.0.1:0").is_ok()),
+                    ("make sockets", UnixStream::pair().is_ok()),
+                    ("start a program", Command::new("/bin/true").status().is_ok()),
+                    ("read a directory", std::fs::read_dir("/").is_ok()),
+                    (
+                        "send a signal",
+                        rustix::process::test_kill_process(rustix::process::Pid::INIT).is_ok(),
+                    ),
+                ]
+            });
+            let tried = tried.join().unwrap().into_iter();
+            tried.filter_map(|(name, worked)| worked.then_some(name)).collect()
+        }
+
+        #[test]
+        fn seccomp_alone_leaves_no_file_no_socket_and_no_program() {
+            assert_eq!(left(|| super::seccomp().unwrap()), [""; 0]);
+        }
+
+        #[test]
+        fn threads_memory_and_open_descriptors_still_work() {
+            let (mut own, mut other) = UnixStream::pair().unwrap();
+            let sum = std::thread::spawn(move || {
+                super::seccomp().unwrap();
+                std::io::Write::write_all(&mut own, b"12").unwrap();
+                let inner = std::thread::spawn(|| {
+                    vec![1_u8; 8 << 20].iter().map(|it| u64::from(*it)).sum()
+                });
+                inner.join().unwrap()
+            });
+            let mut bytes = [0; 2];
+            std::io::Read::read_exact(&mut other, &mut bytes).unwrap();
+            assert_eq!((&bytes, sum.join().unwrap()), (b"12", 8_u64 << 20));
+        }
+
+        #[test]
+        fn landlock_takes_away_files_where_the_kernel_has_it() {
+            let found = left(|| {
+                super::landlock().unwrap();
+            });
+            let has_landlock = std::fs::read_to_string("/sys/kernel/security/lsm")
+                .is_ok_and(|all| all.contains("landlock"));
+            assert!(!has_landlock || !found.contains(&"open a file"), "{found:?}");
+        }
     }
 }

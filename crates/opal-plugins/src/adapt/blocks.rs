@@ -12,7 +12,7 @@ use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use super::Adapter;
 use crate::client::failure::Why;
 use crate::client::handles::Handles;
-use crate::client::serving::Reading;
+use crate::client::serving::{Reading, note};
 
 /// What `end` has, whatever happened before.
 const CLOSING: Duration = Duration::from_secs(60);
@@ -41,7 +41,7 @@ impl Adapter {
             (Err(_), Some(halt)) => (kept, Err(halt)),
             (Ok((opened, _)), Some(halt)) => (Some(opened.token), Err(halt)),
             (Ok((opened, log)), None) => {
-                let printed = Self::printed(stage, log);
+                let printed = Self::printed(stage, log).and_then(|()| note(stage, &opened.token));
                 let environment = printed.and_then(|()| self.environment(&opened, stage));
                 (Some(opened.token), environment)
             }

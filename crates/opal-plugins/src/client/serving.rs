@@ -250,8 +250,9 @@ impl Serve for Acting<'_> {
             Service::StageRemove => self.remove(shape::<Named>(params)?.name.expose()),
             Service::StagePause => self.pause(shape::<Millis>(params)?.ms),
             Service::StageKeep => {
-                self.kept = Some(shape::<Named>(params)?.name);
-                Ok(Body::default())
+                let token = shape::<Named>(params)?.name;
+                self.kept = Some(token.clone());
+                self.done(|stage| note(stage, &token))
             }
             Service::StageLog => {
                 let message = shape::<Named>(params)?.name;
@@ -267,6 +268,12 @@ impl Serve for Acting<'_> {
     fn is_stopped(&self) -> bool {
         self.halt.is_some() || self.stage.go_on().is_err()
     }
+}
+
+/// Puts a token into the record: whoever cleans up by hand after a crash needs it.
+pub(crate) fn note(stage: &mut dyn Stage, token: &Secret) -> Result<(), Halt> {
+    let text = format!("to be closed: {}", token.expose());
+    stage.log(Level::Debug, &Secret::new(text))
 }
 
 impl Acting<'_> {
