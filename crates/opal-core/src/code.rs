@@ -285,6 +285,7 @@ codes! {
     "E1308" PackageCapability Error "invalid capability of a package";
     "E1309" PackageContent Error "files of a package disagree";
     "E1310" PackageStatement Error "statement not allowed in a package";
+    "E1311" PackageSecret Error "secret for a parameter that does not take secrets";
 
     [Targets]
     "E1501" InvalidTarget Error "invalid target";

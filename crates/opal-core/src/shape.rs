@@ -26,7 +26,7 @@ pub enum ShapeKind {
         characters: (u64, u64),
         format: Option<Format>,
     },
-    /// A closed set; of some there is something to say instead.
+    /// A closed set; of those that are deprecated, what to write instead.
     Choice {
         choices: &'static [&'static str],
         deprecated: &'static [(&'static str, &'static str)],
@@ -123,6 +123,13 @@ impl Format {
 }
 
 impl Shape {
+    /// What to write instead of a text that is deprecated.
+    #[must_use]
+    pub fn instead_of(&self, text: &str) -> Option<&'static str> {
+        let ShapeKind::Choice { deprecated, .. } = &self.kind else { return None };
+        deprecated.iter().find(|(name, _)| *name == text).map(|(_, instead)| *instead)
+    }
+
     /// The type of what has this shape.
     #[must_use]
     pub fn type_of(&self) -> Type {

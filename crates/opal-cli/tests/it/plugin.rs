@@ -294,6 +294,30 @@ fn native_code_of_a_package_is_refused_as_long_as_nothing_runs_it() {
     explained.code(0).says("key");
 }
 
+#[test]
+fn a_secret_reaches_only_parameters_that_are_marked_and_old_choices_warn() {
+    let toml = format!("{TOML}[plugins]\nwasm = \"plugins/house.wasm\"\n");
+    let dim = "x-opal-plugin: {name: acme/house, version: 1.0.0}\nx-opal-decorators:\n\
+               \x20 - name: house.act\n    params:\n      properties:\n        plain: {type: string}\n\
+               \x20       marked: {type: string, x-opal-secret: true}\n\
+               \x20       way: {enum: [ssh], x-opal-deprecated-values: {telnet: \"use ssh\"}}\n";
+    let opal = rooted(
+        "fun a() = @house.act(plain=@secret.env.TOKEN)\n\
+                       fun b() = @house.act(marked=@secret.env.TOKEN)\n\
+                       fun c() = @house.act(way=\"telnet\")\n",
+    )
+    .file("house/opal.toml", toml)
+    .file("house/dim.yaml", dim)
+    .file("house/plugins/house.wasm", "");
+    opal.call(&["plugin", "trust", "."]).code(0);
+    opal.call(&["plugin", "add", "./house"]).code(0);
+    let token = [("TOKEN", "correct-horse-battery")];
+    let refused = opal.call_with(&token, &["a"]);
+    refused.code(65).says("E1311").hides("correct-horse");
+    opal.call_with(&token, &["-n", "b"]).code(0).hides("correct-horse");
+    opal.call(&["check"]).code(0).says("W0518").says("use ssh");
+}
+
 pub(super) fn folder(opal: &Opal, path: &str) -> std::path::PathBuf {
     opal.path().join(Path::new(path))
 }

@@ -84,6 +84,13 @@ impl Checker<'_> {
             let message = format!("`{}` is deprecated", param.name);
             self.error(Code::DeprecatedParameter, arg.span, message, instead);
         }
+        if let (Some(shape), ExprKind::Literal(Value::String(text))) =
+            (param.shape, &arg.value.kind)
+            && let Some(instead) = shape.instead_of(text)
+        {
+            let message = format!("`{text}` is a deprecated `{}`", param.name);
+            self.error(Code::DeprecatedParameter, arg.span, message, instead);
+        }
         if self.unquoted_choice(&param.ty, &arg.value) {
             return;
         }

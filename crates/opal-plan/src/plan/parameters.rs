@@ -5,13 +5,28 @@ use opal_core::parameter::{self, Known, Mismatch, Origin};
 use opal_core::script::interpreted;
 use opal_core::{Code, Diagnostic, Span, Type};
 
-use super::datum::{Datum, Plain};
+use super::datum::{Datum, Plain, inherit};
 
 /// Against the parameter of a decorator.
 pub(crate) fn check(param: &Param, datum: &Datum, span: Span) -> Result<(), Diagnostic> {
     parameter::check(param, datum)
         .map_err(|mismatch| refused(&mismatch, param.name, datum, span))?;
+    secrets(param, datum, span)?;
     if param.environment { variables(datum, span) } else { Ok(()) }
+}
+
+/// The code of a package gets a secret only where its manifest says that it takes one.
+fn secrets(param: &Param, datum: &Datum, span: Span) -> Result<(), Diagnostic> {
+    let takes_none = param.shape.is_some_and(|shape| !shape.holds_secret());
+    let is_secret = || inherit(&[datum], String::new).is_some_and(|taint| taint.class.is_secret());
+    if !takes_none || !is_secret() {
+        return Ok(());
+    }
+    let message =
+        format!("`{}` does not take secrets, and `{}` is one", param.name, datum.symbol());
+    Err(Diagnostic::new(Code::PackageSecret, span, message)
+        .help("if it is not a secret, read it with `public=true`")
+        .help("or let the manifest of the package say `x-opal-secret: true` for the parameter"))
 }
 
 /// Variables of the environment: those that a shell, a loader or opal interprets take no value but a

@@ -239,11 +239,14 @@ impl<'n> Schemas<'n, '_> {
 
     fn string(&mut self, fields: &mut Fields<'n>) -> Option<ShapeKind> {
         if let Some(field) = fields.take("enum") {
-            let choices = self.words(field, "enum")?;
+            let mut choices = self.words(field, "enum")?;
             let deprecated = match fields.take("x-opal-deprecated-values") {
                 Some(field) => self.pairs(field)?,
                 None => Vec::new(),
             };
+            // They are still accepted, with a warning.
+            choices.extend(deprecated.iter().map(|(name, _)| *name));
+            choices.dedup();
             return Some(ShapeKind::Choice {
                 choices: Box::leak(choices.into_boxed_slice()),
                 deprecated: Box::leak(deprecated.into_boxed_slice()),
