@@ -321,3 +321,22 @@ fn a_secret_reaches_only_parameters_that_are_marked_and_old_choices_warn() {
 pub(super) fn folder(opal: &Opal, path: &str) -> std::path::PathBuf {
     opal.path().join(Path::new(path))
 }
+
+/// Where somebody sits before the terminal.
+#[test]
+fn a_person_answers_on_the_terminal_and_only_yes_accepts() {
+    use crate::prompts::answered;
+    let asks = "Accept acme/house 1.0.0 on this machine? [y/N] ";
+    for answer in ["n\r", "\r", "\u{3}"] {
+        let opal = beside().env("TERM", "xterm").args(["plugin", "add", "./plugins/house"]);
+        let (code, shown) = answered(opal.command(), &[(asks, answer)]);
+        assert_eq!(code, 77, "{answer:?}: {shown}");
+        assert!(shown.contains("shell: anything you can do"), "{shown}");
+        assert!(!opal.path().join("opal.lock").exists());
+    }
+    let opal = beside().env("TERM", "xterm").args(["plugin", "add", "./plugins/house"]);
+    let (code, shown) = answered(opal.command(), &[(asks, "yes\r")]);
+    assert_eq!(code, 0, "{shown}");
+    assert!(opal.read(".opal/config/accepted.toml").contains("acme/house"));
+    hi(&opal.args([""; 0])).code(0).stdout("hello world\nagain\n");
+}

@@ -32,7 +32,7 @@ fn project() -> Opal {
 
 /// Types each of the keys once the terminal has shown the text before it; the exit code, and all that
 /// was shown.
-pub(super) fn answered(command: Command, answers: &[(&str, &str)]) -> (i32, String) {
+pub(crate) fn answered(command: Command, answers: &[(&str, &str)]) -> (i32, String) {
     let (mut child, mut own) = start(command);
     let (mut shown, mut bytes, mut seen) = (String::new(), [0; 4096], 0);
     let mut answers = answers.iter();
