@@ -330,7 +330,7 @@ mod tests {
         let yields: Vec<&&str> = names.iter().filter(|name| !super::is_reserved(name)).collect();
         assert_eq!(
             yields,
-            [&"doc", &"init", &"man", &"pick", &"watch"],
+            [&"add", &"doc", &"init", &"man", &"pick", &"watch"],
             "a function can take a name"
         );
         let plan = opal.find_subcommand("plan").expect("it is in the table");
