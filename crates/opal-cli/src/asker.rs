@@ -7,11 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use opal_core::Secret;
+use opal_core::wiped::Wiped;
 use opal_remote::dial::Asker;
 use opal_session::stop::{Order, Stop};
 use rustix::event::PollFlags;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
-use zeroize::Zeroizing;
 
 use crate::signals::Watched;
 use crate::view;
@@ -44,7 +44,7 @@ impl Asker for Person {
 
 /// What is typed in one line; none where there is no end of it, or an order to stop.
 fn line(from: BorrowedFd<'_>, stop: &Stop, watched: &Stop) -> Option<Secret> {
-    let mut bytes = Zeroizing::new([0; MAX_LINE_BYTES]);
+    let mut bytes = Wiped::new([0; MAX_LINE_BYTES]);
     loop {
         if stop.order() != Order::GoOn || watched.order() != Order::GoOn {
             return None;

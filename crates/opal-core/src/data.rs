@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
+use crate::wiped::Wiped;
 
 use crate::duration::Duration;
 use crate::gather::Gather as _;
@@ -15,12 +15,12 @@ use crate::value::Value;
 
 /// Text that is wiped when its last owner lets go of it, and whose `Debug` shows nothing of it.
 #[derive(Clone)]
-pub struct Secret(Arc<Zeroizing<String>>);
+pub struct Secret(Arc<Wiped<String>>);
 
 impl Secret {
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self(Arc::new(Zeroizing::new(text.into())))
+        Self(Arc::new(Wiped::new(text.into())))
     }
 
     /// The text itself. Whoever calls this answers for where it goes.

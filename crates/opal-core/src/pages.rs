@@ -43,7 +43,7 @@ pub struct ExchangeResponse {
     pub status: u16,
     pub headers: Vec<(String, Secret)>,
     /// At most [`crate::resolver::MAX_VALUE_BYTES`].
-    pub body: zeroize::Zeroizing<Vec<u8>>,
+    pub body: crate::wiped::Wiped<Vec<u8>>,
 }
 
 impl fmt::Debug for ExchangeResponse {

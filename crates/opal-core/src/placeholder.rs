@@ -4,15 +4,15 @@
 
 use std::fmt;
 
+use crate::wiped::Wiped;
 use hmac::{KeyInit, Mac};
-use zeroize::Zeroizing;
 
 use crate::data::Data;
 use crate::hash::{Algorithm, Digest};
 
 /// What placeholders are keyed with. It leaves the process only inside a sealed envelope.
 #[derive(Clone)]
-pub struct PlaceholderKey(Zeroizing<[u8; 32]>);
+pub struct PlaceholderKey(Wiped<[u8; 32]>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placeholder {
@@ -27,7 +27,7 @@ const DOMAIN: &[u8] = b"opal value v1";
 impl PlaceholderKey {
     #[must_use]
     pub fn new(bytes: [u8; 32]) -> Self {
-        Self(Zeroizing::new(bytes))
+        Self(Wiped::new(bytes))
     }
 
     #[must_use]
@@ -49,7 +49,7 @@ impl PlaceholderKey {
     /// value's bytes as [`bytes`] writes them.
     #[must_use]
     pub fn placeholder(&self, algorithm: Algorithm, key: &str, data: &Data) -> Placeholder {
-        let bytes = Zeroizing::new(bytes(data));
+        let bytes = Wiped::new(bytes(data));
         let ty = type_name(data);
         let digest = self.mac(algorithm, &[DOMAIN, key.as_bytes(), ty.as_bytes(), &bytes]);
         Placeholder { length: length(data), algorithm, digest }
@@ -64,13 +64,13 @@ impl PlaceholderKey {
             Algorithm::Sha256 => {
                 let mut mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(&*self.0)
                     .expect("HMAC takes a key of any length");
-                framed.for_each(|part| mac.update(&Zeroizing::new(part)));
+                framed.for_each(|part| mac.update(&Wiped::new(part)));
                 Digest(mac.finalize().into_bytes().into())
             }
             Algorithm::Blake3 => {
                 let mut hasher = blake3::Hasher::new_keyed(&self.0);
                 framed.for_each(|part| {
-                    hasher.update(&Zeroizing::new(part));
+                    hasher.update(&Wiped::new(part));
                 });
                 Digest(*hasher.finalize().as_bytes())
             }
@@ -122,8 +122,8 @@ pub fn bytes(data: &Data) -> Vec<u8> {
 
 /// A scalar as text of a command: `3`, `true`, `1m30s`. Collections have no text.
 #[must_use]
-pub fn scalar_text(data: &Data) -> Zeroizing<String> {
-    Zeroizing::new(match data {
+pub fn scalar_text(data: &Data) -> Wiped<String> {
+    Wiped::new(match data {
         Data::Null => "null".to_owned(),
         Data::Bool(value) => value.to_string(),
         Data::Int(value) => value.to_string(),

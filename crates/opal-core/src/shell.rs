@@ -37,8 +37,8 @@ use std::fmt::Write as _;
 use crate::context::{Context, Place};
 use crate::resolver::{ScriptPart, Trouble, TroubleKind};
 use crate::script::Refusal;
+use crate::wiped::Wiped;
 use crate::{Data, Secret};
-use zeroize::Zeroizing;
 
 pub use language::{Language, constant};
 pub use movement::{Movement, movement};
@@ -106,7 +106,7 @@ pub fn refused(refusal: &Refusal, name: &str, written: &str) -> Trouble {
 /// Refuses what has no form in its place: a value in text that is evaluated once more, anything
 /// but an Int where the shell calculates, a collection inside a word, a NUL.
 pub fn compile(parts: &[ScriptPart]) -> Result<Compiled, Trouble> {
-    let mut script = Zeroizing::new(String::new());
+    let mut script = Wiped::new(String::new());
     let mut values = Vec::new();
     let mut is_raw = false;
     for part in parts {
@@ -208,7 +208,7 @@ impl Compiled {
 
     /// What the shell must read on its standard input, to the end; none where it reads nothing.
     #[must_use]
-    pub fn feed(&self) -> Option<Zeroizing<String>> {
+    pub fn feed(&self) -> Option<Wiped<String>> {
         self.last()?;
         let script = self.is_fed.then(|| (SCRIPT.to_owned(), &self.script));
         // With `allexport` from outside the values would be exported.
@@ -228,17 +228,17 @@ impl Compiled {
 
     /// What sets the parameters in a shell that reads text: on one line where the values are.
     #[must_use]
-    pub fn assignments(&self) -> Zeroizing<String> {
+    pub fn assignments(&self) -> Wiped<String> {
         let script = self.is_raw.then(|| (SCRIPT.to_owned(), &self.script));
         self.assign(script)
     }
 
-    fn assign(&self, script: Option<(String, &Secret)>) -> Zeroizing<String> {
+    fn assign(&self, script: Option<(String, &Secret)>) -> Wiped<String> {
         let values = self.values.iter().enumerate().map(|(index, value)| (parameter(index), value));
         let all: Vec<_> = values.chain(script).collect();
         let bytes: usize =
             all.iter().map(|(_, value)| quote::single_bytes(value.expose()) + 64).sum();
-        let mut text = Zeroizing::new(String::with_capacity(bytes + 64));
+        let mut text = Wiped::new(String::with_capacity(bytes + 64));
         for (name, value) in all {
             text.push_str(&format!("unset -v {name}; {name}="));
             quote::single(&mut text, value.expose());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use zeroize::Zeroizing;
+use crate::wiped::Wiped;
 
 use crate::data::Data;
 
@@ -25,7 +25,7 @@ pub const MAX_SECONDS: u64 = 30;
 pub type Values<'a> = BTreeMap<&'a str, &'a Data>;
 
 /// What a template renders to.
-pub type Rendered = Zeroizing<Vec<u8>>;
+pub type Rendered = Wiped<Vec<u8>>;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Template<'a> {

@@ -1,17 +1,103 @@
-//! Reading what may be secret, without leaving copies of it.
+//! Memory that may hold a secret: it is wiped when it is given back.
+//!
+//! `zeroize` wipes a vector byte by byte, so that no compiler leaves that out: for what a step prints, that
+//! took longer than reading it. Here memory is filled at once, and a barrier of `zeroize` after that makes
+//! the compiler keep it.
 
+use std::fmt;
 use std::io::{ErrorKind, Read};
+use std::ops::{Deref, DerefMut};
 
-use zeroize::{Zeroize, Zeroizing};
-
-/// What the first read may give. Wiping takes longer than reading, so there is little more than most
-/// files need.
+/// What the first read may give: little more than most files need.
 const FIRST: usize = 4 * 1024;
 
+/// What can be wiped. It is empty, or zero, after that.
+pub trait Wipe {
+    fn wipe(&mut self);
+}
+
+impl Wipe for [u8] {
+    fn wipe(&mut self) {
+        self.fill(0);
+        zeroize::optimization_barrier(self);
+    }
+}
+
+impl<const LENGTH: usize> Wipe for [u8; LENGTH] {
+    fn wipe(&mut self) {
+        self.as_mut_slice().wipe();
+    }
+}
+
+/// With the memory that is not in use, and is kept.
+impl Wipe for Vec<u8> {
+    fn wipe(&mut self) {
+        self.clear();
+        self.resize(self.capacity(), 0);
+        zeroize::optimization_barrier(self.as_slice());
+        self.clear();
+    }
+}
+
+impl Wipe for String {
+    fn wipe(&mut self) {
+        std::mem::take(self).into_bytes().wipe();
+    }
+}
+
+/// Wiped when it is dropped. Nothing prints it by mistake.
+#[derive(Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Wiped<T: Wipe>(T);
+
+impl<T: Wipe> Wiped<T> {
+    #[must_use]
+    pub fn new(it: T) -> Self {
+        Self(it)
+    }
+}
+
+impl<T: Wipe> Drop for Wiped<T> {
+    fn drop(&mut self) {
+        self.0.wipe();
+    }
+}
+
+impl<T: Wipe> Deref for Wiped<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Wipe> DerefMut for Wiped<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl<T: Wipe + Clone> Clone for Wiped<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T: Wipe> From<T> for Wiped<T> {
+    fn from(it: T) -> Self {
+        Self(it)
+    }
+}
+
+impl<T: Wipe> fmt::Debug for Wiped<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Wiped(…)")
+    }
+}
+
 /// All that the reader gives, or the first `most` bytes of it.
-pub fn read(reader: &mut dyn Read, most: u64) -> std::io::Result<Zeroizing<Vec<u8>>> {
+pub fn read(reader: &mut dyn Read, most: u64) -> std::io::Result<Wiped<Vec<u8>>> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let mut bytes = Zeroizing::new(Vec::new());
+    let mut bytes = Wiped::new(Vec::new());
     let mut filled = 0;
     while filled < most {
         if filled == bytes.len() {
@@ -37,13 +123,30 @@ pub fn reserve(bytes: &mut Vec<u8>, more: usize) {
     if bytes.capacity() - bytes.len() < more {
         let mut larger = Vec::with_capacity(bytes.len() + more.max(bytes.len()));
         larger.extend_from_slice(bytes);
-        std::mem::replace(bytes, larger).zeroize();
+        std::mem::replace(bytes, larger).wipe();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_memory_of_a_vector_is_wiped_and_kept() {
+        let mut bytes = b"a secret".to_vec();
+        bytes.reserve(100);
+        bytes.truncate(3);
+        let capacity = bytes.capacity();
+        bytes.wipe();
+        assert_eq!((bytes.len(), bytes.capacity()), (0, capacity));
+        bytes.resize(8, 1);
+        bytes.truncate(0);
+    }
+
+    #[test]
+    fn what_is_wiped_is_not_printed() {
+        assert_eq!(format!("{:?}", Wiped::new("a secret".to_owned())), "Wiped(…)");
+    }
 
     #[test]
     fn everything_is_read_up_to_the_limit() {

@@ -9,7 +9,7 @@ use std::num::NonZero;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use crate::{Parcel, Unusable};
 
@@ -17,7 +17,7 @@ use crate::{Parcel, Unusable};
 pub(crate) const PIPE_BYTES: usize = 64 * 1024;
 
 /// A parcel as it is sent.
-pub(crate) type Sent = Zeroizing<Vec<u8>>;
+pub(crate) type Sent = Wiped<Vec<u8>>;
 
 /// What a process has answered to each request.
 pub(crate) type Answers = Vec<Result<Parcel, Unusable>>;
@@ -150,7 +150,7 @@ mod tests {
                         // One in seven is larger than a pipe.
                         let length =
                             thread * 1_000 + round + if round % 7 == 0 { 70_000 } else { 0 };
-                        let found = desk.answer(Zeroizing::new(vec![0; length]), ask).unwrap();
+                        let found = desk.answer(Wiped::new(vec![0; length]), ask).unwrap();
                         assert_eq!(found.head, json!(length));
                     }
                 });

@@ -8,8 +8,8 @@ use opal_core::message::{Message, Words};
 use opal_core::pages::{Pages, Variables};
 use opal_core::resolver::{Request, Trouble, TroubleKind};
 use opal_core::schema::{Misfit, MisfitKind, Schemas, Unjudged};
+use opal_core::wiped::Wiped;
 use serde_json::{Value, json};
-use zeroize::Zeroizing;
 
 use crate::desk::{Answers, Desk, Sent};
 use crate::{Answer, Helper, Parcel, Unusable, read_trouble};
@@ -135,7 +135,7 @@ impl Schemas for Extra {
     ) -> Result<Vec<Misfit>, Unjudged> {
         let mut parcel = Parcel::new(json!({"schema": schema, "most": most}));
         if let Some(document) = document {
-            parcel = parcel.with(Zeroizing::new(document.to_string()).as_bytes());
+            parcel = parcel.with(Wiped::new(document.to_string()).as_bytes());
         }
         let unasked = |unusable: &Unusable| Unjudged::Unasked {
             why: unusable.to_string(),

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 
+use opal_core::wiped::Wiped;
 use serde_json::Value;
-use zeroize::Zeroizing;
 
 use crate::desk::Sent;
 
@@ -17,7 +17,7 @@ const MOST_BLOBS: u32 = 1_000;
 pub struct Parcel {
     pub head: Value,
     /// Wiped when the parcel is dropped.
-    pub blobs: Vec<Zeroizing<Vec<u8>>>,
+    pub blobs: Vec<Wiped<Vec<u8>>>,
 }
 
 /// Both parts may hold values, so only their sizes are shown.
@@ -36,7 +36,7 @@ impl Parcel {
 
     #[must_use]
     pub fn with(mut self, bytes: &[u8]) -> Self {
-        self.blobs.push(Zeroizing::new(bytes.to_vec()));
+        self.blobs.push(Wiped::new(bytes.to_vec()));
         self
     }
 
@@ -60,7 +60,7 @@ impl Parcel {
 
     pub(crate) fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         to.write_all(&length(self.blobs.len(), MOST_BLOBS)?)?;
-        let head = Zeroizing::new(self.head.to_string().into_bytes());
+        let head = Wiped::new(self.head.to_string().into_bytes());
         for part in std::iter::once(&head).chain(&self.blobs) {
             to.write_all(&length(part.len(), MOST_BYTES)?)?;
             to.write_all(part)?;
@@ -71,7 +71,7 @@ impl Parcel {
     /// As it is sent.
     pub(crate) fn to_bytes(&self) -> io::Result<Sent> {
         let blobs: usize = self.blobs.iter().map(|blob| blob.len() + 4).sum();
-        let mut bytes = Zeroizing::new(Vec::with_capacity(blobs + 256));
+        let mut bytes = Wiped::new(Vec::with_capacity(blobs + 256));
         self.write(&mut *bytes)?;
         Ok(bytes)
     }
@@ -97,12 +97,12 @@ fn number(from: &mut dyn Read) -> io::Result<Option<u32>> {
     Ok(Some(u32::from_le_bytes(bytes)))
 }
 
-fn part(from: &mut dyn Read) -> io::Result<Zeroizing<Vec<u8>>> {
+fn part(from: &mut dyn Read) -> io::Result<Wiped<Vec<u8>>> {
     let length = number(from)?.ok_or(io::ErrorKind::UnexpectedEof)?;
     if length > MOST_BYTES {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    let mut bytes = Zeroizing::new(vec![0; length as usize]);
+    let mut bytes = Wiped::new(vec![0; length as usize]);
     from.read_exact(&mut bytes)?;
     Ok(bytes)
 }

@@ -7,8 +7,8 @@ use opal_core::gather::Gather as _;
 use opal_core::template::{
     Fault, MAX_MEMORY_MIB, MAX_SECONDS, Reason, Rendered, Template, Templates, Values,
 };
+use opal_core::wiped::Wiped;
 use serde_json::{Map, Value, json};
-use zeroize::Zeroizing;
 
 use crate::{EXTRA, Extra, Helper, Parcel, Unusable};
 
@@ -55,7 +55,7 @@ fn request(template: &Template<'_>, what: &str, values: Option<&Values<'_>>) -> 
     let Some(values) = values else { return parcel };
     let values: Map<String, Value> =
         values.iter().map(|(name, data)| ((*name).to_owned(), document(data))).gathered();
-    let values = Zeroizing::new(Value::Object(values).to_string());
+    let values = Wiped::new(Value::Object(values).to_string());
     parcel.with(values.as_bytes())
 }
 

@@ -6,8 +6,8 @@ use opal_core::protocol::request::{
     Service, WriteFile,
 };
 use opal_core::protocol::{Body, Kind, Refusal, Shape};
+use opal_core::wiped::Wiped;
 use wasmtime::component::Resource;
-use zeroize::Zeroizing;
 
 use crate::bindings::opal::plugin::host::{
     self, Error, ErrorKind, Host, HostInput, HostOutput, HostProbe, HostSecret, HostStage, Request,
@@ -161,7 +161,7 @@ impl HostStage for State {
         bytes: Vec<u8>,
         mode: Option<u32>,
     ) -> Answer<()> {
-        let it = WriteFile { path: Secret::new(path), bytes: Zeroizing::new(bytes), mode };
+        let it = WriteFile { path: Secret::new(path), bytes: Wiped::new(bytes), mode };
         self.do_it(Service::StageWrite, Body::of(&it))
     }
 
@@ -200,7 +200,7 @@ impl HostInput for State {
 
 impl HostOutput for State {
     fn write(&mut self, _: Resource<host::Output>, bytes: Vec<u8>) -> Answer<()> {
-        let it = Content { bytes: Zeroizing::new(bytes) };
+        let it = Content { bytes: Wiped::new(bytes) };
         self.do_it(Service::OutputWrite, Body::of(&it))
     }
 

@@ -11,8 +11,8 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
 use opal_core::suggest::nearest;
 use opal_core::template::{self, Fault, Reason, Rendered, Templates, Values};
+use opal_core::wiped::Wiped;
 use opal_core::{Data, wiped};
-use zeroize::Zeroizing;
 
 use crate::{bounds, chains, go, methods, names, slices};
 
@@ -118,7 +118,7 @@ impl Template {
         values: impl Iterator<Item = (&'d str, &'d Data)>,
     ) -> Result<Rendered, Fault> {
         let values = Value::from_pairs(values.map(|(name, data)| (name, value(data))));
-        let mut output = Bounded(Zeroizing::new(Vec::with_capacity(self.source.len())));
+        let mut output = Bounded(Wiped::new(Vec::with_capacity(self.source.len())));
         self.environment
             .get_template(NAME)
             .and_then(|template| template.render_captured_to(values, &mut output).map(drop))
@@ -168,7 +168,7 @@ fn value(data: &Data) -> Value {
 }
 
 /// Output that may not grow without end.
-struct Bounded(Zeroizing<Vec<u8>>);
+struct Bounded(Wiped<Vec<u8>>);
 
 impl Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -4,15 +4,15 @@
 use std::fmt;
 
 use opal_core::hash::Digest;
+use opal_core::wiped::Wiped;
 use opal_vault::root::Root;
-use zeroize::Zeroizing;
 
 use crate::entries::keyed;
 use crate::keys::Runner;
 
 pub struct CodeKey {
-    mac: Zeroizing<[u8; 32]>,
-    seed: Zeroizing<[u8; 32]>,
+    mac: Wiped<[u8; 32]>,
+    seed: Wiped<[u8; 32]>,
     is_kept: bool,
 }
 

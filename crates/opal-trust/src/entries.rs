@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 
 use opal_core::hash::Digest;
 use opal_core::inventory::{Entries, EntryStore, EntryUse};
+use opal_core::wiped::Wiped;
 use opal_vault::entries;
 use opal_vault::root::Root;
-use zeroize::Zeroizing;
 
 use crate::keys::Runner;
 
@@ -31,9 +31,9 @@ pub struct MachineEntries {
 
 struct Keys {
     /// Of whole entries.
-    mac: Zeroizing<[u8; 32]>,
+    mac: Wiped<[u8; 32]>,
     /// Of values.
-    digest: Zeroizing<[u8; 32]>,
+    digest: Wiped<[u8; 32]>,
 }
 
 impl MachineEntries {

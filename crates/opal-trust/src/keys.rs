@@ -44,8 +44,8 @@ pub use opal_core::keys::{KeyError, KeyErrorKind};
 const MAX_KEY_BYTES: u64 = 16 * 1024;
 
 /// Fresh bytes of the operating system.
-fn fresh() -> zeroize::Zeroizing<[u8; 32]> {
-    let mut bytes = zeroize::Zeroizing::new([0; 32]);
+fn fresh() -> opal_core::wiped::Wiped<[u8; 32]> {
+    let mut bytes = opal_core::wiped::Wiped::new([0; 32]);
     random(&mut *bytes);
     bytes
 }

@@ -14,17 +14,17 @@ use opal_core::data::Data;
 use opal_core::gather::Gather as _;
 use opal_core::placeholder;
 use opal_core::resolver::{Input, Inputs};
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 /// The parameters that decide a value with a `regen_key`, as bytes: all but `regen_key` itself,
 /// which is named beside them, and `dash`, which says how the value may be used.
 #[must_use]
-pub fn canonical_parameters(inputs: &Inputs) -> Zeroizing<Vec<u8>> {
+pub fn canonical_parameters(inputs: &Inputs) -> Wiped<Vec<u8>> {
     let data = inputs.args.iter().filter_map(|(name, input)| match input {
         Input::Data(data) if !matches!(*name, "regen_key" | "dash") => {
             Some(((*name).to_owned(), data.clone()))
         }
         _ => None,
     });
-    Zeroizing::new(placeholder::bytes(&Data::Map(data.gathered())))
+    Wiped::new(placeholder::bytes(&Data::Map(data.gathered())))
 }

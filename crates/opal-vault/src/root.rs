@@ -11,8 +11,8 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use opal_core::wiped::Wiped;
 use rustix::fs::CWD;
-use zeroize::Zeroizing;
 
 use opal_files::atomic::Unfinished;
 use opal_files::regular;
@@ -125,7 +125,7 @@ impl Root {
 ///
 /// A pipe that opal was started with has no permissions worth the name and is read as it is, so
 /// that `--identity <(…)` works.
-pub fn read_private(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootError> {
+pub fn read_private(path: &Path, limit: u64) -> Result<Wiped<Vec<u8>>, RootError> {
     let failed = |error| RootError::of(path, error);
     let file = regular::open_given(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -140,7 +140,7 @@ pub fn read_private(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootE
 }
 
 /// Reads a file that anybody may read, and nobody but us or the administrator could have changed.
-pub fn read_guarded(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootError> {
+pub fn read_guarded(path: &Path, limit: u64) -> Result<Wiped<Vec<u8>>, RootError> {
     let failed = |error| RootError::of(path, error);
     let file = regular::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -153,21 +153,21 @@ pub fn read_guarded(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootE
 }
 
 /// Reads a file that anybody may read, at most `limit` bytes of it.
-pub fn read_public(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootError> {
+pub fn read_public(path: &Path, limit: u64) -> Result<Wiped<Vec<u8>>, RootError> {
     let file = regular::open(path).map_err(|error| RootError::of(path, error))?;
     read_limited(path, file, limit)
 }
 
 /// The same for a file that was named on the command line, which may be a pipe opal was started with.
-pub fn read_given(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootError> {
+pub fn read_given(path: &Path, limit: u64) -> Result<Wiped<Vec<u8>>, RootError> {
     let file = regular::open_given(path).map_err(|error| RootError::of(path, error))?;
     read_limited(path, file, limit)
 }
 
-fn read_limited(path: &Path, file: File, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootError> {
+fn read_limited(path: &Path, file: File, limit: u64) -> Result<Wiped<Vec<u8>>, RootError> {
     // With all its room from the start the buffer never moves, so no copy of a key remains.
     let room = usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(1);
-    let mut bytes = Zeroizing::new(Vec::with_capacity(room));
+    let mut bytes = Wiped::new(Vec::with_capacity(room));
     file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| RootError::of(path, error))?;
     if bytes.len() as u64 > limit {
         return Err(RootError { path: path.into(), why: Why::TooLarge(limit) });

@@ -48,9 +48,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::Shown;
+use opal_core::wiped::Wiped;
 use opal_core::{Data, Value};
 use sha2::{Digest as _, Sha256};
-use zeroize::Zeroizing;
 
 pub use hidden::Hidden;
 pub use patterns::HIDDEN;
@@ -231,7 +231,7 @@ fn machine_of(target: &str) -> &str {
 
 /// Calls `hide` with each text of a value.
 fn each_text(value: &Data, hide: &mut dyn FnMut(&str)) {
-    let mut shown = |value: &dyn fmt::Display| hide(&Zeroizing::new(value.to_string()));
+    let mut shown = |value: &dyn fmt::Display| hide(&Wiped::new(value.to_string()));
     match value {
         Data::Null | Data::Bool(_) => {}
         Data::Text(text) => hide(text.expose()),

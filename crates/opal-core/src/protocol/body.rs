@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::wiped::Wiped;
 use base64ct::{Base64, Encoding as _};
-use zeroize::Zeroizing;
 
 use crate::data::json::FRAME;
 use crate::data::{Data, Secret};
 
 /// Bytes that are wiped when their last owner lets go of them.
-pub type Bytes = Arc<Zeroizing<Vec<u8>>>;
+pub type Bytes = Arc<Wiped<Vec<u8>>>;
 
 /// Longer text and bytes follow the line.
 const INLINE_TEXT: usize = 16 << 10;
@@ -47,7 +47,7 @@ impl Frames {
 
     fn frame(&mut self, bytes: &[u8]) -> Data {
         let place = Data::Int(i64::try_from(self.0.len()).unwrap_or(i64::MAX));
-        self.0.push(Arc::new(Zeroizing::new(bytes.to_vec())));
+        self.0.push(Arc::new(Wiped::new(bytes.to_vec())));
         Data::Map(BTreeMap::from([(FRAME.to_owned(), place)]))
     }
 
@@ -186,16 +186,16 @@ impl Shape for String {
     }
 }
 
-impl Shape for Zeroizing<Vec<u8>> {
+impl Shape for Wiped<Vec<u8>> {
     fn write(&self, frames: &mut Frames) -> Data {
         frames.bytes(self)
     }
 
     fn read(view: View<'_>) -> Option<Self> {
         if let Data::Text(text) = view.data {
-            return Base64::decode_vec(text.expose()).ok().map(Zeroizing::new);
+            return Base64::decode_vec(text.expose()).ok().map(Wiped::new);
         }
-        view.frame().map(|bytes| Zeroizing::clone(bytes))
+        view.frame().map(|bytes| Wiped::clone(bytes))
     }
 }
 

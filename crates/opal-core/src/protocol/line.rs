@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, ErrorKind, Read, Write};
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
+use crate::wiped::Wiped;
 
 use super::body::{Body, Bytes, Frames, View};
 use super::{
@@ -25,8 +25,8 @@ pub fn read(from: &mut impl BufRead) -> Result<Option<Message>, Malformed> {
 }
 
 /// One line without its end.
-fn line(from: &mut impl BufRead) -> Result<Option<Zeroizing<Vec<u8>>>, Malformed> {
-    let mut line = Zeroizing::new(Vec::new());
+fn line(from: &mut impl BufRead) -> Result<Option<Wiped<Vec<u8>>>, Malformed> {
+    let mut line = Wiped::new(Vec::new());
     loop {
         let there = match from.fill_buf() {
             Ok(there) => there,
@@ -143,7 +143,7 @@ pub fn write(message: &Message, to: &mut impl Write) -> Result<(), Malformed> {
 }
 
 /// The bytes of a message: its line and its frames.
-pub fn bytes(message: &Message) -> Result<Zeroizing<Vec<u8>>, Malformed> {
+pub fn bytes(message: &Message) -> Result<Wiped<Vec<u8>>, Malformed> {
     let mut fields = BTreeMap::new();
     let mut put = |name: &str, data: Data| {
         fields.insert(name.to_owned(), data);
@@ -182,8 +182,7 @@ pub fn bytes(message: &Message) -> Result<Zeroizing<Vec<u8>>, Malformed> {
             }
         }
     }
-    let mut out =
-        Out { bytes: Zeroizing::new(Vec::new()), frames: Some(&frames.0), order: Vec::new() };
+    let mut out = Out { bytes: Wiped::new(Vec::new()), frames: Some(&frames.0), order: Vec::new() };
     out.value(&Data::Map(fields))?;
     out.push(b"\n");
     if out.bytes.len() > MAX_LINE {
@@ -201,7 +200,7 @@ pub fn bytes(message: &Message) -> Result<Zeroizing<Vec<u8>>, Malformed> {
 /// A value as a JSON text: what plugins get as arguments. A duration is its written form.
 #[must_use]
 pub fn json(data: &Data) -> Secret {
-    let mut out = Out { bytes: Zeroizing::new(Vec::new()), frames: None, order: Vec::new() };
+    let mut out = Out { bytes: Wiped::new(Vec::new()), frames: None, order: Vec::new() };
     // Only a frame can be wrong.
     let _ = out.value(data);
     Secret::new(String::from_utf8_lossy(&out.bytes))
@@ -221,7 +220,7 @@ fn refused(refusal: &Refusal, frames: &mut Frames) -> Data {
 
 /// A document that is being written. Its memory is wiped, also where it grows.
 struct Out<'a> {
-    bytes: Zeroizing<Vec<u8>>,
+    bytes: Wiped<Vec<u8>>,
     /// None where `$frame` is a key like any other.
     frames: Option<&'a [Bytes]>,
     /// In the order of the line.

@@ -1,6 +1,6 @@
 //! What a plugin asks opal to do. opal decides, acts and answers: a plugin has no power of its own.
 
-use zeroize::Zeroizing;
+use crate::wiped::Wiped;
 
 use super::body::{Frames, Shape, View, record};
 use super::words;
@@ -71,8 +71,8 @@ record! {
 record! {
     Completed {
         code: i32,
-        stdout: Zeroizing<Vec<u8>>,
-        stderr: Zeroizing<Vec<u8>>,
+        stdout: Wiped<Vec<u8>>,
+        stderr: Wiped<Vec<u8>>,
     }
 }
 
@@ -89,7 +89,7 @@ record! {
     HttpResponse {
         status: u16,
         headers: Vec<(String, Secret)>,
-        body: Zeroizing<Vec<u8>>,
+        body: Wiped<Vec<u8>>,
     }
 }
 
@@ -109,14 +109,14 @@ record! {
 
 record! {
     Content {
-        bytes: Zeroizing<Vec<u8>>,
+        bytes: Wiped<Vec<u8>>,
     }
 }
 
 record! {
     WriteFile {
         path: Secret,
-        bytes: Zeroizing<Vec<u8>>,
+        bytes: Wiped<Vec<u8>>,
         mode: Option<u32>,
     }
 }

@@ -6,7 +6,7 @@
 use crate::Secret;
 use crate::context::Place;
 use crate::resolver::ScriptPart;
-use zeroize::Zeroizing;
+use crate::wiped::Wiped;
 
 /// A command as a row of words.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Plain {
 
 /// A word, unquoted.
 pub(super) struct Word {
-    pub(super) text: Zeroizing<String>,
+    pub(super) text: Wiped<String>,
     pub(super) is_constant: bool,
     /// It begins with a `~` that means the home directory.
     pub(super) is_tilde: bool,
@@ -149,7 +149,7 @@ impl Reader {
             return None;
         }
         self.words.extend(values.iter().map(|value| Word {
-            text: Zeroizing::new(value.expose().to_owned()),
+            text: Wiped::new(value.expose().to_owned()),
             is_constant: false,
             is_tilde: false,
         }));
@@ -161,8 +161,7 @@ impl Reader {
         if self.is_closed {
             return None;
         }
-        let empty =
-            || Word { text: Zeroizing::new(String::new()), is_constant: true, is_tilde: false };
+        let empty = || Word { text: Wiped::new(String::new()), is_constant: true, is_tilde: false };
         Some(self.word.get_or_insert_with(empty))
     }
 

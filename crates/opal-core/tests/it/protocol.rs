@@ -9,8 +9,8 @@ use opal_core::protocol::request::{Command, Completed, HttpRequest, Part};
 use opal_core::protocol::{
     Call, Ending, Kind, MAX_FRAMES, MAX_LINE, Malformed, Message, Refusal, Reply, line,
 };
+use opal_core::wiped::Wiped;
 use opal_core::{Data, Duration};
-use zeroize::Zeroizing;
 
 fn read(bytes: &[u8]) -> Result<Option<Message>, Malformed> {
     // A small buffer, so that lines and frames arrive in pieces.
@@ -64,8 +64,8 @@ fn bytes_and_parts_arrive_as_they_were_sent() {
         let bytes: Vec<u8> = (0..size).map(|it: u32| it.to_le_bytes()[0]).collect();
         let sent = Completed {
             code: 137,
-            stdout: Zeroizing::new(bytes.clone()),
-            stderr: Zeroizing::new(bytes.clone()),
+            stdout: Wiped::new(bytes.clone()),
+            stderr: Wiped::new(bytes.clone()),
         };
         let result = Ok(Body::of(&sent));
         let found: Completed =

@@ -8,7 +8,7 @@ use opal_core::files::{Attributes, EntryKind, Existing, Files};
 use opal_core::message::Reason;
 use opal_core::resolver::{Links, Probe, Trouble, TroubleKind};
 use opal_core::tree::{Found, Part};
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::paths;
 use opal_core::wiped;
@@ -42,7 +42,7 @@ pub(super) fn read(
     probe: &dyn Probe,
     path: &Path,
     links: Links<'_>,
-) -> Result<Zeroizing<Vec<u8>>, Trouble> {
+) -> Result<Wiped<Vec<u8>>, Trouble> {
     let too_large = || {
         let message = format!("`{}` is larger than {} MiB", path.display(), MAX_BYTES >> 20);
         Trouble::new(TroubleKind::TooLarge, message, "use a command for it")

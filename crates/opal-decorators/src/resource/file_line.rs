@@ -14,9 +14,9 @@ use opal_core::hash::Algorithm;
 use opal_core::resolver::{Inputs, Links, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Verify};
 use opal_core::types::Choices;
+use opal_core::wiped::Wiped;
 use opal_core::{Data, Type, Value};
 use regex::Regex;
-use zeroize::Zeroizing;
 
 use super::diff::unified;
 use super::{content, paths};
@@ -141,7 +141,7 @@ struct Wanted<'i> {
 /// A file that is there.
 struct Found {
     entry: Entry,
-    content: Zeroizing<Vec<u8>>,
+    content: Wiped<Vec<u8>>,
 }
 
 impl<'i> Wanted<'i> {

@@ -13,8 +13,8 @@ use opal_core::resolver::{Inputs, Links, Probe, Trouble};
 use opal_core::resource::{Finding, Verify};
 use opal_core::template::{self, Template, Values};
 use opal_core::types::TypeRef;
+use opal_core::wiped::Wiped;
 use opal_core::{Data, Type};
-use zeroize::Zeroizing;
 
 use super::sides::Sides;
 use super::written::{self, Found, Wanted};
@@ -122,11 +122,7 @@ fn inspect(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Option<Found>)
     Ok((wanted, found))
 }
 
-fn render(
-    inputs: &Inputs,
-    sides: &Sides<'_>,
-    source: &Path,
-) -> Result<Zeroizing<Vec<u8>>, Trouble> {
+fn render(inputs: &Inputs, sides: &Sides<'_>, source: &Path) -> Result<Wiped<Vec<u8>>, Trouble> {
     let mut read = content::read(sides.source(), source, Links::Followed)
         .map_err(|trouble| words::unread(source, trouble))?;
     // Whoever renders keeps templates, so there is no use in wiping this copy, which takes its time.

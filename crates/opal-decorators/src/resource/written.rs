@@ -9,7 +9,7 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Links, Probe, Trouble};
 use opal_core::resource::{Details, Finding};
 use opal_core::tree;
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::content::{self, MAX_BYTES};
 use super::diff::{grouped, unified};
@@ -21,7 +21,7 @@ pub(super) struct Wanted {
     /// Where the content comes from, for the header of a diff.
     pub(super) name: String,
     pub(super) destination: PathBuf,
-    pub(super) content: Zeroizing<Vec<u8>>,
+    pub(super) content: Wiped<Vec<u8>>,
     pub(super) attributes: Attributes,
     /// Whether only its owner may read what the content comes from.
     pub(super) is_private: bool,
@@ -31,7 +31,7 @@ pub(super) struct Wanted {
 pub(super) struct Found {
     pub(super) entry: Entry,
     /// None where it is too large to be the desired content.
-    pub(super) content: Option<Zeroizing<Vec<u8>>>,
+    pub(super) content: Option<Wiped<Vec<u8>>>,
 }
 
 impl Found {

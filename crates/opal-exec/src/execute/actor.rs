@@ -10,9 +10,9 @@ use opal_core::action::{Conditions, Failure, Halt, Stage, Why};
 use opal_core::decorator::Descriptor;
 use opal_core::plan::Step;
 use opal_core::resolver::ScriptPart;
+use opal_core::wiped::Wiped;
 use opal_session::stop::Stop;
 use opal_vault::Shown;
-use zeroize::Zeroizing;
 
 use super::context::Context;
 use super::halts::TIMED_OUT;
@@ -67,7 +67,7 @@ pub(super) struct Actor<'h, 'p> {
     /// Where the last command ended, where it can move, and what `cd -` goes back to from there.
     pub(super) moved: Option<(PathBuf, Option<PathBuf>)>,
     /// What a captured command said beside its output: shown once the output is known to be hidden.
-    pub(super) waiting: Zeroizing<Vec<u8>>,
+    pub(super) waiting: Wiped<Vec<u8>>,
 }
 
 impl<'h, 'p> Actor<'h, 'p> {
@@ -77,7 +77,7 @@ impl<'h, 'p> Actor<'h, 'p> {
         here: &'h mut Context<'p>,
         appended: &'h [ScriptPart],
     ) -> Self {
-        let waiting = Zeroizing::new(Vec::new());
+        let waiting = Wiped::new(Vec::new());
         Self {
             walk,
             begun,

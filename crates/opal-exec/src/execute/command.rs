@@ -2,8 +2,8 @@
 
 use opal_core::action::{Command, Completed, Halt, OutputOf, Stage};
 use opal_core::resolver::{MAX_VALUE_BYTES, ScriptPart, Trouble, TroubleKind};
+use opal_core::wiped::Wiped;
 use opal_core::{Data, Secret};
-use zeroize::Zeroizing;
 
 use super::actor::Actor;
 use super::context::Context;
@@ -73,7 +73,7 @@ impl<'p> Actor<'_, 'p> {
         let stdout = text(out.to.bytes);
         if let Ok(stdout) = &stdout {
             self.hide(stdout);
-            self.waiting = Zeroizing::new(err.to.bytes.to_vec());
+            self.waiting = Wiped::new(err.to.bytes.to_vec());
         }
         let code = code?;
         let stdout = stdout.map_err(|trouble| self.fail(1, trouble))?;
@@ -165,7 +165,7 @@ fn size(data: &Data) -> usize {
     }
 }
 
-fn text(bytes: Zeroizing<Vec<u8>>) -> Result<Secret, Trouble> {
+fn text(bytes: Wiped<Vec<u8>>) -> Result<Secret, Trouble> {
     std::str::from_utf8(&bytes).map(Secret::new).map_err(|_| StepError::OutputNotText.into())
 }
 

@@ -77,14 +77,14 @@ fn copy(from: OwnedFd, to: &mut dyn Write, stop: &Stop, ended: &Ended) -> io::Re
 /// Memory with a limit: what does not fit is an error.
 #[derive(Debug)]
 pub(super) struct Bounded {
-    pub(super) bytes: zeroize::Zeroizing<Vec<u8>>,
+    pub(super) bytes: opal_core::wiped::Wiped<Vec<u8>>,
     pub(super) most: usize,
 }
 
 impl Bounded {
     pub(super) fn new(most: u64) -> Self {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        Self { bytes: zeroize::Zeroizing::new(Vec::new()), most }
+        Self { bytes: opal_core::wiped::Wiped::new(Vec::new()), most }
     }
 }
 

@@ -8,8 +8,8 @@ use opal_core::placeholder::scalar_text;
 use opal_core::plan::{Arg, Handle, Key, Piece, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::script::{Refusal, admit, admit_list};
+use opal_core::wiped::Wiped;
 use opal_core::{Data, Secret};
-use zeroize::Zeroizing;
 
 use super::lets::{Lets, written};
 use opal_core::gather::Gather as _;
@@ -84,7 +84,7 @@ impl<'a> Values<'a> {
 
     /// Text that is not a command.
     fn text(&self, pieces: &[Piece]) -> Result<Secret, Trouble> {
-        let mut text = Zeroizing::new(String::new());
+        let mut text = Wiped::new(String::new());
         for piece in pieces {
             match piece {
                 Piece::Text(constant) => text.push_str(constant),
@@ -132,7 +132,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    fn scalar(&self, arg: &Arg) -> Result<Zeroizing<String>, Trouble> {
+    fn scalar(&self, arg: &Arg) -> Result<Wiped<String>, Trouble> {
         let data = self.data(arg)?;
         if let Some(handle) = handle(arg) {
             in_text(&data, handle)?;

@@ -256,7 +256,7 @@ pub(crate) fn joined(parts: &[&Datum]) -> Result<Datum, OpError> {
         format!("({})", parts.join(" + "))
     };
     let mut whole = operate(parts, symbol, || {
-        let texts: Vec<zeroize::Zeroizing<String>> =
+        let texts: Vec<opal_core::wiped::Wiped<String>> =
             parts.iter().map(|part| scalar(part)).collect::<Result<_, _>>()?;
         text(texts.iter().map(|text| text.as_str()))
     })?;
@@ -297,7 +297,7 @@ fn text_symbol(part: &Datum) -> String {
 }
 
 /// The text of a scalar; collections and null have none.
-pub(crate) fn scalar(datum: &Datum) -> Result<zeroize::Zeroizing<String>, OpError> {
+pub(crate) fn scalar(datum: &Datum) -> Result<opal_core::wiped::Wiped<String>, OpError> {
     match &datum.plain {
         Plain::Null => Err(OpError::new(
             Code::WrongType,

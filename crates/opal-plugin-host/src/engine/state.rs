@@ -10,8 +10,8 @@ use chacha20::cipher::{KeyIvInit as _, StreamCipher as _};
 use opal_core::data::Secret;
 use opal_core::protocol::request::Service;
 use opal_core::protocol::{Body, CALL_SECS, Ending, MAX_HOST_CALLS, MAX_LOG, Refusal};
+use opal_core::wiped::Wiped;
 use wasmtime::{ResourceLimiter, UpdateDeadline, format_err};
-use zeroize::Zeroizing;
 
 use crate::link::Link;
 
@@ -24,7 +24,7 @@ pub(crate) struct State {
     used: Duration,
     since: Instant,
     host_calls: u32,
-    log: Zeroizing<Vec<u8>>,
+    log: Wiped<Vec<u8>>,
     random: ChaCha20,
     /// Why the engine ended it.
     ended: Option<Ending>,
@@ -64,7 +64,7 @@ impl State {
             used: Duration::ZERO,
             since: Instant::now(),
             host_calls: 0,
-            log: Zeroizing::new(Vec::new()),
+            log: Wiped::new(Vec::new()),
             random: ChaCha20::new(&seed.into(), &[0; 12].into()),
             ended: None,
         }

@@ -9,8 +9,8 @@ use opal_core::data::Secret;
 use opal_core::protocol::call::{Function, Invocation, Load};
 use opal_core::protocol::request::{Content, Handle, Millis, Named, Revealed, Service, WriteFile};
 use opal_core::protocol::{Body, Kind, Refusal};
+use opal_core::wiped::Wiped;
 use opal_plugins::client::{CallFailure, Component, Host, Hosts, Serve};
-use zeroize::Zeroizing;
 
 pub(crate) const BUILD: &str = opal_helper::BUILD;
 
@@ -94,10 +94,10 @@ impl Serve for Opal {
         }
         match service {
             Service::ProbeRead if name == "here" => {
-                Ok(Body::of(&Content { bytes: Zeroizing::new(b"content".to_vec()) }))
+                Ok(Body::of(&Content { bytes: Wiped::new(b"content".to_vec()) }))
             }
             Service::ProbeRead if name == "large" => {
-                Ok(Body::of(&Content { bytes: Zeroizing::new(vec![b'x'; 3 << 20]) }))
+                Ok(Body::of(&Content { bytes: Wiped::new(vec![b'x'; 3 << 20]) }))
             }
             Service::ProbeRead => Err(Refusal::new(Kind::Missing, "no such file")),
             Service::ProbeEnv => Ok(Body::of(&Handle { secret: (name == "SET").then_some(7) })),

@@ -3,8 +3,8 @@
 use opal_core::data::{Data, Secret};
 use opal_core::protocol::request::Part;
 use opal_core::protocol::{Kind, Refusal};
+use opal_core::wiped::Wiped;
 use opal_vault::Vault;
-use zeroize::Zeroizing;
 
 #[derive(Clone, Debug, Default)]
 pub struct Handles {
@@ -57,7 +57,7 @@ impl Handles {
 
     /// Parts as one text. A program on a target gets only what was read there.
     pub(super) fn text(&mut self, parts: &[Part], is_target: bool) -> Result<Secret, Refusal> {
-        let mut text = Zeroizing::new(String::new());
+        let mut text = Wiped::new(String::new());
         for part in parts {
             match part {
                 Part::Text(more) => text.push_str(more.expose()),
@@ -77,14 +77,14 @@ impl Handles {
     }
 
     /// An answer without the secrets that the call sent, in all forms that the scrubber knows.
-    pub(super) fn masked(&self, bytes: &[u8]) -> Zeroizing<Vec<u8>> {
+    pub(super) fn masked(&self, bytes: &[u8]) -> Wiped<Vec<u8>> {
         if self.sent.is_empty() {
-            return Zeroizing::new(bytes.to_vec());
+            return Wiped::new(bytes.to_vec());
         }
         let vault = Vault::new();
         for secret in &self.sent {
             vault.register(&Data::Text(secret.clone()), "secret");
         }
-        Zeroizing::new(vault.scrub_bytes(bytes).bytes().to_vec())
+        Wiped::new(vault.scrub_bytes(bytes).bytes().to_vec())
     }
 }

@@ -20,7 +20,7 @@ use opal_core::protocol::request::{
 use opal_core::protocol::{Body, Kind, Refusal, Shape};
 use opal_core::resolver::{Ask, Links, MAX_VALUE_BYTES, Probe, Run, ScriptPart};
 use opal_core::wiped;
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::Serve;
 use super::grants::{Access, Grants, Use};
@@ -125,11 +125,7 @@ fn read(
     }
 }
 
-fn read_file(
-    probe: &dyn Probe,
-    grants: &Grants,
-    path: &str,
-) -> Result<Zeroizing<Vec<u8>>, Refusal> {
+fn read_file(probe: &dyn Probe, grants: &Grants, path: &str) -> Result<Wiped<Vec<u8>>, Refusal> {
     let path = granted(probe, grants, Access::Read, path)?;
     let entry = probe.stat(&path).map_err(|trouble| refusal(&trouble))?;
     match entry.map(|entry| entry.kind) {

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::hash::Digest;
+use opal_core::wiped::Wiped;
 use opal_session::Ends;
 use opal_session::reach::created;
 use opal_session::stop::{Order, Stop};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use zeroize::Zeroizing;
 
 use super::error::DialCause;
 use super::said::Said;
@@ -323,7 +323,7 @@ impl<'a> Talk<'a> {
         }
         // It asks again only if the password was wrong.
         let password = asking.password.take().ok_or(DialCause::Denied)?;
-        let line = Zeroizing::new(format!("{}\n", password.expose()));
+        let line = Wiped::new(format!("{}\n", password.expose()));
         self.deadline = self.patience.and_then(|it| Instant::now().checked_add(it));
         // A pipe that nobody has written to takes a line at once.
         match rustix::io::write(&self.wires.ends.input, line.as_bytes()) {

@@ -7,10 +7,10 @@ use std::cell::RefCell;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use opal_core::Secret;
+use opal_core::wiped::Wiped;
 use opal_session::stop::{Order, Stop};
 use rustix::io::Errno;
 use rustix::termios::{LocalModes, tcgetattr};
-use zeroize::Zeroizing;
 
 use super::error::DialCause;
 
@@ -86,7 +86,7 @@ impl<'a> Questions<'a> {
         })?;
         self.text.clear();
         self.is_repeated = !is_hidden;
-        let line = Zeroizing::new(format!("{}\n", answer.expose()));
+        let line = Wiped::new(format!("{}\n", answer.expose()));
         // The line is shorter than what a terminal takes at once.
         match rustix::io::write(&self.fd, line.as_bytes()) {
             Ok(count) if count == line.len() => Ok(true),

@@ -12,13 +12,13 @@ use opal_core::message;
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::shell::{self, Shell};
 use opal_core::stream::{Closed, Stream};
+use opal_core::wiped::Wiped;
 use opal_session::reach::plain;
 use opal_session::stop::{Order, Stop};
 use opal_session::wire::frame::Loss;
 use opal_session::{Ended, Input, Output, Taker, Transport, Work};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use zeroize::Zeroizing;
 
 use super::PlainSession;
 use super::trailer::Trailer;
@@ -72,9 +72,9 @@ fn text(
     work: &Work<'_>,
     more: &BTreeMap<String, Secret>,
     shell: Shell,
-) -> Result<Zeroizing<String>, Trouble> {
+) -> Result<Wiped<String>, Trouble> {
     let compiled = shell::compile(work.script)?.for_shell(shell)?;
-    let mut text = Zeroizing::new(String::new());
+    let mut text = Wiped::new(String::new());
     text.push_str("cd -- ");
     shell::single(&mut text, &work.directory.to_string_lossy());
     text.push_str(" || exit 1\n");
@@ -137,7 +137,7 @@ impl Running<'_> {
     fn run(mut self, text: &str) -> Result<Ended, Trouble> {
         let mut output = self.begin()?;
         let size = format!("{}\n", text.len());
-        let whole = Zeroizing::new([size.as_bytes(), text.as_bytes()].concat());
+        let whole = Wiped::new([size.as_bytes(), text.as_bytes()].concat());
         self.send(&whole)?;
         let mut trailer = Trailer::new(format!("{} end ", self.mark));
         let mut is_ending = None;

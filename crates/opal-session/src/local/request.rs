@@ -27,7 +27,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use opal_core::Secret;
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::waiting::Descriptors;
 use opal_core::shell::{Compiled, Shell};
@@ -47,7 +47,7 @@ pub(super) struct Request<'a> {
 
 impl Request<'_> {
     /// A command in a fork.
-    pub(super) fn forked(&self, compiled: &Compiled) -> Zeroizing<String> {
+    pub(super) fn forked(&self, compiled: &Compiled) -> Wiped<String> {
         let assignments = compiled.assignments();
         let exports = self.exports();
         let bytes =
@@ -69,7 +69,7 @@ impl Request<'_> {
     }
 
     /// A command in a shell of its own, which the fork becomes. It reads its values from a pipe.
-    pub(super) fn alone(&self, compiled: &Compiled, program: &Path) -> Zeroizing<String> {
+    pub(super) fn alone(&self, compiled: &Compiled, program: &Path) -> Wiped<String> {
         let feed = compiled.feed().map(|feed| quoted(&feed));
         let exports = self.exports();
         let program = quoted(&program.to_string_lossy());
@@ -82,7 +82,7 @@ impl Request<'_> {
             Shell::Sh => format!("exec {} -c ", program.as_str()),
         };
         let turn = if self.is_mover { "\"$__opal_turn\"" } else { "" };
-        let argument = Zeroizing::new(prelude + &command);
+        let argument = Wiped::new(prelude + &command);
         let argument = format!("{}{turn}{}", quoted(&argument).as_str(), quoted(&report).as_str());
         let bytes = feed.as_ref().map_or(0, |it| it.len())
             + exports.len()
@@ -133,15 +133,15 @@ impl Request<'_> {
     }
 
     /// A command of the shell itself that leaves no trace in it.
-    pub(super) fn unforked(&self, text: &str) -> Zeroizing<String> {
+    pub(super) fn unforked(&self, text: &str) -> Wiped<String> {
         let mut begun = self.begun(text.len() + 64);
         begun.push_str(text);
         begun.push_str(&format!(" 2>&{}", self.descriptors.error));
         begun
     }
 
-    fn begun(&self, bytes: usize) -> Zeroizing<String> {
-        let mut text = Zeroizing::new(String::new());
+    fn begun(&self, bytes: usize) -> Wiped<String> {
+        let mut text = Wiped::new(String::new());
         let Some((directory, previous)) = self.place else {
             text.reserve_exact(bytes);
             return text;
@@ -167,8 +167,8 @@ impl Request<'_> {
         text
     }
 
-    fn exports(&self) -> Zeroizing<String> {
-        let mut text = Zeroizing::new(String::new());
+    fn exports(&self) -> Wiped<String> {
+        let mut text = Wiped::new(String::new());
         text.reserve_exact(
             self.environment
                 .iter()
@@ -198,8 +198,8 @@ fn is_empty(text: &str) -> bool {
     text.lines().map(str::trim_start).all(|line| line.is_empty() || line.starts_with('#'))
 }
 
-fn quoted(text: &str) -> Zeroizing<String> {
-    let mut quoted = Zeroizing::new(String::new());
+fn quoted(text: &str) -> Wiped<String> {
+    let mut quoted = Wiped::new(String::new());
     opal_core::shell::single(&mut quoted, text);
     quoted
 }

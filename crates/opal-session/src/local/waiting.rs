@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use opal_core::wiped::{Wipe, Wiped};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use zeroize::{Zeroize, Zeroizing};
 
 use super::children::{self, Running};
 use super::mark::{self, Mark};
@@ -55,7 +55,7 @@ pub(super) struct Waiting {
     requests: OwnedFd,
     answers: OwnedFd,
     turn: u64,
-    unsent: Zeroizing<Vec<u8>>,
+    unsent: Wiped<Vec<u8>>,
     sent: usize,
     received: Vec<u8>,
 }
@@ -149,7 +149,7 @@ impl Waiting {
             requests,
             answers,
             turn: 0,
-            unsent: Zeroizing::default(),
+            unsent: Wiped::default(),
             sent: 0,
             received: Vec::new(),
         };
@@ -221,7 +221,7 @@ impl Waiting {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.unsent.zeroize();
+        self.unsent.wipe();
         self.sent = 0;
         Ok(())
     }

@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(
             shown("alpine"),
             format!(
-                "/bin/podman|{half}|{half}|alpine|--network|none|--mount|type=bind,source=/project/a b,\
+                "/bin/podman|{half}|{half}|--network|none|--mount|type=bind,source=/project/a b,\
                  target=/src,readonly|--mount|type=volume,source=cache,target=/c|--entrypoint|\
                  /.opal-target|alpine|--digest|--ping|5000|--lost|30000"
             )

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use opal_core::Secret;
 use opal_core::wiped;
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::{MAX_DEPTH, MAX_NAMES};
 
@@ -25,7 +25,7 @@ pub trait Wire: Sized {
 
 /// Bytes to be sent. They are wiped, because there may be values among them.
 #[derive(Debug, Default)]
-pub struct Encoder(Zeroizing<Vec<u8>>);
+pub struct Encoder(Wiped<Vec<u8>>);
 
 impl Encoder {
     pub fn raw(&mut self, bytes: &[u8]) {
@@ -41,7 +41,7 @@ impl Encoder {
 
     /// What was encoded so far.
     #[must_use]
-    pub fn into_bytes(self) -> Zeroizing<Vec<u8>> {
+    pub fn into_bytes(self) -> Wiped<Vec<u8>> {
         self.0
     }
 
@@ -52,7 +52,7 @@ impl Encoder {
 }
 
 /// All bytes of something.
-pub fn encoded(it: &impl Wire) -> Zeroizing<Vec<u8>> {
+pub fn encoded(it: &impl Wire) -> Wiped<Vec<u8>> {
     let mut encoder = Encoder::default();
     it.encode(&mut encoder);
     encoder.0

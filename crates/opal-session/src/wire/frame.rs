@@ -7,8 +7,8 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use opal_core::message::Reason;
+use opal_core::wiped::Wiped;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use zeroize::Zeroizing;
 
 use super::codec::Malformed;
 use super::{MAX_FRAME, MAX_MESSAGE};
@@ -130,7 +130,7 @@ impl StreamId {
 pub struct Frame {
     pub kind: Kind,
     pub stream: StreamId,
-    pub payload: Zeroizing<Vec<u8>>,
+    pub payload: Wiped<Vec<u8>>,
 }
 
 /// Why there is nothing more to hear from the other side.
@@ -178,11 +178,11 @@ pub fn header(kind: Kind, more: bool, stream: StreamId, length: usize) -> [u8; H
 /// Makes frames of bytes as they come, and messages of frames.
 #[derive(Debug, Default)]
 pub struct Assembly {
-    bytes: Zeroizing<Vec<u8>>,
+    bytes: Wiped<Vec<u8>>,
     /// What was read of `bytes`.
     at: usize,
     /// Messages of which more is to come.
-    begun: BTreeMap<(StreamId, Kind), Zeroizing<Vec<u8>>>,
+    begun: BTreeMap<(StreamId, Kind), Wiped<Vec<u8>>>,
     begun_bytes: usize,
 }
 
@@ -202,7 +202,7 @@ impl Assembly {
             let Some((kind, more, stream, length)) = self.peek()? else { return Ok(None) };
             let start = self.at + HEADER_BYTES;
             let Some(payload) = self.bytes.get(start..start + length) else { return Ok(None) };
-            let payload = Zeroizing::new(payload.to_vec());
+            let payload = Wiped::new(payload.to_vec());
             self.at = start + length;
             // What is left is moved to the front now and then.
             if self.at > CHUNK_BYTES {
@@ -236,8 +236,8 @@ impl Assembly {
         kind: Kind,
         more: bool,
         stream: StreamId,
-        payload: Zeroizing<Vec<u8>>,
-    ) -> Result<Option<Zeroizing<Vec<u8>>>, Malformed> {
+        payload: Wiped<Vec<u8>>,
+    ) -> Result<Option<Wiped<Vec<u8>>>, Malformed> {
         let key = (stream, kind);
         if !more && !self.begun.contains_key(&key) {
             return Ok(Some(payload));

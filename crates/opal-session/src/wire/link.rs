@@ -1,37 +1,81 @@
 //! Sending frames: from many threads, each frame whole.
+//!
+//! Many small frames at the same time are one write: who finds nobody writing writes for all, and what
+//! comes meanwhile waits for the next turn. A packet of ssh, with two processes that wake up for it, costs
+//! more than most of what is asked.
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use opal_core::wiped::Wipe;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::codec::{Wire, encoded};
-use super::frame::{HEADER_BYTES, Kind, StreamId, header};
+use super::frame::{Kind, StreamId, header};
 use super::{MAX_FRAME, MAX_MESSAGE};
 
-/// Frames up to here are written with their header at once.
-const SMALL: usize = 16 * 1024;
+/// What may wait for the next turn. Who has more waits for the turn.
+const MOST_WAITING: usize = 64 * 1024;
 
 /// How often who cannot write asks whether anybody still reads.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
+/// How long a pipe that is to be closed waits for the last turn.
+const LAST_TURN: Duration = Duration::from_secs(1);
+
 /// The end of a pipe that frames are written to. Once it is closed nothing more is sent.
 #[derive(Debug)]
 pub struct Sender {
+    outbox: Mutex<Outbox>,
+    /// Rung after each turn.
+    turn: Condvar,
+    /// Who holds it writes.
     pipe: Mutex<Option<OwnedFd>>,
     /// Set when nobody pings any more.
     is_over: Mutex<bool>,
     over: Condvar,
 }
 
+/// Frames for the next turn, in their order. Wiped once they are written.
+#[derive(Debug, Default)]
+struct Outbox {
+    waiting: Vec<u8>,
+    /// Kept for its memory: wiped and empty.
+    spare: Vec<u8>,
+    /// Whether someone writes, and takes what is waiting when he is done.
+    is_writing: bool,
+    /// Why nothing more can be sent.
+    broken: Option<io::ErrorKind>,
+}
+
+impl Drop for Outbox {
+    fn drop(&mut self) {
+        self.waiting.wipe();
+    }
+}
+
+impl Outbox {
+    fn add(&mut self, head: &[u8], bytes: &[u8]) {
+        opal_core::wiped::reserve(&mut self.waiting, head.len() + bytes.len());
+        self.waiting.extend_from_slice(head);
+        self.waiting.extend_from_slice(bytes);
+    }
+}
+
 impl Sender {
     #[must_use]
     pub fn new(fd: OwnedFd) -> Self {
-        Self { pipe: Mutex::new(Some(fd)), is_over: Mutex::new(false), over: Condvar::new() }
+        Self {
+            outbox: Mutex::default(),
+            turn: Condvar::new(),
+            pipe: Mutex::new(Some(fd)),
+            is_over: Mutex::new(false),
+            over: Condvar::new(),
+        }
     }
 
     /// A message of any length that is allowed.
@@ -70,18 +114,64 @@ impl Sender {
         self.frame(kind, false, stream, &[])
     }
 
+    /// The frame is on its way, or is written by who writes now. That a write of someone else fails is
+    /// said to the next who sends; who reads the other pipe gets to know at once.
     fn frame(&self, kind: Kind, more: bool, stream: StreamId, bytes: &[u8]) -> io::Result<()> {
         let head = header(kind, more, stream, bytes.len());
-        let pipe = self.pipe.lock().unwrap_or_else(PoisonError::into_inner);
-        let pipe = pipe.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
-        if bytes.len() > SMALL {
-            self.write(pipe, &head)?;
-            return self.write(pipe, bytes);
+        let mut outbox = self.outbox();
+        while outbox.is_writing && outbox.waiting.len() + bytes.len() > MOST_WAITING {
+            outbox = self.turn.wait(outbox).unwrap_or_else(PoisonError::into_inner);
         }
-        let mut whole = zeroize::Zeroizing::new(Vec::with_capacity(HEADER_BYTES + bytes.len()));
-        whole.extend_from_slice(&head);
-        whole.extend_from_slice(bytes);
-        self.write(pipe, &whole)
+        if let Some(why) = outbox.broken {
+            return Err(why.into());
+        }
+        outbox.add(&head, bytes);
+        if outbox.is_writing {
+            return Ok(());
+        }
+        outbox.is_writing = true;
+        drop(outbox);
+        // Threads that have a frame too add it now.
+        thread::yield_now();
+        self.write_all()
+    }
+
+    fn outbox(&self) -> MutexGuard<'_, Outbox> {
+        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Turns, until nothing is waiting.
+    fn write_all(&self) -> io::Result<()> {
+        let pipe = self.pipe.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outbox = self.outbox();
+        loop {
+            if outbox.waiting.is_empty() {
+                outbox.is_writing = false;
+                self.turn.notify_all();
+                return Ok(());
+            }
+            let next = std::mem::take(&mut outbox.spare);
+            let mut turn = std::mem::replace(&mut outbox.waiting, next);
+            self.turn.notify_all();
+            drop(outbox);
+            let written = match &*pipe {
+                Some(pipe) => self.write(pipe, &turn),
+                None => Err(io::ErrorKind::BrokenPipe.into()),
+            };
+            turn.as_mut_slice().wipe();
+            turn.clear();
+            outbox = self.outbox();
+            if let Err(error) = written {
+                outbox.broken = Some(error.kind());
+                outbox.is_writing = false;
+                outbox.waiting.wipe();
+                self.turn.notify_all();
+                return Err(error);
+            }
+            if turn.capacity() <= 2 * MOST_WAITING {
+                outbox.spare = turn;
+            }
+        }
     }
 
     /// Where the pipe does not have one wait, this waits, as long as someone may still read.
@@ -129,9 +219,16 @@ impl Sender {
         self.over.notify_all();
     }
 
+    /// Waits until all that was sent is written, but not longer than that.
+    pub fn settle(&self, within: Duration) {
+        let is_writing = |it: &mut Outbox| it.is_writing;
+        drop(self.turn.wait_timeout_while(self.outbox(), within, is_writing));
+    }
+
     /// Closes the pipe, so that the other side gets to know.
     pub fn close(&self) {
         self.stop_pinging();
+        self.settle(LAST_TURN);
         self.pipe.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }

@@ -113,6 +113,7 @@ pub fn serve(input: OwnedFd, output: OwnedFd, service: Service) -> Result<(), Lo
         helper.stop.ask(Why::Cancelled);
     }
     helper.end(LAST_WAIT);
+    helper.sender.settle(LAST_WAIT);
     if served.is_err() {
         helper.session.end_all(LAST_GRACE / 2, &Stop::new());
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use opal_core::decorator::Descriptor;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::resolver::Stream;
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::{lasting_name, regen_key, site};
 use crate::keys::{ContractSecret, KeyError, Runner};
@@ -22,7 +22,7 @@ pub struct OwnKeys<'k> {
     target: String,
     pub(super) secret: ContractSecret,
     /// Keys of lasting values that were drawn: a contract takes them along.
-    pub(super) regen: BTreeMap<String, Zeroizing<[u8; 32]>>,
+    pub(super) regen: BTreeMap<String, Wiped<[u8; 32]>>,
     /// The decorators that values were drawn from.
     pub(super) drawn: Drawn,
     drew: bool,

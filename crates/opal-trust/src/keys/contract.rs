@@ -3,13 +3,13 @@
 use std::fmt;
 
 use opal_core::hash::{Algorithm, Digest};
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::derive::derive;
 
 /// 32 bytes that are drawn for one contract and travel only inside its sealed envelope.
 #[derive(Clone)]
-pub struct ContractSecret(Zeroizing<[u8; 32]>);
+pub struct ContractSecret(Wiped<[u8; 32]>);
 
 impl ContractSecret {
     #[must_use]
@@ -18,7 +18,7 @@ impl ContractSecret {
     }
 
     pub(super) fn from_bytes(bytes: &[u8; 32]) -> Self {
-        Self(Zeroizing::new(*bytes))
+        Self(Wiped::new(*bytes))
     }
 
     pub(super) fn expose(&self) -> &[u8; 32] {
@@ -27,13 +27,13 @@ impl ContractSecret {
 
     /// What the authentication record is keyed with.
     #[must_use]
-    pub fn auth_key(&self) -> Zeroizing<[u8; 32]> {
+    pub fn auth_key(&self) -> Wiped<[u8; 32]> {
         derive(&*self.0, "opal contract authentication v1", &[])
     }
 
     /// What the contract's random values come from.
     #[must_use]
-    pub fn seed(&self) -> Zeroizing<[u8; 32]> {
+    pub fn seed(&self) -> Wiped<[u8; 32]> {
         derive(&*self.0, "opal contract seed v1", &[])
     }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::error::KeyFault;
 use super::seal::Identity;
@@ -86,7 +86,7 @@ impl<'a> Credentials<'a> {
                 let key = Identity::generate();
                 let public = key.recipient().to_string();
                 let text = format!("# public key: {public}\n{}\n", *key.text());
-                (Zeroizing::new(text), public)
+                (Wiped::new(text), public)
             }
         };
         let path = self.0.create(FOLDER, &format!("{}.key", name.0), text.as_bytes())?;

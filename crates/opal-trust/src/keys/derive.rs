@@ -1,8 +1,8 @@
 //! How one key becomes another.
 
 use hkdf::Hkdf;
+use opal_core::wiped::Wiped;
 use sha2::Sha256;
-use zeroize::Zeroizing;
 
 /// HKDF-SHA-256 (RFC 5869) of `key`, without a salt.
 ///
@@ -10,14 +10,14 @@ use zeroize::Zeroizing;
 /// `parts`. With the lengths no two rows have the same bytes, and with a label of its own no use
 /// can meet another's output.
 #[must_use]
-pub fn derive(key: &[u8], label: &str, parts: &[&[u8]]) -> Zeroizing<[u8; 32]> {
+pub fn derive(key: &[u8], label: &str, parts: &[&[u8]]) -> Wiped<[u8; 32]> {
     let mut info = Vec::new();
     for part in [label.as_bytes()].iter().chain(parts) {
         info.extend((part.len() as u64).to_le_bytes());
         info.extend(*part);
     }
-    let info = Zeroizing::new(info);
-    let mut out = Zeroizing::new([0; 32]);
+    let info = Wiped::new(info);
+    let mut out = Wiped::new([0; 32]);
     Hkdf::<Sha256>::new(None, key)
         .expand(&info, &mut *out)
         .expect("32 bytes are within what HKDF-SHA-256 gives");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use opal_core::placeholder::PlaceholderKey;
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::seal::{self, Unopened};
 use super::{ContractSecret, Recipient, Runner};
@@ -25,7 +25,7 @@ pub struct Envelope {
     pub secret: ContractSecret,
     pub placeholder_key: PlaceholderKey,
     /// By the name the plan knows the value under.
-    pub regen: BTreeMap<String, Zeroizing<[u8; 32]>>,
+    pub regen: BTreeMap<String, Wiped<[u8; 32]>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,9 +77,9 @@ impl Envelope {
         Self::read(&plain).ok_or(OpenError::WrongContent)
     }
 
-    fn bytes(&self) -> Option<Zeroizing<Vec<u8>>> {
+    fn bytes(&self) -> Option<Wiped<Vec<u8>>> {
         let names: usize = self.regen.keys().map(|name| 2 + name.len() + 32).sum();
-        let mut out = Zeroizing::new(Vec::with_capacity(MAGIC.len() + 64 + 4 + names));
+        let mut out = Wiped::new(Vec::with_capacity(MAGIC.len() + 64 + 4 + names));
         out.extend(MAGIC);
         out.extend(self.secret.expose());
         out.extend(self.placeholder_key.expose());
@@ -107,7 +107,7 @@ impl Envelope {
             if !sorted {
                 return None;
             }
-            regen.insert(name, Zeroizing::new(*take(&mut rest)?));
+            regen.insert(name, Wiped::new(*take(&mut rest)?));
         }
         rest.is_empty().then_some(Self { secret, placeholder_key, regen })
     }
@@ -197,7 +197,7 @@ mod tests {
         Envelope {
             secret: ContractSecret::from_bytes(&[1; 32]),
             placeholder_key: PlaceholderKey::new([2; 32]),
-            regen: names.iter().map(|n| ((*n).to_owned(), Zeroizing::new([3; 32]))).collect(),
+            regen: names.iter().map(|n| ((*n).to_owned(), Wiped::new([3; 32]))).collect(),
         }
     }
 

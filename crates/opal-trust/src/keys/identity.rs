@@ -9,9 +9,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use opal_core::wiped::Wiped;
 use opal_core::{Secret, starting};
 use rustix::process::{Pid, Signal, kill_process_group};
-use zeroize::Zeroizing;
 
 use super::error::{KeyFault, Origin, ProgramFault};
 use super::{KeyError, MAX_KEY_BYTES, Runner};
@@ -84,13 +84,13 @@ fn looks_like_a_key(text: &str) -> bool {
 }
 
 /// Bytes that are not UTF-8 cannot be a key, and give an empty text.
-fn read(bytes: Zeroizing<Vec<u8>>) -> Secret {
+fn read(bytes: Wiped<Vec<u8>>) -> Secret {
     Secret::new(std::str::from_utf8(&bytes).unwrap_or_default())
 }
 
 /// What a program prints. It gets no input, and its complaints may hold a secret, so they are
 /// shown to nobody; it runs in a group of its own, which is killed after the time limit.
-fn ask(words: &[String], limit: Duration) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+fn ask(words: &[String], limit: Duration) -> Result<Wiped<Vec<u8>>, KeyError> {
     let failed = |why: ProgramFault| KeyFault::Program { name: &words[0], why };
     let deadline = Instant::now() + limit;
     let mut child = start(words).map_err(|error| failed(ProgramFault::NotStarted(error)))?;
@@ -132,8 +132,8 @@ fn start(words: &[String]) -> std::io::Result<Child> {
 }
 
 /// All it prints; none where that is more than a key, or no end of it can be reached.
-fn collect(from: impl Read) -> Option<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_KEY_BYTES as usize + 1));
+fn collect(from: impl Read) -> Option<Wiped<Vec<u8>>> {
+    let mut bytes = Wiped::new(Vec::with_capacity(MAX_KEY_BYTES as usize + 1));
     from.take(MAX_KEY_BYTES + 1).read_to_end(&mut bytes).ok()?;
     (bytes.len() as u64 <= MAX_KEY_BYTES).then_some(bytes)
 }

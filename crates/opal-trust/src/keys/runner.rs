@@ -3,7 +3,7 @@
 use std::fmt;
 
 use opal_core::placeholder::PlaceholderKey;
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::credentials::{Credentials, KeyKind, KeyName};
 use super::derive::derive;
@@ -108,7 +108,7 @@ impl Runner {
         decorator: &str,
         regen_key: &str,
         parameters: &[u8],
-    ) -> Zeroizing<[u8; 32]> {
+    ) -> Wiped<[u8; 32]> {
         let root = self.root("opal regen root v1");
         let parts = [project.as_bytes(), decorator.as_bytes(), regen_key.as_bytes(), parameters];
         derive(&*root, "opal regen key v1", &parts)
@@ -116,11 +116,11 @@ impl Runner {
 
     /// What entries of `@cached` are made with, for one use of it.
     #[must_use]
-    pub(crate) fn cache_key(&self, label: &str) -> Zeroizing<[u8; 32]> {
+    pub(crate) fn cache_key(&self, label: &str) -> Wiped<[u8; 32]> {
         derive(&*self.root("opal cache root v1"), label, &[])
     }
 
-    fn root(&self, label: &str) -> Zeroizing<[u8; 32]> {
+    fn root(&self, label: &str) -> Wiped<[u8; 32]> {
         derive(self.identity.text().as_bytes(), label, &[])
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use age::secrecy::ExposeSecret;
 use age::{DecryptError, x25519};
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::error::KeyFault;
 use super::{KeyError, KeyErrorKind, MAX_KEY_BYTES};
@@ -60,8 +60,8 @@ impl Identity {
         line.parse().ok().map(Self)
     }
 
-    pub(super) fn text(&self) -> Zeroizing<String> {
-        Zeroizing::new(self.0.to_string().expose_secret().to_owned())
+    pub(super) fn text(&self) -> Wiped<String> {
+        Wiped::new(self.0.to_string().expose_secret().to_owned())
     }
 
     pub(super) fn recipient(&self) -> Recipient {
@@ -139,14 +139,14 @@ pub(super) fn open(
     sealed: &[u8],
     identity: &Identity,
     limit: usize,
-) -> Result<Zeroizing<Vec<u8>>, Unopened> {
+) -> Result<Wiped<Vec<u8>>, Unopened> {
     let decryptor = age::Decryptor::new_buffered(sealed).map_err(|_| Unopened::Damaged)?;
     let identities = std::iter::once(&identity.0 as &dyn age::Identity);
     let reader = decryptor.decrypt(identities).map_err(|error| match error {
         DecryptError::NoMatchingKeys => Unopened::NotARecipient,
         _ => Unopened::Damaged,
     })?;
-    let mut plain = Zeroizing::new(Vec::with_capacity(limit.min(sealed.len()) + 1));
+    let mut plain = Wiped::new(Vec::with_capacity(limit.min(sealed.len()) + 1));
     reader.take(limit as u64 + 1).read_to_end(&mut plain).map_err(|_| Unopened::Damaged)?;
     if plain.len() > limit {
         return Err(Unopened::Damaged);

@@ -8,7 +8,7 @@ use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{DecodePrivateKey, EncodePrivateKey, KeypairBytes};
 use ed25519_dalek::{Signature, Signer, VerifyingKey};
 use opal_core::contract::Sign;
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::KeyError;
 use super::error::KeyFault;
@@ -36,7 +36,7 @@ impl SigningKey {
     }
 
     #[must_use]
-    pub fn to_pem(&self) -> Zeroizing<String> {
+    pub fn to_pem(&self) -> Wiped<String> {
         private_pem(self.0.as_bytes())
     }
 
@@ -53,10 +53,9 @@ impl Sign for SigningKey {
 }
 
 /// An Ed25519 private key as PKCS#8 without its public half: older OpenSSL reads only that.
-pub(crate) fn private_pem(secret: &[u8; 32]) -> Zeroizing<String> {
-    KeypairBytes { secret_key: *secret, public_key: None }
-        .to_pkcs8_pem(LineEnding::LF)
-        .expect("32 bytes have a PEM form")
+pub(crate) fn private_pem(secret: &[u8; 32]) -> Wiped<String> {
+    let pem = KeypairBytes { secret_key: *secret, public_key: None }.to_pkcs8_pem(LineEnding::LF);
+    Wiped::new(std::mem::take(&mut *pem.expect("32 bytes have a PEM form")))
 }
 
 /// Whether `signature` is that of `public` over `bytes`. Strict: keys of small order and

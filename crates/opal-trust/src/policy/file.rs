@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use opal_core::Duration;
+use opal_core::wiped::Wiped;
 use toml_edit::{Document, Item, TableLike, Value};
-use zeroize::Zeroizing;
 
 use super::error::{PolicyError, PolicyFault, Setting};
 use super::{Policy, Randomness};
@@ -68,7 +68,7 @@ impl Files {
     }
 }
 
-pub(super) type Bytes = Result<Zeroizing<Vec<u8>>, RootError>;
+pub(super) type Bytes = Result<Wiped<Vec<u8>>, RootError>;
 
 pub(super) fn read(
     path: &Path,

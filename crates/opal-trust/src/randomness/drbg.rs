@@ -6,7 +6,7 @@ use chacha20::ChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher};
 use opal_core::hash::Digest;
 use opal_core::resolver::Stream;
-use zeroize::Zeroize;
+use opal_core::wiped::Wipe;
 
 use crate::keys::derive;
 
@@ -51,7 +51,7 @@ impl Drbg {
 impl Stream for Drbg {
     /// The stream is longer than any value: 256 GiB, where the longest value takes kilobytes.
     fn fill(&mut self, bytes: &mut [u8]) {
-        bytes.zeroize();
+        bytes.wipe();
         self.0.apply_keystream(bytes);
     }
 }

@@ -16,6 +16,7 @@ use opal_core::Secret;
 use opal_core::contract::Sign;
 use opal_core::hash::Algorithm;
 use opal_core::placeholder::PlaceholderKey;
+use opal_core::wiped::Wiped;
 use opal_trust::keys::{
     ContractSecret, Credentials, Envelope, IdentitySource, KeyErrorKind, KeyKind, KeyName,
     MAX_ENVELOPE_BYTES, OpenError, PublicKey, Recipient, Runner, SealError, SigningKey, recipients,
@@ -24,7 +25,6 @@ use opal_trust::keys::{
 use opal_vault::ledger::{ClaimError, Ledger};
 use opal_vault::root::{Root, Why};
 use tempfile::TempDir;
-use zeroize::Zeroizing;
 
 fn root() -> (TempDir, Root) {
     let folder = tempfile::tempdir().unwrap();
@@ -48,7 +48,7 @@ fn envelope() -> Envelope {
     Envelope {
         secret: ContractSecret::fresh(),
         placeholder_key: PlaceholderKey::new([7; 32]),
-        regen: BTreeMap::from([("random.password#db".to_owned(), Zeroizing::new([9; 32]))]),
+        regen: BTreeMap::from([("random.password#db".to_owned(), Wiped::new([9; 32]))]),
     }
 }
 

@@ -7,7 +7,7 @@
 //! loose view drops the former, and has `+` and `/` for the latter. So it has for the `-` and `_`
 //! that hexadecimal pairs are joined by.
 
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::keep::{Kept, Spool};
 
@@ -21,7 +21,7 @@ pub(super) const GROUPS: usize = 15;
 
 /// Keeps each encoding of `text`, of which it makes `piece` bytes at once, a multiple of `GROUPS`.
 pub(super) fn encodings(text: &[u8], piece: usize, kept: &mut Kept) {
-    let mut buffer = Zeroizing::new(vec![0; piece.min(text.len()) * 3]);
+    let mut buffer = Wiped::new(vec![0; piece.min(text.len()) * 3]);
     let mut work = Work { text, piece, buffer: &mut buffer, kept };
     (0..3).for_each(|before| work.encode::<3, 4, _>(BASE64, before));
     (0..5).for_each(|before| work.encode::<5, 8, _>(BASE32, before));
@@ -51,9 +51,9 @@ impl Work<'_> {
         let mut text = self.text;
         if before > 0 {
             let (own, rest) = text.split_at(text.len().min(BYTES - before));
-            let mut group = Zeroizing::new([0; BYTES]);
+            let mut group = Wiped::new([0; BYTES]);
             group[before..before + own.len()].copy_from_slice(own);
-            let first = Zeroizing::new(encoded::<BYTES, COUNT, _>(&group, letters));
+            let first = Wiped::new(encoded::<BYTES, COUNT, _>(&group, letters));
             spool.push(&first[(before * 8).div_ceil(bits)..], self.kept);
             text = rest;
         }
@@ -67,14 +67,14 @@ impl Work<'_> {
         }
         let open = text.as_chunks::<BYTES>().1;
         for end in [None, Some(&b""[..]), Some(b"\n")] {
-            let mut group = Zeroizing::new([0; BYTES]);
+            let mut group = Wiped::new([0; BYTES]);
             group[..open.len()].copy_from_slice(open);
             let mut length = open.len();
             if let Some(end) = end.filter(|_| BYTES > 1) {
                 group[length..length + end.len()].copy_from_slice(end);
                 length += end.len();
             }
-            let mut last = Zeroizing::new(encoded::<BYTES, COUNT, _>(&group, letters));
+            let mut last = Wiped::new(encoded::<BYTES, COUNT, _>(&group, letters));
             let decided = length * 8 / bits;
             let filled = match end {
                 None => decided,

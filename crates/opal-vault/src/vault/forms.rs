@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use opal_core::class::{HIDDEN_ALONE_FROM as ALONE, HIDDEN_ANYWHERE_FROM as ANYWHERE};
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::encode::{GROUPS, encodings};
 use super::keep::{Kept, LEAD, Spool};
@@ -97,7 +97,7 @@ impl Forms {
     fn add(&mut self, text: &str, encoded: bool) {
         self.keep(text.as_bytes());
         let once = if is_dressed(text.as_bytes()) { text.len() } else { text.len().min(PIECE) };
-        let mut room = Zeroizing::new(Vec::new());
+        let mut room = Wiped::new(Vec::new());
         for spelling in spellings(text) {
             room.resize(Spelling::room_for(once), 0);
             self.spell(text, spelling, &mut room);
@@ -112,7 +112,7 @@ impl Forms {
         if is_dressed(text.as_bytes()) {
             let unix = Views::of(text.as_bytes(), true).text.into_bytes();
             if has_eight(&String::from_utf8_lossy(&unix)) {
-                encodings(&Zeroizing::new(unix.into_owned()), PIECE, &mut self.loose);
+                encodings(&Wiped::new(unix.into_owned()), PIECE, &mut self.loose);
             }
         }
     }

@@ -6,7 +6,7 @@
 //! form was printed. From 256 bytes on each rung says that what was printed so far is not an
 //! accident: of a long value that is cut off, all but a little is hidden.
 
-use zeroize::{Zeroize, Zeroizing};
+use opal_core::wiped::{Wipe, Wiped};
 
 /// How much of a form is kept as it is.
 pub(super) const LEAD: usize = 16;
@@ -99,12 +99,6 @@ impl Pattern {
     }
 }
 
-impl Zeroize for Pattern {
-    fn zeroize(&mut self) {
-        self.text.zeroize();
-    }
-}
-
 #[derive(Clone, Copy)]
 pub(super) struct Rung {
     pub(super) hash: Hash,
@@ -122,9 +116,15 @@ pub(super) struct End {
 /// What is kept of all forms of one kind.
 #[derive(Clone, Default)]
 pub(super) struct Kept {
-    pub(super) patterns: Zeroizing<Vec<Pattern>>,
+    pub(super) patterns: Vec<Pattern>,
     pub(super) rungs: Vec<Rung>,
     pub(super) ends: Vec<End>,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.patterns.iter_mut().for_each(|pattern| pattern.text.wipe());
+    }
 }
 
 impl Kept {
@@ -165,14 +165,14 @@ impl Kept {
     }
 
     pub(super) fn memory(&self) -> usize {
-        size_of_val(&**self.patterns) + size_of_val(&*self.rungs) + size_of_val(&*self.ends)
+        size_of_val(&*self.patterns) + size_of_val(&*self.rungs) + size_of_val(&*self.ends)
     }
 }
 
 /// A form on its way to be kept, piece by piece: it may be many times as large as its value.
 #[derive(Clone)]
 pub(super) struct Spool {
-    lead: Zeroizing<[u8; LEAD]>,
+    lead: Wiped<[u8; LEAD]>,
     length: usize,
     hash: Hash,
     rung: usize,
@@ -183,7 +183,7 @@ pub(super) struct Spool {
 impl Spool {
     pub(super) fn new(kept: &Kept) -> Self {
         let first = kept.rungs.len();
-        Self { lead: Zeroizing::default(), length: 0, hash: Hash::EMPTY, rung: 2 * LEAD, first }
+        Self { lead: Wiped::default(), length: 0, hash: Hash::EMPTY, rung: 2 * LEAD, first }
     }
 
     pub(super) fn push(&mut self, mut piece: &[u8], kept: &mut Kept) {

@@ -32,7 +32,7 @@ mod values;
 
 use std::ops::Range;
 
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use line::{Line, MOST, Region, State};
 
@@ -43,7 +43,7 @@ pub const HIDDEN: &str = "<redacted>";
 #[derive(Default)]
 pub(super) struct Patterns {
     /// A line whose end has not come.
-    held: Zeroizing<Vec<u8>>,
+    held: Wiped<Vec<u8>>,
     /// So many of the held bytes were shown while the stream was idle.
     shown: usize,
     /// The held bytes are the rest of a line.
@@ -137,7 +137,7 @@ impl Patterns {
         self.render(&self.held, &decision.regions, to, out);
         self.state = if is_enough { State::Plain } else { decision.after };
         self.shown = self.shown.saturating_sub(to);
-        self.held = Zeroizing::new(self.held[to..].to_vec());
+        self.held = Wiped::new(self.held[to..].to_vec());
         self.is_rest = true;
     }
 

@@ -1,6 +1,6 @@
 //! What programs make of the backslashes in a text: `echo` of dash, `echo -e`, `printf %b`.
 
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 /// What a program knows beside `\\ \a \b \c \e \f \n \r \t \v \0101`, which all know.
 struct Reader {
@@ -18,8 +18,8 @@ const READERS: [Reader; 3] = [
 ];
 
 /// Each once, and none that is the text itself. None is longer than the text.
-pub(super) fn readings(text: &str) -> Vec<Zeroizing<Vec<u8>>> {
-    let mut readings: Vec<Zeroizing<Vec<u8>>> = Vec::new();
+pub(super) fn readings(text: &str) -> Vec<Wiped<Vec<u8>>> {
+    let mut readings: Vec<Wiped<Vec<u8>>> = Vec::new();
     if !text.contains('\\') {
         return readings;
     }
@@ -33,9 +33,9 @@ pub(super) fn readings(text: &str) -> Vec<Zeroizing<Vec<u8>>> {
 }
 
 impl Reader {
-    fn read(&self, mut text: &[u8]) -> Zeroizing<Vec<u8>> {
+    fn read(&self, mut text: &[u8]) -> Wiped<Vec<u8>> {
         // Room for all of it: no copy is left where it grows.
-        let mut out = Zeroizing::new(Vec::with_capacity(text.len()));
+        let mut out = Wiped::new(Vec::with_capacity(text.len()));
         while let Some(at) = memchr::memchr(b'\\', text) {
             out.extend_from_slice(&text[..at]);
             text = &text[at + 1..];

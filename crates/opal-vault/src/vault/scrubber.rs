@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::Shown;
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::long_sequences::{self, Aside};
 use super::patterns::Patterns;
@@ -22,7 +22,7 @@ pub struct Scrubber {
     layers: Arc<[Arc<Layer>]>,
     generation: u64,
     /// What may be the beginning of something to hide.
-    held: Zeroizing<Vec<u8>>,
+    held: Wiped<Vec<u8>>,
     /// So many of the held bytes were shown while the stream was idle.
     shown: usize,
     /// What is held would tell something of a value.
@@ -55,7 +55,7 @@ impl Scrubber {
             vault: vault.clone(),
             layers: Arc::default(),
             generation: 0,
-            held: Zeroizing::default(),
+            held: Wiped::default(),
             shown: 0,
             is_telling: false,
             carry: Carry::default(),
@@ -129,7 +129,7 @@ impl Scrubber {
     }
 
     fn set_aside(&mut self, from: usize, open: Open) -> Vec<u8> {
-        let sequence = Zeroizing::new(self.held.split_off(from));
+        let sequence = Wiped::new(self.held.split_off(from));
         let mut out = sequence[..2].to_vec();
         let scrubber = Self { is_inside: true, patterns: None, ..Self::new(&self.vault) };
         let mut aside = Box::new(Aside::new(open, scrubber));
@@ -244,7 +244,7 @@ impl Scrubber {
         self.is_telling = is_telling;
         self.waiting = unfinished.map(|at| at - hold);
         self.shown = self.shown.saturating_sub(hold);
-        self.held = Zeroizing::new(raw[hold..].to_vec());
+        self.held = Wiped::new(raw[hold..].to_vec());
     }
 
     /// Regions that overlap are one, and so are those of one label that touch. The one that

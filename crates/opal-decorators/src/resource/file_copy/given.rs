@@ -3,7 +3,7 @@
 use opal_core::files::Files;
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Status};
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use crate::resource::paths;
 use crate::resource::written::{self, Found, Wanted};
@@ -33,7 +33,7 @@ fn wanted(content: &str, inputs: &Inputs, probe: &dyn Probe) -> Result<Wanted, T
     Ok(Wanted {
         name: "content".to_owned(),
         destination: paths::path(inputs, "destination", probe)?,
-        content: Zeroizing::new(content.as_bytes().to_vec()),
+        content: Wiped::new(content.as_bytes().to_vec()),
         attributes: paths::attributes(inputs, probe)?,
         is_private: false,
     })

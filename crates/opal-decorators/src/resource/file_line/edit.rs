@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use opal_core::wiped::Wiped;
 use regex::Regex;
-use zeroize::Zeroizing;
 
 use super::encoding::Encoding;
 
@@ -26,7 +26,7 @@ pub(super) enum Several {
 
 /// What the file should hold instead.
 pub(super) struct Change {
-    pub(super) content: Zeroizing<Vec<u8>>,
+    pub(super) content: Wiped<Vec<u8>>,
     pub(super) how: How,
 }
 
@@ -134,8 +134,8 @@ fn numbers(matches: &[Match]) -> Vec<usize> {
 fn spliced<'b>(
     content: &[u8],
     places: impl Iterator<Item = (Range<usize>, &'b [u8])>,
-) -> Zeroizing<Vec<u8>> {
-    let mut out = Zeroizing::new(Vec::with_capacity(content.len()));
+) -> Wiped<Vec<u8>> {
+    let mut out = Wiped::new(Vec::with_capacity(content.len()));
     let mut at = 0;
     for (place, instead) in places {
         out.extend_from_slice(&content[at..place.start]);
@@ -147,11 +147,11 @@ fn spliced<'b>(
 }
 
 /// The wanted line at the end.
-fn added(content: &[u8], wanted: &[u8]) -> Zeroizing<Vec<u8>> {
+fn added(content: &[u8], wanted: &[u8]) -> Wiped<Vec<u8>> {
     let end = usual_end(content);
     let is_open = !content.is_empty() && !content.ends_with(b"\n") && content != MARK;
     let between = if is_open { end } else { &[] };
-    Zeroizing::new([content, between, wanted, end].concat())
+    Wiped::new([content, between, wanted, end].concat())
 }
 
 /// The line end that the last lines of a file have.

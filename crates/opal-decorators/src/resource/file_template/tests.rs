@@ -94,7 +94,7 @@ fn what_is_too_large_is_another_content() {
     let wanted = Wanted {
         name: "/t".to_owned(),
         destination: "/d".into(),
-        content: Zeroizing::new(b"x".to_vec()),
+        content: Wiped::new(b"x".to_vec()),
         attributes: Attributes::default(),
         is_private: false,
     };

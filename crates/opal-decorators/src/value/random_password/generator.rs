@@ -2,7 +2,7 @@
 
 use opal_core::data::Data;
 use opal_core::resolver::{Generator, Inputs, Stream, Trouble};
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::alphabet::Alphabet;
 use crate::value::invalid;
@@ -42,7 +42,7 @@ impl Generator for Password {
     fn generate(&self, inputs: &Inputs, stream: &mut dyn Stream) -> Result<Data, Trouble> {
         let (length, alphabet) = parameters(inputs)?;
         // With room for the longest characters the text never moves and leaves no copy.
-        let mut password = Zeroizing::new(String::with_capacity(4 * length));
+        let mut password = Wiped::new(String::with_capacity(4 * length));
         for _ in 0..length {
             password.push(alphabet.draw(stream));
         }

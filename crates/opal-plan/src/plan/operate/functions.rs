@@ -164,7 +164,7 @@ fn path(parts: &[&str]) -> Result<Plain, OpError> {
 
 fn join(list: &Datum, separator: &str) -> Result<Plain, OpError> {
     let Plain::Array(list) = &list.plain else { return Err(wrong(Builtin::Join, Some(list))) };
-    let parts: Vec<zeroize::Zeroizing<String>> =
+    let parts: Vec<opal_core::wiped::Wiped<String>> =
         list.items.iter().map(scalar).collect::<Result<_, _>>()?;
     let separated = parts
         .iter()

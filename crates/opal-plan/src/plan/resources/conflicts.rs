@@ -12,8 +12,8 @@ use opal_core::placeholder::{bytes, scalar_text};
 use opal_core::plan::{Arg, Key, Piece};
 use opal_core::resolver::Probe;
 use opal_core::resource;
+use opal_core::wiped::Wiped;
 use opal_core::{Code, Data, Diagnostic, Secret};
-use zeroize::Zeroizing;
 
 use super::{Checker, Node};
 use opal_core::gather::Gather as _;
@@ -219,13 +219,13 @@ impl Checker<'_> {
 }
 
 /// Bytes that are the same for the same value.
-fn canonical(data: Data) -> Zeroizing<Vec<u8>> {
-    Zeroizing::new(bytes(&Data::Array(vec![data])))
+fn canonical(data: Data) -> Wiped<Vec<u8>> {
+    Wiped::new(bytes(&Data::Array(vec![data])))
 }
 
 /// The texts of a list, or of one that is not a list.
-fn texts(data: Option<Data>) -> Vec<Zeroizing<String>> {
-    let text = |data: &Data| data.as_text().map(|text| Zeroizing::new(text.to_owned()));
+fn texts(data: Option<Data>) -> Vec<Wiped<String>> {
+    let text = |data: &Data| data.as_text().map(|text| Wiped::new(text.to_owned()));
     match &data {
         Some(Data::Array(items)) => items.iter().filter_map(text).collect(),
         Some(data) => text(data).into_iter().collect(),

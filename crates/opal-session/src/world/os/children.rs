@@ -27,7 +27,7 @@ use opal_core::action::Why;
 use opal_core::resolver::{Answer, MAX_VALUE_BYTES, Trouble};
 use opal_core::script::runs_at_start;
 use opal_core::starting;
-use zeroize::Zeroizing;
+use opal_core::wiped::Wiped;
 
 use super::{View, descendants};
 use crate::error::{CommandEnd, CommandError, CommandName};
@@ -45,7 +45,7 @@ pub(super) struct Work<'a> {
     pub(super) program: &'a Path,
     pub(super) arguments: &'a [&'a str],
     /// What it reads on standard input.
-    pub(super) feed: Option<Zeroizing<String>>,
+    pub(super) feed: Option<Wiped<String>>,
     pub(super) name: CommandName,
     pub(super) directory: &'a Path,
     /// On top of the environment of the view.
@@ -71,7 +71,7 @@ enum Source {
 }
 
 enum Event {
-    Output(Source, Option<Zeroizing<Vec<u8>>>),
+    Output(Source, Option<Wiped<Vec<u8>>>),
     Exit(ExitStatus),
 }
 
@@ -95,7 +95,7 @@ pub(super) fn answer(
     let Finished { status, printed: [stdout, stderr] } =
         finished(view, work, listening).map_err(|why| CommandError { name, why })?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
-    let text = |bytes: Zeroizing<Vec<u8>>| match String::from_utf8_lossy(&bytes) {
+    let text = |bytes: Wiped<Vec<u8>>| match String::from_utf8_lossy(&bytes) {
         Cow::Borrowed(text) => Secret::new(text),
         Cow::Owned(text) => Secret::new(text),
     };
@@ -186,13 +186,13 @@ fn read(from: Source, fd: OwnedFd, drops_excess: bool, events: &Sender<Event>) {
 /// A command that has ended, with what it printed on standard output and standard error.
 struct Finished {
     status: ExitStatus,
-    printed: [Zeroizing<Vec<u8>>; 2],
+    printed: [Wiped<Vec<u8>>; 2],
 }
 
 /// What has become known about a command.
 #[derive(Default)]
 struct Seen {
-    printed: [Zeroizing<Vec<u8>>; 2],
+    printed: [Wiped<Vec<u8>>; 2],
     status: Option<ExitStatus>,
     /// Streams that someone still writes to.
     open: usize,

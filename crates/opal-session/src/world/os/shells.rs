@@ -12,8 +12,8 @@ use super::children::{self, Work};
 use crate::error::{CommandEnd, CommandError, CommandName, PathError, SessionError};
 use opal_core::shell::syntax::MAX_MESSAGE_BYTES;
 use opal_core::shell::{self, Language, Shell};
+use opal_core::wiped::Wiped;
 use opal_files::program;
-use zeroize::Zeroizing;
 
 #[derive(Clone, Debug)]
 pub(super) struct Interpreter {
@@ -88,7 +88,7 @@ pub(super) fn syntax(view: &View<'_>, text: &str) -> Result<Option<String>, Trou
     let work = Work {
         program: &path,
         arguments,
-        feed: Some(Zeroizing::new(text.to_owned())),
+        feed: Some(Wiped::new(text.to_owned())),
         name: CommandName::Parser,
         directory: around.directory,
         environment: around.environment,
