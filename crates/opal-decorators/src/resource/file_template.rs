@@ -3,7 +3,7 @@
 mod words;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
@@ -95,39 +95,59 @@ impl Action for FileTemplate {
     }
 }
 
-/// What the destination should be, and the template, links followed.
-fn wanted(inputs: &Inputs, sides: &Sides<'_>) -> Result<(Wanted, PathBuf), Trouble> {
-    let source = paths::path(inputs, "source", sides.source())?;
-    let destination = paths::path(inputs, "destination", sides.here())?;
-    let content = render(inputs, sides, &source)?;
-    let template = links::resolved(&source, sides.source())?;
-    let found = sides.source().stat(&template)?;
-    let is_private = found.is_some_and(|it| paths::is_private(it.mode));
-    let (name, attributes) =
-        (source.display().to_string(), paths::attributes(inputs, sides.here())?);
-    Ok((Wanted { name, destination, content, attributes, is_private }, template))
+/// A template: where it is, and what is in it.
+struct Source {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Source {
+    fn read(path: PathBuf, probe: &dyn Probe) -> Result<Self, Trouble> {
+        let mut read = content::read(probe, &path, Links::Followed)
+            .map_err(|trouble| words::unread(&path, trouble))?;
+        // Whoever renders keeps templates, so there is no use in wiping this copy, which takes its time.
+        let bytes = std::mem::take(&mut *read);
+        Ok(Self { path, bytes })
+    }
+
+    /// Whether a file with this content could be the template itself.
+    fn could_be(&self, found: &Found) -> bool {
+        found.content.as_ref().is_some_and(|content| **content == self.bytes)
+    }
 }
 
 /// Both sides; trouble where they are one file.
+///
+/// Where the template is, links followed, takes a question for each part of its path. It is asked only if
+/// it matters: where a difference is shown, or the destination could be the template.
 fn inspect(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Option<Found>), Trouble> {
     let sides = Sides::of(probe);
-    let (wanted, template) = wanted(inputs, &sides)?;
+    let source = paths::path(inputs, "source", sides.source())?;
+    let destination = paths::path(inputs, "destination", sides.here())?;
+    let source = Source::read(source, sides.source())?;
+    let content = render(inputs, &sides, &source)?;
+    let (name, attributes) =
+        (source.path.display().to_string(), paths::attributes(inputs, sides.here())?);
+    let mut wanted = Wanted { name, destination, content, attributes, is_private: false };
     let found = Found::read(&wanted, probe)?;
-    if found.is_some()
-        && links::resolved(&wanted.destination, probe)? == template
-        && sides.are_one(&template)?
-    {
-        return Err(words::own_template(&wanted.destination));
+    let could_be_template = found.as_ref().is_some_and(|found| source.could_be(found));
+    if could_be_template || !found.as_ref().is_some_and(|found| found.has_content_of(&wanted)) {
+        let template = links::resolved(&source.path, sides.source())?;
+        if could_be_template
+            && links::resolved(&wanted.destination, probe)? == template
+            && sides.are_one(&template)?
+        {
+            return Err(words::own_template(&wanted.destination));
+        }
+        let found = sides.source().stat(&template)?;
+        wanted.is_private = found.is_some_and(|it| paths::is_private(it.mode));
     }
     Ok((wanted, found))
 }
 
-fn render(inputs: &Inputs, sides: &Sides<'_>, source: &Path) -> Result<Wiped<Vec<u8>>, Trouble> {
-    let mut read = content::read(sides.source(), source, Links::Followed)
-        .map_err(|trouble| words::unread(source, trouble))?;
-    // Whoever renders keeps templates, so there is no use in wiping this copy, which takes its time.
-    let bytes = std::mem::take(&mut *read);
-    let text = std::str::from_utf8(&bytes).map_err(|error| words::no_text(source, &error))?;
+fn render(inputs: &Inputs, sides: &Sides<'_>, from: &Source) -> Result<Wiped<Vec<u8>>, Trouble> {
+    let source = &from.path;
+    let text = std::str::from_utf8(&from.bytes).map_err(|error| words::no_text(source, &error))?;
     let faulty = |fault| words::faulty(source, fault, inputs);
     let engine = template::renderer().ok_or_else(|| words::nobody(source))?;
     let template = Template { source: text, allow_missing: inputs.is_true("allow_missing") };

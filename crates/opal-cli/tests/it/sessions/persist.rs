@@ -19,6 +19,8 @@ const SOURCE: &str = "fun task() {\n    @ssh.host(\"web1\") {\n        echo \"$S
                       echo \"$SSH_CONNECTION\"\n    }\n}\n\n\
                       fun agent() {\n    @ssh.host(\"web1\", forward_agent=true) {\n        \
                       echo \"$SSH_CONNECTION\"\n    }\n}\n\n\
+                      fun asked() {\n    @ssh.host(\"web1\", password=@secret.env.PASSWORD) {\n        \
+                      echo \"$SSH_CONNECTION\"\n    }\n}\n\n\
                       fun plain() {\n    @ssh.host(\"web1\", helper=\"none\") {\n        \
                       echo \"$SSH_CONNECTION\"\n        echo \"$SSH_CONNECTION\"\n    }\n}\n";
 
@@ -39,7 +41,7 @@ impl Persisting {
         let root = opal.path().join(root);
         fs::create_dir_all(root.join("config")).unwrap();
         fs::write(root.join("config/settings.toml"), settings).unwrap();
-        let opal = opal.args(["--root", root.to_str().unwrap()]);
+        let opal = opal.args(["--root", root.to_str().unwrap()]).env("PASSWORD", "canary-61626162");
         Some(Self { _sshd: sshd, opal, root })
     }
 
@@ -111,6 +113,9 @@ fn a_block_never_uses_the_master_of_another_block() {
     assert_eq!(this.sockets().len(), 2);
     // Whoever forwards an agent shares no connection.
     assert_ne!(this.connection("agent"), this.connection("agent"));
+    assert_eq!(this.sockets().len(), 2);
+    // Nor does whoever logs in with a password: a master would let others in without it.
+    assert_ne!(this.connection("asked"), this.connection("asked"));
     assert_eq!(this.sockets().len(), 2);
     // Nor does a contract: the key of the host is checked each time.
     this.opal.call(&["plan", "task", "-o", "a.plan"]).code(0);

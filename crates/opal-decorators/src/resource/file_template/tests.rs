@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::resolver::{Input, TroubleKind};
 use opal_core::resource::Status;
