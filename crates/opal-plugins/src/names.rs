@@ -28,6 +28,12 @@ pub struct Requirement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotARequirement;
 
+impl fmt::Display for NotARequirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a requirement is written as in 1.2.3, 1.2, ^1.2 or >=1.2, <2")
+    }
+}
+
 impl Requirement {
     #[must_use]
     pub fn holds(&self, version: &Version) -> bool {

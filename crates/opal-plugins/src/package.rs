@@ -3,6 +3,7 @@
 //! A package is small enough to be held in memory, and is: what was hashed is what is used, whoever
 //! changes a file meanwhile. The checksum is the same for a directory, an archive and a git tree.
 
+mod crossing;
 mod directory;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,7 +89,9 @@ impl Mode {
         if mode & 0o100 == 0 { Self::Plain } else { Self::Executable }
     }
 
-    const fn text(self) -> &'static str {
+    /// As checksums and archives write it.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
         match self {
             Self::Plain => "644",
             Self::Executable => "755",
@@ -156,6 +159,11 @@ impl Package {
     /// The paths of all files, in order.
     pub fn paths(&self) -> impl Iterator<Item = &PackagePath> {
         self.files.keys()
+    }
+
+    /// All files, in the order of their paths.
+    pub fn files(&self) -> impl Iterator<Item = (&PackagePath, Mode, &[u8])> {
+        self.files.iter().map(|(path, file)| (path, file.mode, file.bytes.as_slice()))
     }
 
     /// SHA-256 of the line `opal-package-v1` and a line for each file, `<sha256> <mode> <path>`, in

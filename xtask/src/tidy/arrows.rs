@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 28] = [
+const ARROWS: [(&str, &[&str]); 29] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -33,6 +33,7 @@ const ARROWS: [(&str, &[&str]); 28] = [
     ("opal-plugin-api", &[]),
     ("opal-plugin", &[]),
     ("opal-plugin-host", &["opal-core", "opal-files", "opal-helper"]),
+    ("opal-registry", &["opal-core", "opal-plugins", "opal-trust"]),
     ("opal-remote", &["opal-core", "opal-files", "opal-session", "opal-yaml"]),
     ("opal-http", &["opal-core"]),
     ("opal-helper", &["opal-core", "opal-files"]),
@@ -45,6 +46,8 @@ const ARROWS: [(&str, &[&str]); 28] = [
             "opal-decorators",
             "opal-helper",
             "opal-http",
+            "opal-plugins",
+            "opal-registry",
             "opal-template",
         ],
     ),
