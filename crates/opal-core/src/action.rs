@@ -5,6 +5,7 @@
 //! Ctrl+C. So an action cannot forget any of it.
 
 mod limits;
+mod streams;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,16 +20,14 @@ use crate::inventory::EntryStore;
 use crate::resolver::{Inputs, Probe, ScriptPart, Trouble, TroubleKind};
 
 pub use limits::Limits;
+pub use streams::{
+    Incoming, KeptSink, Outgoing, Sink, Source, SourceFailure, StepFailed, StreamedSink,
+};
 
 /// Does the work of a decorator at run time.
 pub trait Action: Sync + fmt::Debug {
     /// What it gives is what `let` captures; `Data::Null` where it gives nothing.
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt>;
-}
-
-/// What follows `>` and takes a step's output, raw.
-pub trait Sink: Sync + fmt::Debug {
-    fn open(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Box<dyn Pending>, Halt>;
 }
 
 /// Output that is being taken. Dropped without [`Pending::keep`], it leaves no trace.

@@ -7,7 +7,7 @@
 
 mod provider;
 
-use crate::action::{Action, Sink};
+use crate::action::{Action, Sink, Source};
 use crate::block_rules::BlockRules;
 use crate::boundary::Boundary;
 use crate::resolver::{Generator, Resolver};
@@ -65,7 +65,9 @@ pub struct Descriptor {
     /// What it does at run time.
     pub action: Option<&'static dyn Action>,
     /// What it does with output, where it [`Self::writes`].
-    pub sink: Option<&'static dyn Sink>,
+    pub sink: Option<Sink>,
+    /// What gives a step its input, where it [`Self::reads`].
+    pub source: Option<&'static dyn Source>,
     /// Where it came from; none for built-ins.
     pub plugin: Option<&'static Plugin>,
     /// The function whose steps take the place of its call.
@@ -265,6 +267,7 @@ impl Descriptor {
         generator: None,
         action: None,
         sink: None,
+        source: None,
         plugin: None,
         expansion: None,
         repeatable: true,

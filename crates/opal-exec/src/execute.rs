@@ -21,6 +21,7 @@
 //! | whether all of it is still so at the end | `final_check` |
 //! | what a block does, to compare it with an earlier one | `identity` |
 //! | redirections to and from decorators, and as the shell writes them | `redirect` |
+//! | decorators that run beside a step, at its streams | `streams` |
 //! | arguments to values, run-time ones included | `values`, `inputs`, `lets`, `handles` |
 //! | what holds where a step is | `context` |
 //! | the steps of a plan, without running them | `steps` |
@@ -69,6 +70,7 @@ mod show;
 mod skip;
 mod stage;
 mod steps;
+mod streams;
 mod tally;
 mod turns;
 mod undeclared;

@@ -5,8 +5,10 @@
 //! | the code of a package, compiled and called | [`Code`] |
 //! | values, states and actions | here |
 //! | what opens before a block and closes after it, and what judges its runs | `blocks` |
+//! | what follows `<` and `>` | `streams` |
 
 mod blocks;
+mod streams;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -17,8 +19,9 @@ use opal_core::data::{Data, Secret, json};
 use opal_core::decorator::Block;
 use opal_core::pages::Exchanges;
 use opal_core::parameter;
+use opal_core::protocol::body::View;
 use opal_core::protocol::call::{self, Acted, Function, Invocation, Load, Resolved};
-use opal_core::protocol::{Body, MEMORY_MIB, Shape, line};
+use opal_core::protocol::{Body, Frames, MEMORY_MIB, Shape, line};
 use opal_core::resolver::{Input, Inputs, Probe, Resolver, Trouble};
 use opal_core::resource::{Details, Finding, Status, Verify};
 use opal_core::types::Type;
@@ -320,5 +323,18 @@ impl Action for Adapter {
             Block::Forbidden | Block::Text => self.plain(inputs, stage),
             Block::Optional | Block::Required => self.around(inputs, stage),
         }
+    }
+}
+
+/// An answer that says only that it is done.
+struct Nothing;
+
+impl Shape for Nothing {
+    fn write(&self, _: &mut Frames) -> Data {
+        Body::default().data
+    }
+
+    fn read(view: View<'_>) -> Option<Self> {
+        matches!(view.data, Data::Map(_)).then_some(Self)
     }
 }

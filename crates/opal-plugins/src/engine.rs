@@ -1,7 +1,7 @@
-//! What answers for native code, targets and redirections of packages: it says that nothing runs them.
+//! What answers for native code and targets of packages: it says that nothing runs them.
 
 use opal_core::Data;
-use opal_core::action::{Action, Halt, Pending, Sink, Stage};
+use opal_core::action::{Action, Halt, Stage};
 use opal_core::boundary::{Boundary, Member};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Verify};
@@ -17,7 +17,7 @@ pub(crate) static UNWIRED: Unwired = Unwired;
 fn trouble() -> Trouble {
     Trouble::new(
         TroubleKind::Unreachable,
-        "this version of opal does not run native code, targets and redirections of packages",
+        "this version of opal does not run native code and targets of packages",
         "use decorators in WebAssembly, or those that the package has in `decorators/*.opl`",
     )
 }
@@ -30,12 +30,6 @@ impl Resolver for Unwired {
 
 impl Action for Unwired {
     fn act(&self, _: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        Err(stage.fail(UNAVAILABLE, trouble()))
-    }
-}
-
-impl Sink for Unwired {
-    fn open(&self, _: &Inputs, stage: &mut dyn Stage) -> Result<Box<dyn Pending>, Halt> {
         Err(stage.fail(UNAVAILABLE, trouble()))
     }
 }

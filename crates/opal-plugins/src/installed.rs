@@ -289,6 +289,7 @@ fn copy(from: &Descriptor) -> Descriptor {
         resolver: from.resolver,
         action: from.action,
         sink: from.sink,
+        source: from.source,
         examples: from.examples,
         ..Descriptor::BASE
     }

@@ -4,30 +4,33 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The component. Its target is installed with `rustup target add wasm32-wasip2`, as `cargo xtask test`
-/// does.
+/// The component that plays every part. Its target is installed with `rustup target add wasm32-wasip2`,
+/// as `cargo xtask test` does.
 pub fn wasm() -> &'static [u8] {
     static GUEST: OnceLock<Vec<u8>> = OnceLock::new();
-    GUEST.get_or_init(|| {
-        let target = target();
-        let args = ["build", "--quiet", "--locked", "--release", "--example", "guest"];
-        #[expect(clippy::disallowed_methods, reason = "a build that is waited for")]
-        let built = Command::new("cargo")
-            .args(args)
-            .args(["--target", "wasm32-wasip2", "--target-dir"])
-            .arg(&target)
-            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../opal-plugin-api/kit"))
-            // The flags of the tests are for this machine.
-            .env_remove("RUSTFLAGS")
-            .env_remove("CARGO_ENCODED_RUSTFLAGS")
-            .status();
-        assert!(
-            built.is_ok_and(|status| status.success()),
-            "the guest cannot be built: `rustup target add wasm32-wasip2` installs its target"
-        );
-        let file = target.join("wasm32-wasip2/release/examples/guest.wasm");
-        std::fs::read(file).expect("the guest was built")
-    })
+    GUEST.get_or_init(|| example("guest"))
+}
+
+/// The component of an example of the kit.
+pub fn example(name: &str) -> Vec<u8> {
+    let target = target();
+    let args = ["build", "--quiet", "--locked", "--release", "--example", name];
+    #[expect(clippy::disallowed_methods, reason = "a build that is waited for")]
+    let built = Command::new("cargo")
+        .args(args)
+        .args(["--target", "wasm32-wasip2", "--target-dir"])
+        .arg(&target)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../opal-plugin-api/kit"))
+        // The flags of the tests are for this machine.
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .status();
+    assert!(
+        built.is_ok_and(|status| status.success()),
+        "the guest cannot be built: `rustup target add wasm32-wasip2` installs its target"
+    );
+    let file = target.join(format!("wasm32-wasip2/release/examples/{name}.wasm"));
+    std::fs::read(file).expect("the guest was built")
 }
 
 /// `target/guests`, beside the directory of the test that runs.

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod language;
+mod streams;
 mod wasm;
 
 use std::fs;

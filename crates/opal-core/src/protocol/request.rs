@@ -33,6 +33,12 @@ impl Service {
     pub fn acts(self) -> bool {
         self.word().starts_with("stage.")
     }
+
+    /// Whether it passes a piece of a stream of a step.
+    #[must_use]
+    pub const fn streams(self) -> bool {
+        matches!(self, Self::InputRead | Self::OutputWrite)
+    }
 }
 
 /// Text, or a secret that opal puts in its place.

@@ -1,4 +1,4 @@
-use opal_core::action::{Halt, Pending, Replace, Sink, Stage};
+use opal_core::action::{Halt, KeptSink, Pending, Replace, Sink, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence};
 use opal_core::resolver::Inputs;
 
@@ -38,14 +38,14 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
                      date --iso-8601 > @file.write(\"deployments.log\", append=true)\n}\n",
         },
     ],
-    sink: Some(&FileWrite),
+    sink: Some(Sink::Kept(&FileWrite)),
     ..Descriptor::BASE
 };
 
 #[derive(Debug)]
 struct FileWrite;
 
-impl Sink for FileWrite {
+impl KeptSink for FileWrite {
     fn open(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Box<dyn Pending>, Halt> {
         stage.replace(&Replace {
             path: inputs.text("path").unwrap_or_default(),

@@ -188,7 +188,9 @@ fn able(job: &Job<'_>, step: &Step) -> Vec<Unready> {
         let name = &target.node;
         let descriptor = name.path().and_then(|path| job.registry.get(path));
         let works = match redirect.operator.stream() {
-            Some((RedirectStream::In, _)) => reader(target).is_some(),
+            Some((RedirectStream::In, _)) => {
+                reader(target).is_some() || descriptor.is_some_and(|it| it.source.is_some())
+            }
             Some(_) => descriptor.is_some_and(|found| found.sink.is_some()),
             None => false,
         };

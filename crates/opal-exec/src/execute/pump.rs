@@ -17,7 +17,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 const STACK_BYTES: usize = 1024 * 1024;
 
 /// How long there must be nothing to read, once all is asked to stop.
-const PAUSE: Duration = Duration::from_millis(50);
+pub(super) const PAUSE: Duration = Duration::from_millis(50);
 
 /// Whether the step has ended, so that nothing waits for what it left once it is asked to stop.
 #[derive(Debug, Default)]
@@ -26,6 +26,10 @@ pub(super) struct Ended(AtomicBool);
 impl Ended {
     pub(super) fn set(&self) {
         self.0.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
     }
 }
 
@@ -62,7 +66,7 @@ fn copy(from: OwnedFd, to: &mut dyn Write, stop: &Stop, ended: &Ended) -> io::Re
         let pause = (seen != Order::GoOn).then_some(PAUSE);
         let ready = stop.wait(&[(file.as_fd(), PollFlags::IN)], pause, seen);
         if ready.first().is_none_or(|flags| flags.is_empty()) {
-            if stop.order() != Order::GoOn && ended.0.load(Ordering::SeqCst) {
+            if stop.order() != Order::GoOn && ended.is_set() {
                 return Ok(());
             }
             continue;

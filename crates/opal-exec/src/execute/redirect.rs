@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `> @file.write(…)` | the stream goes to the decorator's sink, which keeps it if the step succeeds |
 //! | `< @file.read(…)` | the step reads the file itself, byte for byte |
+//! | `> @acme.object(…)`, `< @acme.object(…)` | a decorator of a package runs beside the step |
 //! | `> log 2>&1` at a command | the text follows the command, and the shell does it |
 //! | `> log` after `@print(…)` or `@to.display()` | as in `… | cat > log` |
 //! | `> log` after any other call, or after a block | `opal check` refuses it |
@@ -12,9 +13,9 @@ use std::io;
 use std::thread::{Scope, ScopedJoinHandle};
 
 use opal_core::Data;
-use opal_core::action::{Failure, Halt, Pending};
+use opal_core::action::{Failure, Halt, Pending, Sink};
 use opal_core::plan::{Redirect, RedirectStream, RedirectTarget, Step};
-use opal_core::resolver::{Input, ScriptPart, Trouble};
+use opal_core::resolver::{Input, Inputs, ScriptPart, Trouble};
 
 use super::actor::{Actor, Begun};
 use super::context::{Context, In, Out};
@@ -24,25 +25,27 @@ use super::pump::{Ended, Pumped, pump};
 use super::run::Walk;
 use super::show::Show;
 use super::steps::{is_plain, reader};
+use super::streams::{Beside, Draining, Feeding};
 use crate::error::{Bug, StepError};
 use crate::threads::STACK_BYTES;
 use opal_session::Work;
 use opal_session::stop::Stop;
 
 /// A thread that carries a stream to what takes it.
-type Sink<'scope> = ScopedJoinHandle<'scope, Pumped<Box<dyn Pending>>>;
+type Pump<'scope> = ScopedJoinHandle<'scope, Pumped<Box<dyn Pending>>>;
 
 /// A shell that copies the output of a decorator to where the text of a redirection says.
 type Copier<'scope> = ScopedJoinHandle<'scope, Result<opal_session::Ended, Trouble>>;
 
 /// What is connected to the streams of a step while it runs.
-struct Plumbing<'scope, 'env> {
-    scope: &'scope Scope<'scope, 'env>,
-    ended: &'env Ended,
+struct Plumbing<'scope, 'env, 'p> {
+    beside: Beside<'scope, 'env, 'p>,
     /// For a shell that does its redirections itself.
     appended: Vec<ScriptPart>,
-    sinks: Vec<Sink<'scope>>,
+    sinks: Vec<Pump<'scope>>,
     copiers: Vec<Copier<'scope>>,
+    feeding: Vec<Feeding<'scope>>,
+    draining: Vec<Draining<'scope>>,
 }
 
 impl<'p> Walk<'p> {
@@ -61,8 +64,14 @@ impl<'p> Walk<'p> {
         let ended = Ended::default();
         let mut inner = here.clone();
         let result = std::thread::scope(|scope| {
-            let (appended, sinks, copiers) = (Vec::new(), Vec::new(), Vec::new());
-            let mut plumbing = Plumbing { scope, ended: &ended, appended, sinks, copiers };
+            let mut plumbing = Plumbing {
+                beside: Beside { walk: self, begun, scope, ended: &ended },
+                appended: Vec::new(),
+                sinks: Vec::new(),
+                copiers: Vec::new(),
+                feeding: Vec::new(),
+                draining: Vec::new(),
+            };
             let connected = step
                 .redirects
                 .iter()
@@ -72,7 +81,7 @@ impl<'p> Walk<'p> {
             inner.stdin = In::Nothing;
             (inner.stdout, inner.stderr) = (Out::Shown, Out::Shown);
             ended.set();
-            plumbing.close(step, &inner.stop, result)
+            plumbing.close(&inner.stop, result)
         });
         (here.directory, here.previous) = (inner.directory, inner.previous);
         here.lets = inner.lets;
@@ -84,7 +93,7 @@ impl<'p> Walk<'p> {
         begun: &Begun<'p>,
         redirect: &'p Redirect,
         inner: &mut Context<'p>,
-        plumbing: &mut Plumbing<'scope, '_>,
+        plumbing: &mut Plumbing<'scope, '_, 'p>,
     ) -> Result<(), Halt>
     where
         'p: 'scope,
@@ -102,24 +111,46 @@ impl<'p> Walk<'p> {
                 }
                 let (read, write) = opal_session::pipe().map_err(|it| unable(step, &it))?;
                 let outer = Context { stdin: In::of(read), ..inner.clone() };
-                plumbing.copiers.push(self.copier(begun, text, outer, plumbing.scope)?);
+                plumbing.copiers.push(self.copier(begun, text, outer, plumbing.beside.scope)?);
                 inner.stdout = Out::to(write);
             }
             RedirectTarget::Step(target) => match redirect.operator.stream() {
-                Some((RedirectStream::In, _)) => {
-                    let path = reader(target).map(|path| values.data(path)).transpose();
-                    let path = path.map_err(fail)?.unwrap_or(Data::Null);
-                    let path = path.as_text().unwrap_or_default();
-                    let file =
-                        inner.session(self.job).open(&inner.directory, path).map_err(fail)?;
-                    inner.stdin = In::of(file);
-                }
+                Some((RedirectStream::In, _)) => self.source(begun, target, inner, plumbing)?,
                 Some((stream, append)) => {
                     self.sink(begun, target, stream, append, inner, plumbing)?;
                 }
                 None => return Err(bug(step, Bug::NoStream)),
             },
         }
+        Ok(())
+    }
+
+    /// Connects what follows `<` to the input of a step.
+    fn source<'scope>(
+        &'p self,
+        begun: &Begun<'p>,
+        target: &'p Step,
+        inner: &mut Context<'p>,
+        plumbing: &mut Plumbing<'scope, '_, 'p>,
+    ) -> Result<(), Halt>
+    where
+        'p: 'scope,
+    {
+        let fail = |trouble| failed(begun.step, 1, trouble);
+        let name = target.node.path().unwrap_or_default();
+        let found = self.job.registry.get(name);
+        if let Some((descriptor, source)) = found.and_then(|found| Some((found, found.source?))) {
+            let inputs = inputs(target, descriptor, inner.values(self.job)).map_err(fail)?;
+            let (input, feeding) = plumbing.beside.feed(source, inputs, inner)?;
+            inner.stdin = input;
+            plumbing.feeding.extend(feeding);
+            return Ok(());
+        }
+        let path = reader(target).map(|path| inner.values(self.job).data(path)).transpose();
+        let path = path.map_err(fail)?.unwrap_or(Data::Null);
+        let path = path.as_text().unwrap_or_default();
+        let file = inner.session(self.job).open(&inner.directory, path).map_err(fail)?;
+        inner.stdin = In::of(file);
         Ok(())
     }
 
@@ -158,6 +189,7 @@ impl<'p> Walk<'p> {
         thread.spawn_scoped(scope, work).map_err(|error| unable(begun.step, &error))
     }
 
+    /// Connects what follows `>` to the output of a step.
     fn sink<'scope>(
         &'p self,
         begun: &Begun<'p>,
@@ -165,8 +197,11 @@ impl<'p> Walk<'p> {
         stream: RedirectStream,
         append: bool,
         inner: &mut Context<'p>,
-        plumbing: &mut Plumbing<'scope, '_>,
-    ) -> Result<(), Halt> {
+        plumbing: &mut Plumbing<'scope, '_, 'p>,
+    ) -> Result<(), Halt>
+    where
+        'p: 'scope,
+    {
         let step = begun.step;
         let name = target.node.path().unwrap_or_default();
         let found = self.job.registry.get(name).and_then(|found| Some((found, found.sink?)));
@@ -176,13 +211,7 @@ impl<'p> Walk<'p> {
         if let (true, Some(param)) = (append, descriptor.param("append")) {
             inputs.args.insert(param.name, Input::Data(Data::Bool(true)));
         }
-        let pending = sink.open(&inputs, &mut Actor::new(self, begun, inner, &[]))?;
-        let unable = |error: io::Error| unable(step, &error);
-        let (read, write) = opal_session::pipe().map_err(unable)?;
-        let stop = inner.stop.clone();
-        let pump = pump(plumbing.scope, read, pending, stop, plumbing.ended).map_err(unable)?;
-        plumbing.sinks.push(pump);
-        let write = Out::to(write);
+        let write = self.sink_end(begun, sink, inputs, inner, plumbing)?;
         if matches!(stream, RedirectStream::Out | RedirectStream::Both) {
             inner.stdout = write.clone();
         }
@@ -191,29 +220,88 @@ impl<'p> Walk<'p> {
         }
         Ok(())
     }
+
+    /// What leads to a sink.
+    fn sink_end<'scope>(
+        &'p self,
+        begun: &Begun<'p>,
+        sink: Sink,
+        inputs: Inputs,
+        inner: &mut Context<'p>,
+        plumbing: &mut Plumbing<'scope, '_, 'p>,
+    ) -> Result<Out, Halt>
+    where
+        'p: 'scope,
+    {
+        let sink = match sink {
+            Sink::Kept(sink) => sink,
+            Sink::Streamed(sink) => {
+                let (write, draining) = plumbing.beside.drain(sink, inputs, inner)?;
+                plumbing.draining.extend(draining);
+                return Ok(write);
+            }
+        };
+        let pending = sink.open(&inputs, &mut Actor::new(self, begun, inner, &[]))?;
+        let unable = |error: io::Error| unable(begun.step, &error);
+        let (read, write) = opal_session::pipe().map_err(unable)?;
+        let (scope, ended) = (plumbing.beside.scope, plumbing.beside.ended);
+        let pump = pump(scope, read, pending, inner.stop.clone(), ended).map_err(unable)?;
+        plumbing.sinks.push(pump);
+        Ok(Out::to(write))
+    }
 }
 
-impl Plumbing<'_, '_> {
+impl Plumbing<'_, '_, '_> {
     /// Waits until everything that was written has arrived. What a sink has is kept where all went
     /// well.
-    fn close(self, step: &Step, stop: &Stop, mut result: Result<(), Halt>) -> Result<(), Halt> {
+    fn close(self, stop: &Stop, mut result: Result<(), Halt>) -> Result<(), Halt> {
+        let begun = self.beside.begun;
+        let step = begun.step;
         // What was connected last writes into what was connected before.
         let lost = || bug(step, Bug::LostOutput);
+        let mut broken = None;
         for copier in self.copiers.into_iter().rev() {
-            let ended = copier.join().map_err(|_| lost())?;
-            let code = ended.map_err(|trouble| failed(step, NOT_WRITTEN, trouble))?.code;
-            if code != 0 {
-                // Nobody took what the step printed, which may have ended it.
-                let failure = Failure::new(step.path.clone(), code, None);
-                result = go_on(stop).and(Err(Halt::Failed(Box::new(failure))));
+            match copier.join().map_err(|_| lost()) {
+                Ok(Ok(ended)) if ended.code == 0 => {}
+                Ok(Ok(ended)) => {
+                    // Nobody took what the step printed, which may have ended it.
+                    let failure = Failure::new(step.path.clone(), ended.code, None);
+                    result = go_on(stop).and(Err(Halt::Failed(Box::new(failure))));
+                }
+                Ok(Err(trouble)) => broken = Some(failed(step, NOT_WRITTEN, trouble)),
+                Err(halt) => broken = Some(halt),
             }
         }
         let mut kept = Vec::new();
         for sink in self.sinks {
-            let Pumped { to: pending, copied } = sink.join().map_err(|_| lost())?;
-            // The step was cut short by this, whatever it ended with.
-            copied.map_err(|error| failed(step, NOT_WRITTEN, not_written(&error)))?;
-            kept.push(pending);
+            match sink.join().map_err(|_| lost()) {
+                Ok(Pumped { to, copied: Ok(()) }) => kept.push(to),
+                // The step was cut short by this, whatever it ended with.
+                Ok(Pumped { copied: Err(error), .. }) => {
+                    broken = broken.or(Some(failed(step, NOT_WRITTEN, not_written(&error))));
+                }
+                Err(halt) => broken = broken.or(Some(halt)),
+            }
+        }
+        for source in self.feeding {
+            // What came too short is not what the step was meant to read.
+            if let Err(halt) = source.close(begun) {
+                broken = broken.or(Some(halt));
+            }
+        }
+        let are_drained: Vec<bool> = self.draining.iter().map(Draining::is_drained).collect();
+        let is_fine = result.is_ok() && broken.is_none() && are_drained.iter().all(|it| *it);
+        for (sink, is_drained) in self.draining.into_iter().zip(are_drained) {
+            match sink.close(is_fine, begun) {
+                // A sink that ends before the step cuts it short; one that ends because the step failed does
+                // not count.
+                Err(halt) if is_fine || !is_drained => broken = broken.or(Some(halt)),
+                _ => {}
+            }
+        }
+        if let Some(halt) = broken {
+            // Where all was stopped, that is why.
+            return go_on(stop).and(Err(halt));
         }
         result?;
         let keep = |pending: Box<dyn Pending>| pending.keep();

@@ -160,11 +160,13 @@ impl Checker<'_> {
 
     /// What can only follow a redirection does nothing as a command.
     fn only_endpoint(&mut self, descriptor: &Descriptor, span: Span) -> bool {
-        let only = descriptor.writes && !descriptor.is_value();
+        let is_endpoint = descriptor.writes || descriptor.reads;
+        let only = is_endpoint && !descriptor.is_value() && descriptor.action.is_none();
         if only {
             let path = descriptor.path;
             let message = format!("`@{path}` is the target of a redirection, not a command");
-            let help = format!("write `command > @{path}(…)`");
+            let operator = if descriptor.writes { '>' } else { '<' };
+            let help = format!("write `command {operator} @{path}(…)`");
             self.error(Code::MisplacedDecorator, span, message, help);
         }
         only

@@ -68,6 +68,19 @@ part!(
     policies, "opal:plugin/policies@1.0.0", policy, "export_policy"
 );
 
+part!(
+    /// What follows `<` and gives a step its input.
+    sources, "opal:plugin/sources@1.0.0", source, "export_source"
+);
+part!(
+    /// What follows `>` and takes the output of a step.
+    sinks, "opal:plugin/sinks@1.0.0", sink, "export_sink"
+);
+part!(
+    /// Where a block runs.
+    boundaries, "opal:plugin/boundaries@1.0.0", boundary, "export_boundary"
+);
+
 impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), help: Vec::new() }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use opal_core::action::{Conditions, Halt, Pause, Stage};
 use opal_core::data::{Data, Secret};
 use opal_core::protocol::call::{Event, Function, Invocation, Judged, Opened, Outcome, Verdict};
-use opal_core::protocol::{Body, Kind, Refusal};
+use opal_core::protocol::{Kind, Refusal};
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 
-use super::Adapter;
+use super::{Adapter, Nothing};
 use crate::client::failure::Why;
 use crate::client::handles::Handles;
 use crate::client::serving::{Reading, note};
@@ -163,19 +163,6 @@ impl Adapter {
         let refusal = Refusal::new(Kind::Failed, reason.expose());
         let said = self.failure(Why::Refused(refusal)).trouble();
         stage.fail(1, Trouble { kind: TroubleKind::Failed, ..said })
-    }
-}
-
-/// An answer that says only that it is done.
-struct Nothing;
-
-impl opal_core::protocol::Shape for Nothing {
-    fn write(&self, _: &mut opal_core::protocol::Frames) -> Data {
-        Body::default().data
-    }
-
-    fn read(view: opal_core::protocol::body::View<'_>) -> Option<Self> {
-        matches!(view.data, Data::Map(_)).then_some(Self)
     }
 }
 

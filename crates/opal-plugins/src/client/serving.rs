@@ -75,7 +75,7 @@ impl Serve for Reading<'_> {
     }
 }
 
-fn shape<T: Shape>(params: &Body) -> Result<T, Refusal> {
+pub(crate) fn shape<T: Shape>(params: &Body) -> Result<T, Refusal> {
     params.read().ok_or_else(|| Refusal::new(Kind::Invalid, "the parameters have another form"))
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use opal_core::action::Sink;
 use opal_core::decorator::{Block, Descriptor, Resource};
 
 use super::Installed;
@@ -31,8 +32,8 @@ fn exports(declared: &[Declared]) -> BTreeSet<&'static str> {
         let parts = [
             (it.is_value(), "value"),
             (it.resource.is_some(), "state"),
-            (it.is_action() && (it.resource.is_some() || !has_block), "action"),
-            (it.is_action() && has_block && one.attempts.is_none(), "wrapper"),
+            (it.action.is_some() && (it.resource.is_some() || !has_block), "action"),
+            (it.action.is_some() && has_block && one.attempts.is_none(), "wrapper"),
             (has_block && one.attempts.is_some(), "policy"),
             (it.boundary.is_some(), "boundary"),
             (it.reads, "source"),
@@ -43,8 +44,7 @@ fn exports(declared: &[Declared]) -> BTreeSet<&'static str> {
     all
 }
 
-/// The descriptor of a decorator whose code this is. Targets and redirections are not here yet: they keep
-/// what says so.
+/// The descriptor of a decorator whose code this is. Targets are not here yet: they keep what says so.
 pub(super) fn wire(descriptor: Descriptor, declared: &Declared, code: &'static Code) -> Descriptor {
     let secrets = descriptor.params.iter();
     let secrets = secrets.filter(|param| param.shape.is_some_and(|shape| shape.secret));
@@ -60,6 +60,8 @@ pub(super) fn wire(descriptor: Descriptor, declared: &Declared, code: &'static C
     let acts = descriptor.action.is_some() && descriptor.boundary.is_none();
     Descriptor {
         resolver: descriptor.resolver.map(|_| adapter as _),
+        sink: descriptor.writes.then_some(Sink::Streamed(adapter)),
+        source: descriptor.reads.then_some(adapter as _),
         action: if acts { Some(adapter as _) } else { descriptor.action },
         resource: descriptor.resource.as_ref().map(|resource| Resource {
             yaml: resource.yaml,

@@ -164,9 +164,9 @@ impl<'n> Reader<'n, '_, '_> {
         descriptor.examples = self.examples(&mut fields);
         let attempts = self.schemas.integer(&mut fields, "x-opal-attempts").flatten();
         fields.finish(DECORATOR.into_iter(), self.schemas.problems);
-        descriptor.action = descriptor.is_action().then_some(&UNWIRED as _);
+        let is_command = descriptor.is_action() && !is_endpoint_only(&descriptor);
+        descriptor.action = is_command.then_some(&UNWIRED as _);
         descriptor.resolver = descriptor.is_value().then_some(&UNWIRED as _);
-        descriptor.sink = descriptor.writes.then_some(&UNWIRED as _);
         Some(Declared { path, descriptor, body: Body::Code, is_exported: false, attempts })
     }
 
@@ -384,6 +384,12 @@ impl<'n> Reader<'n, '_, '_> {
         }
         Box::leak(found.into_boxed_slice())
     }
+}
+
+/// What only follows `<` or `>`: as a command it would do nothing.
+fn is_endpoint_only(it: &Descriptor) -> bool {
+    let is_endpoint = it.reads || it.writes;
+    is_endpoint && it.block == Block::Forbidden && it.resource.is_none() && it.returns.is_none()
 }
 
 fn leak_owned(text: String) -> &'static str {
