@@ -5,6 +5,7 @@
 //! | keys, sealing, signatures | [`keys`] |
 //! | which contracts are accepted here | [`policy`] |
 //! | contracts: making and opening them | [`contracts`] |
+//! | signed documents (DSSE), and what people vouch for in them | [`dsse`], [`statements`] |
 //! | entries of `@cached` that this machine has made | [`entries`] |
 //! | MACs of compiled plugins, and their seeds | [`code`] |
 //! | the bytes of random values, from a seed | [`randomness`] |
@@ -13,7 +14,9 @@
 
 pub mod code;
 pub mod contracts;
+pub mod dsse;
 pub mod entries;
 pub mod keys;
 pub mod policy;
 pub mod randomness;
+pub mod statements;

@@ -63,6 +63,7 @@ pub enum Setting {
     Native,
     Shell,
     Registries,
+    Keys,
     Deny,
 }
 
@@ -108,9 +109,13 @@ impl Setting {
                 "a duration of at most 24h",
                 "write a duration, such as `persist = \"60s\"`; `0s` turns it off",
             ),
-            Self::Plugins => {
-                ("plugins", "a table", "write it as a table: `[plugins]` on its own line")
-            }
+            other => other.about_plugins(),
+        }
+    }
+
+    /// The same of `[plugins]`.
+    const fn about_plugins(self) -> (&'static str, &'static str, &'static str) {
+        match self {
             Self::Verification => {
                 ("verification", "`passed` or `any`", "write `verification = \"passed\"`")
             }
@@ -131,11 +136,17 @@ impl Setting {
                 "an address for each namespace",
                 "write `[plugins.registries]` on its own line, and `acme = \"https://…\"` below it",
             ),
+            Self::Keys => (
+                "keys",
+                "a key for the address of each registry",
+                "write `[plugins.keys]` on its own line, and `\"https://…\" = \"ed25519:…\"` below it",
+            ),
             Self::Deny => (
                 "deny",
                 "a list of names, versions and checksums",
                 "write `deny = [\"acme/house@1.0.0\", \"sha256:…\"]`",
             ),
+            _ => ("plugins", "a table", "write it as a table: `[plugins]` on its own line"),
         }
     }
 

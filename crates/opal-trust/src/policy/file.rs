@@ -122,6 +122,7 @@ impl ProjectFile {
                 "policy" => {
                     let table = item.as_table_like();
                     let table = table.ok_or_else(|| reader.wrong(item, Setting::Policy))?;
+                    reader.project_plugins(table)?;
                     project.policy = reader.policy(table)?;
                 }
                 // Dependencies and not policy: `opal-plugins` reads them.

@@ -4,10 +4,15 @@ use std::collections::BTreeSet;
 
 use toml_edit::{Item, TableLike};
 
-use super::error::{PolicyError, Setting};
+use super::error::{PolicyError, PolicyFault, Setting};
 use super::file::Reader;
+use crate::keys::PublicKey;
 
-const KEYS: [&str; 7] =
+const KEYS: [&str; 8] =
+    ["verification", "sources", "publishers", "native", "shell", "registries", "keys", "deny"];
+
+/// The keys of a project's policy: whom to trust is not for it to say.
+const PROJECT_KEYS: [&str; 7] =
     ["verification", "sources", "publishers", "native", "shell", "registries", "deny"];
 
 /// What the executing side allows. The default allows what people accepted.
@@ -24,6 +29,8 @@ pub struct PluginRules {
     pub refuses_shell: bool,
     /// The registry of a namespace, which a project cannot change.
     pub registries: Vec<(String, String)>,
+    /// The key that signs the index of a registry, by the address of the registry.
+    pub keys: Vec<(String, PublicKey)>,
     /// A name, `NAME@VERSION`, a checksum or a key.
     pub deny: BTreeSet<String>,
 }
@@ -44,25 +51,41 @@ impl PluginRules {
             (Some(one), Some(two)) => Some(one.intersection(&two).cloned().collect()),
             (one, two) => one.or(two),
         };
-        let mut registries = self.registries;
-        for (name, address) in other.registries {
-            if !registries.iter().any(|(known, _)| *known == name) {
-                registries.push((name, address));
-            }
-        }
         Self {
             requires_verification: self.requires_verification || other.requires_verification,
             sources: both(self.sources, other.sources),
             publishers: both(self.publishers, other.publishers),
             native: self.native.max(other.native),
             refuses_shell: self.refuses_shell || other.refuses_shell,
-            registries,
+            registries: first(self.registries, other.registries),
+            keys: first(self.keys, other.keys),
             deny: self.deny.into_iter().chain(other.deny).collect(),
         }
     }
 }
 
+/// Both lists; what the first one says about a name holds.
+fn first<T>(mut one: Vec<(String, T)>, other: Vec<(String, T)>) -> Vec<(String, T)> {
+    for (name, value) in other {
+        if !one.iter().any(|(known, _)| *known == name) {
+            one.push((name, value));
+        }
+    }
+    one
+}
+
 impl Reader<'_> {
+    /// `[policy.plugins]` of a project.
+    pub(super) fn project_plugins(&self, table: &dyn TableLike) -> Result<(), PolicyError> {
+        let plugins = table.get("plugins").and_then(Item::as_table_like);
+        match plugins {
+            Some(plugins) if plugins.contains_key("keys") => {
+                Err(self.unknown(plugins, "keys", &PROJECT_KEYS))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn plugins(&self, item: &Item) -> Result<PluginRules, PolicyError> {
         let table = item.as_table_like().ok_or_else(|| self.wrong(item, Setting::Plugins))?;
         let mut rules = PluginRules::default();
@@ -87,6 +110,7 @@ impl Reader<'_> {
                     rules.refuses_shell = self.one_of(item, &of, Setting::Shell)?;
                 }
                 "registries" => rules.registries = self.registries(item)?,
+                "keys" => rules.keys = self.registry_keys(item)?,
                 "deny" => rules.deny = self.texts(item, Setting::Deny)?,
                 other => return Err(self.unknown(table, other, &KEYS)),
             }
@@ -118,5 +142,40 @@ impl Reader<'_> {
             Ok((name.to_owned(), item.as_str().ok_or_else(wrong)?.to_owned()))
         };
         table.iter().map(one).collect()
+    }
+
+    fn registry_keys(&self, item: &Item) -> Result<Vec<(String, PublicKey)>, PolicyError> {
+        let wrong = || self.wrong(item, Setting::Keys);
+        let table: &dyn TableLike = item.as_table_like().ok_or_else(wrong)?;
+        let one = |(address, item): (&str, &Item)| {
+            let key = item.as_str().ok_or_else(wrong)?.parse();
+            let key = key.map_err(|_| self.error(item.span(), PolicyFault::InvalidKey))?;
+            Ok((address.trim_end_matches('/').to_owned(), key))
+        };
+        table.iter().map(one).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::{Policy, ProjectFile};
+
+    const KEY: &str = "ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+
+    #[test]
+    fn the_key_of_a_registry_is_for_the_machine_and_the_user_to_say() {
+        let text = format!("[plugins.keys]\n\"https://acme.example/\" = \"{KEY}\"\n");
+        let file = Path::new("policy.toml");
+        let policy = Policy::parse(file, &text).unwrap();
+        let (address, key) = &policy.plugins.keys[0];
+        assert_eq!((address.as_str(), key.to_string().as_str()), ("https://acme.example", KEY));
+        let project = text.replace("[plugins", "[policy.plugins");
+        let error = ProjectFile::parse(Path::new("opal.mod"), &project).unwrap_err();
+        assert!(error.to_string().contains("keys"), "{error}");
+        for wrong in ["[plugins.keys]\n\"https://x\" = \"x\"\n", "[plugins]\nkeys = []\n"] {
+            assert!(Policy::parse(file, wrong).is_err(), "{wrong}");
+        }
     }
 }
