@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_publisher_and_a_verifier_are_told_apart() {
+    fn a_publisher_and_a_verifier_are_different() {
         let (publisher, verifier) = (SigningKey::generate(), SigningKey::generate());
         let lines = provenance(&subject(1), &origin(), &publisher)
             + &passed(&subject(1), Digest([2; 32]), &verifier);

@@ -1,6 +1,5 @@
 //! Packages come back as they were, and every hostile archive is refused.
 
-use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use opal_plugins::package::{Mode, PackagePath};
@@ -26,7 +25,7 @@ fn example() -> Package {
 
 /// The blocks of the archive of one file, changed.
 fn changed(change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    let mut bytes = tar::write(&package(&[("tests/a", Mode::Plain, b"content")]));
+    let mut bytes = tar_of(&package(&[("tests/a", Mode::Plain, b"content")]));
     change(&mut bytes);
     // The sum of the header again, so that only the change is wrong.
     bytes[148..156].fill(b' ');
@@ -78,8 +77,8 @@ fn other_tools_read_what_opal_writes() {
 #[test]
 fn a_hostile_archive_is_refused_with_its_reason() {
     let kind = |kind: u8| changed(|bytes| bytes[156] = kind);
-    let mut twice = tar::write(&package(&[("tests/a", Mode::Plain, b"")]));
-    let other = tar::write(&package(&[("tests/A", Mode::Plain, b"")]));
+    let mut twice = tar_of(&package(&[("tests/a", Mode::Plain, b"")]));
+    let other = tar_of(&package(&[("tests/A", Mode::Plain, b"")]));
     twice.truncate(512);
     twice.extend(other);
     for (what, bytes, said) in [
@@ -88,7 +87,7 @@ fn a_hostile_archive_is_refused_with_its_reason() {
         ("a newline", named(b"tests/a\nb"), "is not allowed"),
         ("a backslash", named(b"tests/a\\b"), "is not allowed"),
         ("a wrong encoding", named(b"tests/\xff"), "is not allowed"),
-        ("a hidden end", named(b"tests/a\0b"), "hidden after a name"),
+        ("a hidden end", named(b"tests/a\0b"), "not what"),
         ("a foreign file", named(b".git/config"), "does not belong"),
         ("a name twice but for case", twice, "twice"),
         ("a hard link", kind(b'1'), "a hard link"),
@@ -98,39 +97,43 @@ fn a_hostile_archive_is_refused_with_its_reason() {
         ("a directory", kind(b'5'), "a directory"),
         ("a pipe", kind(b'6'), "a pipe"),
         ("global pax data", kind(b'g'), "unknown kind"),
-        ("a long name of GNU", kind(b'L'), "unknown kind"),
-        ("a sparse file", kind(b'S'), "unknown kind"),
-        ("the old kind", kind(0), "unknown kind"),
-        ("setuid", changed(|it| it[100..108].copy_from_slice(b"0004755\0")), "mode"),
-        ("a size in binary", changed(|it| it[124] = 0x80), "size"),
-        ("a size beyond the end", changed(|it| it[124] = b'7'), "cut off"),
-        ("no end", changed(|it| it.truncate(1024)), "cut off"),
-        ("one block of the end", changed(|it| it.truncate(1536)), "follows its end"),
-        ("more after the end", changed(|it| it.extend([1; 512])), "follows its end"),
-        ("hidden padding", changed(|it| it[1000] = 1), "hidden after a file"),
-        ("another format", changed(|it| it[257] = b'U'), "ustar"),
+        ("pax data for nothing", kind(b'x'), "damaged"),
+        ("a long name of nothing", kind(b'L'), "damaged"),
+        ("a sparse file", kind(b'S'), "damaged"),
+        ("the old kind", kind(0), "not what"),
+        ("setuid", changed(|it| it[100..108].copy_from_slice(b"0004755\0")), "not what"),
+        ("an owner", changed(|it| it[108..116].copy_from_slice(b"0000001\0")), "not what"),
+        ("a time", changed(|it| it[136..148].copy_from_slice(b"00000000001\0")), "not what"),
+        ("a size in binary", changed(|it| it[124] = 0x80), "damaged"),
+        ("a size beyond the end", changed(|it| it[124] = b'7'), "damaged"),
+        ("no end", changed(|it| it.truncate(1024)), "not what"),
+        ("one block of the end", changed(|it| it.truncate(1536)), "not what"),
+        ("more after the end", changed(|it| it.extend([1; 512])), "not what"),
+        ("hidden padding", changed(|it| it[1000] = 1), "not what"),
+        ("another format", changed(|it| it[257] = b'U'), "not what"),
     ] {
-        let error = tar::read(&bytes).unwrap_err().to_string();
+        let error = package_of(&bytes).unwrap_err().to_string();
         assert!(error.contains(said), "{what}: {error}");
         assert!(!error.contains('\n'), "{what}: {error}");
     }
-    let mut wrong_sum = tar::write(&example());
+    let mut wrong_sum = tar_of(&example());
     wrong_sum[0] ^= 1;
-    assert!(matches!(tar::read(&wrong_sum), Err(ArchiveError::Tar(_))));
+    assert_eq!(package_of(&wrong_sum).unwrap_err(), ArchiveError::Tar);
 }
 
 #[test]
-fn a_long_name_says_only_a_path_that_needs_it() {
+fn a_long_name_is_written_in_one_way() {
     let long = format!("tests/{}", "x".repeat(180));
-    let fine = tar::write(&package(&[(&long, Mode::Plain, b"")]));
-    assert!(tar::read(&fine).is_ok());
-    for (from, to) in [("path=", "size="), ("tests/x", "tests//"), ("196 ", "195 ")] {
-        let text: Vec<u8> = fine[512..1024].to_vec();
-        let text = String::from_utf8(text).unwrap().replacen(from, to, 1);
-        let mut bytes = fine.clone();
-        bytes[512..1024].copy_from_slice(text.as_bytes());
-        assert!(tar::read(&bytes).is_err(), "{from}");
-    }
+    let fine = tar_of(&package(&[(&long, Mode::Plain, b"")]));
+    assert!(package_of(&fine).is_ok());
+    // Tools that do not know long names would see another one.
+    let mut other = fine.clone();
+    let header = &mut other[1024..1536];
+    header[6] = b'y';
+    header[148..156].fill(b' ');
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    assert_eq!(package_of(&other).unwrap_err(), ArchiveError::Foreign);
 }
 
 #[test]
@@ -144,7 +147,10 @@ fn what_is_not_one_whole_gzip_file_is_refused() {
     for (what, change) in [
         ("nothing", &(|it: &mut Vec<u8>| it.clear()) as &dyn Fn(&mut Vec<u8>)),
         ("zstd", &|it| it[0] = 0x28),
-        ("a name", &|it| it[3] = 8),
+        ("a name without an end", &|it| {
+            it[3] = 8;
+            it.truncate(12);
+        }),
         ("cut off", &|it| it.truncate(it.len() - 1)),
         ("a member after it", &|it| it.extend(fine.clone())),
         ("bytes after it", &|it| it.push(0)),
@@ -164,15 +170,15 @@ fn what_is_not_one_whole_gzip_file_is_refused() {
 
 #[test]
 fn a_bomb_is_refused_before_it_has_memory() {
-    let zeros = gzip::compress(&vec![0; MAX_UNPACKED as usize + 1]);
+    let zeros = compress(&vec![0; MAX_UNPACKED as usize + 1]);
     assert!(zeros.len() < 1 << 20);
     assert!(matches!(read(&zeros), Err(ArchiveError::TooLarge)));
     let mut lying = zeros;
     let at = lying.len() - 4;
     lying[at..].copy_from_slice(&1024_u32.to_le_bytes());
-    assert!(matches!(read(&lying), Err(ArchiveError::Gzip("it is longer than it says"))));
+    assert!(matches!(read(&lying), Err(ArchiveError::TooLarge)));
     // Files beyond the count, each empty.
-    let header = &tar::write(&package(&[("tests/00000", Mode::Plain, b"")]))[..512];
+    let header = &tar_of(&package(&[("tests/00000", Mode::Plain, b"")]))[..512];
     let mut many = Vec::new();
     for index in 0..=MAX_FILES {
         let mut block = header.to_vec();
@@ -183,7 +189,7 @@ fn a_bomb_is_refused_before_it_has_memory() {
         many.extend(block);
     }
     many.extend([0; 1024]);
-    let refused = tar::read(&many);
+    let refused = package_of(&many);
     assert!(matches!(refused, Err(ArchiveError::Package(PackageError::TooMany))));
 }
 
@@ -204,9 +210,9 @@ proptest! {
     #[test]
     fn any_bytes_are_read_without_a_panic(bytes: Vec<u8>, at in 0..2048_usize, byte: u8) {
         let _ = read(&bytes);
-        let _ = tar::read(&bytes);
-        let mut archive = tar::write(&example());
+        let _ = package_of(&bytes);
+        let mut archive = tar_of(&example());
         archive[at] = byte;
-        let _ = tar::read(&archive);
+        let _ = package_of(&archive);
     }
 }
