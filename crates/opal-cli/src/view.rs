@@ -22,6 +22,7 @@ mod table;
 pub(crate) mod targets;
 pub(crate) mod trace;
 pub(crate) mod tty;
+pub(crate) mod verified;
 pub(crate) mod verify;
 pub(crate) mod watch;
 

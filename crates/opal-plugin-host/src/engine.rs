@@ -102,7 +102,10 @@ impl Machine {
     /// The interfaces of a component; others than ours are refused.
     fn exports(&self, component: &Component) -> Result<BTreeSet<String>, Refusal> {
         let ty = component.component_type();
-        let exports = ty.exports(&self.engine).map(|(name, _)| {
+        // What makes components from JavaScript leaves this function in them. Nothing calls it.
+        let is_left_over = |name: &str| name == "init";
+        let exports = ty.exports(&self.engine).filter(|(name, _)| !is_left_over(name));
+        let exports = exports.map(|(name, _)| {
             let ours = name.strip_prefix("opal:plugin/").and_then(|rest| rest.split_once('@'));
             match ours {
                 Some((interface, "1.0.0")) if INTERFACES.contains(&interface) => {

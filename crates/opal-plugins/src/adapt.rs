@@ -27,7 +27,7 @@ use opal_core::resource::{Details, Finding, Status, Verify};
 use opal_core::types::Type;
 
 use crate::capability::Capability;
-use crate::client::compiled::Cache;
+use crate::client::compiled::{Cache, Compiled};
 use crate::client::failure::{CallFailure, Why};
 use crate::client::grants::Grants;
 use crate::client::handles::Handles;
@@ -77,6 +77,8 @@ pub struct Adapter {
     pub decorator: String,
     /// The parameters that are secrets.
     pub secrets: Vec<&'static str>,
+    /// Whether its result holds secrets.
+    pub gives_secrets: bool,
     pub returns: Option<Type>,
     pub block: Block,
     /// How often a policy may try; none where it is not one.
@@ -110,12 +112,30 @@ impl Code {
         })
     }
 
-    fn component(&self, runtime: &Runtime) -> Result<Arc<Component>, Why> {
-        let made = self.made(runtime);
-        let mut component = made.component.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(component) = &*component {
-            return Ok(Arc::clone(component));
+    /// What the component exports; or why it cannot be compiled.
+    ///
+    /// # Errors
+    /// Nothing here runs the code of packages.
+    pub(crate) fn exported(&self) -> Result<Result<Vec<String>, String>, CallFailure> {
+        let failed = |why| CallFailure {
+            plugin: self.name.clone(),
+            version: self.version.clone(),
+            decorator: String::new(),
+            why,
+        };
+        match self.runtime().and_then(|runtime| self.compiled(runtime)) {
+            Ok(compiled) => {
+                let mut exports = compiled.exports;
+                exports.sort_unstable();
+                Ok(Ok(exports))
+            }
+            Err(Why::Refused(refusal)) => Ok(Err(refusal.message.expose().to_owned())),
+            Err(Why::Crashed(ended)) => Ok(Err(format!("the compiler ended: {ended:?}"))),
+            Err(why) => Err(failed(why)),
         }
+    }
+
+    fn compiled(&self, runtime: &Runtime) -> Result<Compiled, Why> {
         let program = runtime.hosts.program().map_err(Why::Unusable)?;
         let compiled = runtime.cache.open(&program, &self.wasm).map_err(|ended| match ended {
             Ended::OtherBuild(build) => {
@@ -123,7 +143,16 @@ impl Code {
             }
             ended => Why::Crashed(ended),
         })?;
-        let compiled = compiled.map_err(Why::Refused)?;
+        compiled.map_err(Why::Refused)
+    }
+
+    fn component(&self, runtime: &Runtime) -> Result<Arc<Component>, Why> {
+        let made = self.made(runtime);
+        let mut component = made.component.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(component) = &*component {
+            return Ok(Arc::clone(component));
+        }
+        let compiled = self.compiled(runtime)?;
         let made = Arc::new(Component {
             name: self.name.clone(),
             version: self.version.clone(),
@@ -137,8 +166,17 @@ impl Code {
 }
 
 impl Adapter {
+    /// The secrets among the arguments.
+    pub(crate) fn given_secrets(&self, inputs: &Inputs) -> Vec<Secret> {
+        let secret = |name: &&'static str| match inputs.data(name) {
+            Some(Data::Text(text)) => Some(text.clone()),
+            _ => None,
+        };
+        self.secrets.iter().filter_map(secret).collect()
+    }
+
     /// What a decorator is called with: secrets as handles.
-    fn invocation(&self, inputs: &Inputs) -> (Invocation, Handles) {
+    pub(crate) fn invocation(&self, inputs: &Inputs) -> (Invocation, Handles) {
         let mut secrets: Vec<Secret> = Vec::new();
         let mut args: BTreeMap<String, Data> = BTreeMap::new();
         for (name, input) in &inputs.args {
@@ -190,7 +228,7 @@ impl Adapter {
     }
 
     /// Calls a function, and expects an answer of a shape.
-    fn call<T: Shape>(
+    pub(crate) fn call<T: Shape>(
         &self,
         function: Function,
         invocation: &Invocation,
@@ -206,7 +244,7 @@ impl Adapter {
     }
 
     /// A result as a value of the type that the manifest says.
-    fn data(&self, text: &Secret) -> Result<Data, CallFailure> {
+    pub(crate) fn data(&self, text: &Secret) -> Result<Data, CallFailure> {
         let strange = |what: String| self.failure(Why::Strange(what));
         let data = json::read(text.expose())
             .map_err(|fault| strange(format!("its result is not JSON: {}", fault.reason)))?;
@@ -327,7 +365,7 @@ impl Action for Adapter {
 }
 
 /// An answer that says only that it is done.
-struct Nothing;
+pub(crate) struct Nothing;
 
 impl Shape for Nothing {
     fn write(&self, _: &mut Frames) -> Data {

@@ -28,8 +28,8 @@ pub mod process;
 mod room;
 mod sending;
 pub mod serving;
-mod sites;
-mod web;
+pub(crate) mod sites;
+pub(crate) mod web;
 
 use opal_core::protocol::request::Service;
 use opal_core::protocol::{Body, Refusal};

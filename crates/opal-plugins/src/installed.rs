@@ -11,7 +11,7 @@
 mod error;
 mod judge;
 mod needs;
-mod wire;
+pub(crate) mod wire;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -94,6 +94,10 @@ impl Installed {
         }
         let checksum = package.checksum();
         Ok(Self { wanted, shown, directory, checksum, manifest, package })
+    }
+
+    pub(crate) const fn package(&self) -> &Package {
+        &self.package
     }
 
     #[must_use]

@@ -12,6 +12,7 @@
 //! | the packages of a project and their decorators | [`installed`] |
 //! | what is wrong with one | [`error`] |
 //! | decorators of packages as opal plans and runs them | [`adapt`] |
+//! | whether a package does what its manifest says | [`suite`] |
 //! | the helper that runs the code of packages, and calling it | [`client`] |
 //!
 //! Deliberately not here: running the code of a package. Code runs in a helper process.
@@ -29,4 +30,5 @@ pub mod manifest;
 pub mod names;
 pub mod package;
 pub mod project;
+pub mod suite;
 mod toml;

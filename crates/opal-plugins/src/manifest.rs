@@ -28,6 +28,7 @@ use semver::Version;
 
 pub use description::Description;
 pub(crate) use paths::is_reserved;
+pub(crate) use schema::constant;
 pub use sources::ShellLine;
 
 use crate::capability::Capability;

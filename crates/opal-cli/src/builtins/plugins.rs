@@ -46,6 +46,32 @@ pub(super) fn add() -> Command {
         )
 }
 
+fn verify() -> Command {
+    Command::new("verify")
+        .about("Test a package: its manifest, its tests and the laws of decorators")
+        .args([
+            directory("The directory of the package; by default the current one").required(false),
+            Arg::new("report")
+                .long("report")
+                .value_name("FILE")
+                .value_parser(clap::value_parser!(std::path::PathBuf))
+                .value_hint(ValueHint::FilePath)
+                .help("Write the report to this file, as JSON"),
+            Arg::new("rebuild")
+                .long("rebuild")
+                .num_args(0)
+                .action(clap::ArgAction::SetTrue)
+                .help("Build the code again with the command of `[build]`, and compare"),
+            root(),
+            json(),
+        ])
+        .after_help(
+            "The code runs in the sandbox and gets the answers of the tests, nothing of this machine.\n\
+             With --rebuild, the command of `[build]` runs as you: use it for packages that you trust.\n\n\
+             Examples:\n  opal plugin verify\n  opal plugin verify plugins/house --report report.json",
+        )
+}
+
 pub(super) fn plugin() -> Command {
     Command::new("plugin")
         .about("Add, accept and inspect packages of decorators")
@@ -86,6 +112,7 @@ pub(super) fn plugin() -> Command {
                 .about("Write a first package, with a decorator in opal")
                 .args([directory("A new directory"), json()])
                 .after_help("Example:\n  opal plugin init plugins/house"),
+            verify(),
         ])
         .after_help("Examples:\n  opal plugin init plugins/house\n  opal plugin add ./plugins/house")
 }

@@ -4,6 +4,8 @@ mod acceptance;
 mod author;
 mod files;
 mod project;
+pub(crate) mod rebuild;
+mod verify;
 
 use std::path::{Path, PathBuf};
 
@@ -34,6 +36,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         Some(("accepted", matches)) => accepted(context, matches),
         Some(("trust", matches)) => trust(context, matches),
         Some(("init", matches)) => author::init(matches),
+        Some(("verify", matches)) => verify::run(context, matches),
         _ => Err(Failure::usage("`opal plugin` needs a command", "see `opal plugin --help`")),
     }
 }

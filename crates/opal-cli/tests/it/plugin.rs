@@ -3,6 +3,7 @@
 mod attacks;
 mod language;
 mod streams;
+mod verify;
 mod wasm;
 
 use std::fs;

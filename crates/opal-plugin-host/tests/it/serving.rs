@@ -55,6 +55,7 @@ impl Bench {
             code: self.code,
             decorator: decorator.to_owned(),
             secrets: vec!["token"],
+            gives_secrets: false,
             returns,
             block: Block::Forbidden,
             attempts: None,
@@ -135,7 +136,7 @@ fn files_are_read_where_a_grant_covers_them_after_all_symlinks() {
         ("/etc/passwd", "not granted"),
         ("data/x.opl", "never for plugins"),
         ("data/loop", "too many symlinks"),
-        ("data/none", "no such file"),
+        ("data/none", "does not exist"),
         ("data", "it is not a file"),
     ] {
         let said = bench.value("guest.file", path).unwrap_err();

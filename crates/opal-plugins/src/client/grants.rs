@@ -17,14 +17,14 @@ pub struct Grants {
 
 /// What a plugin does with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(crate) enum Access {
     Read,
     Write,
 }
 
 /// How a program is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(crate) enum Use {
     Ask,
     Run,
 }
@@ -41,15 +41,15 @@ impl Grants {
         self.all.contains(&Capability::Secrets)
     }
 
-    pub(super) fn secrets(&self) -> Result<(), Refusal> {
+    pub(crate) fn secrets(&self) -> Result<(), Refusal> {
         self.demand(self.has_secrets(), || "secrets".to_owned())
     }
 
-    pub(super) fn clock(&self) -> Result<(), Refusal> {
+    pub(crate) fn clock(&self) -> Result<(), Refusal> {
         self.demand(self.all.contains(&Capability::Clock), || "clock".to_owned())
     }
 
-    pub(super) fn env(&self, name: &str) -> Result<(), Refusal> {
+    pub(crate) fn env(&self, name: &str) -> Result<(), Refusal> {
         let is_granted = self.all.iter().any(|it| match it {
             Capability::Env { name: start, is_prefix: true } => name.starts_with(start),
             Capability::Env { name: only, is_prefix: false } => name == only,
@@ -69,7 +69,7 @@ impl Grants {
     }
 
     /// A program with arguments that begin as granted.
-    pub(super) fn command(&self, how: Use, program: &str, args: &[&str]) -> Result<(), Refusal> {
+    pub(crate) fn command(&self, how: Use, program: &str, args: &[&str]) -> Result<(), Refusal> {
         let begins = |granted: &capability::Command| {
             granted.program == program
                 && args.len() >= granted.arguments.len()
@@ -86,7 +86,7 @@ impl Grants {
     }
 
     /// Whether a host may be asked so; whether its address may be private.
-    pub(super) fn host(&self, to: &Address, method: &str, acts: bool) -> Result<bool, Refusal> {
+    pub(crate) fn host(&self, to: &Address, method: &str, acts: bool) -> Result<bool, Refusal> {
         let is_same = |granted: &capability::Service| {
             let usual = if granted.is_plain { 80 } else { 443 };
             granted.host == to.host
@@ -111,7 +111,7 @@ impl Grants {
     }
 
     /// A whole path without symlinks. `place` makes patterns whole.
-    pub(super) fn path(
+    pub(crate) fn path(
         &self,
         access: Access,
         path: &Path,

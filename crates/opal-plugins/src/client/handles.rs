@@ -37,7 +37,7 @@ impl Handles {
     }
 
     /// A secret that was read where the call acts.
-    pub(super) fn add(&mut self, secret: Secret) -> Result<u32, Refusal> {
+    pub(crate) fn add(&mut self, secret: Secret) -> Result<u32, Refusal> {
         if self.all.len() >= MOST {
             return Err(Refusal::new(Kind::TooLarge, "a call has at most 10,000 secrets"));
         }
@@ -46,7 +46,7 @@ impl Handles {
     }
 
     /// A handle that this call has; one of another call is denied.
-    pub(super) fn get(&self, handle: u32) -> Result<&Secret, Refusal> {
+    pub(crate) fn get(&self, handle: u32) -> Result<&Secret, Refusal> {
         self.held(handle).map(|held| &held.secret)
     }
 
@@ -56,7 +56,7 @@ impl Handles {
     }
 
     /// Parts as one text. A program on a target gets only what was read there.
-    pub(super) fn text(&mut self, parts: &[Part], is_target: bool) -> Result<Secret, Refusal> {
+    pub(crate) fn text(&mut self, parts: &[Part], is_target: bool) -> Result<Secret, Refusal> {
         let mut text = Wiped::new(String::new());
         for part in parts {
             match part {
@@ -77,7 +77,7 @@ impl Handles {
     }
 
     /// An answer without the secrets that the call sent, in all forms that the scrubber knows.
-    pub(super) fn masked(&self, bytes: &[u8]) -> Wiped<Vec<u8>> {
+    pub(crate) fn masked(&self, bytes: &[u8]) -> Wiped<Vec<u8>> {
         if self.sent.is_empty() {
             return Wiped::new(bytes.to_vec());
         }

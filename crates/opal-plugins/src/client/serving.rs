@@ -25,7 +25,7 @@ use opal_core::wiped::Wiped;
 use super::Serve;
 use super::grants::{Access, Grants, Use};
 use super::handles::Handles;
-use super::sites::{program, refusal, resolved};
+use super::sites::{no_file, program, refusal, resolved};
 use super::web::exchange;
 
 /// What a package was granted, and who speaks to hosts for it.
@@ -126,12 +126,13 @@ fn read(
 }
 
 fn read_file(probe: &dyn Probe, grants: &Grants, path: &str) -> Result<Wiped<Vec<u8>>, Refusal> {
+    let named = path;
     let path = granted(probe, grants, Access::Read, path)?;
     let entry = probe.stat(&path).map_err(|trouble| refusal(&trouble))?;
     match entry.map(|entry| entry.kind) {
         Some(EntryKind::File) => {}
         Some(_) => return Err(Refusal::new(Kind::Denied, "it is not a file")),
-        None => return Err(Refusal::new(Kind::Missing, "there is no such file")),
+        None => return Err(no_file(named)),
     }
     // The path has no symlink any more: one that appears meanwhile is not followed.
     let links = Links::FollowedTo(Path::new("/"));

@@ -24,6 +24,13 @@ pub(super) fn refusal(trouble: &Trouble) -> Refusal {
     trouble.help.iter().fold(refusal, |refusal, help| refusal.with_help(help.to_string()))
 }
 
+/// A file that is not there.
+pub(crate) fn no_file(path: &str) -> Refusal {
+    let path: String = path.chars().filter(|c| !c.is_control()).take(200).collect();
+    let refusal = Refusal::new(Kind::Missing, format!("the file `{path}` does not exist"));
+    refusal.with_help("create it, or name another file")
+}
+
 /// A path after all symlinks are resolved. With `last`, what is at the path itself must be a file, or
 /// nothing.
 pub(super) fn resolved(probe: &dyn Probe, path: &str) -> Result<PathBuf, Refusal> {

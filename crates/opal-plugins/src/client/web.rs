@@ -19,7 +19,7 @@ const MAX_HEADERS: usize = 100;
 
 /// An address in its parts. Whatever another reader could understand in another way is not one.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Address {
+pub(crate) struct Address {
     pub(super) is_plain: bool,
     /// Lower case; an address of version 6 without its brackets.
     pub(super) host: String,
@@ -29,7 +29,7 @@ pub(super) struct Address {
 }
 
 impl Address {
-    pub(super) fn parse(url: &str) -> Option<Self> {
+    pub(crate) fn parse(url: &str) -> Option<Self> {
         let (is_plain, rest) = match url.strip_prefix("https://") {
             Some(rest) => (false, rest),
             None => (true, url.strip_prefix("http://")?),
@@ -80,15 +80,27 @@ impl Address {
     }
 }
 
-/// Sends a request of a plugin. `acts` is a stage's, which may use every method.
-pub(super) fn exchange(
-    web: &dyn Exchanges,
-    probe: &dyn Probe,
+/// A request that may be sent, with the secrets in their places.
+pub(crate) struct CheckedRequest {
+    address: Address,
+    pub(crate) headers: Vec<(String, Secret)>,
+    pub(crate) body: Secret,
+    is_private: bool,
+}
+
+impl CheckedRequest {
+    pub(crate) fn url(&self) -> String {
+        self.address.written()
+    }
+}
+
+/// Checks a request of a plugin. `acts` is a stage's, which may use every method.
+pub(crate) fn checked(
     grants: &Grants,
     handles: &mut Handles,
     request: &HttpRequest,
     acts: bool,
-) -> Result<HttpResponse, Refusal> {
+) -> Result<CheckedRequest, Refusal> {
     let invalid = |message: &str| Refusal::new(Kind::Invalid, message);
     let address = Address::parse(request.url.expose()).ok_or_else(|| {
         invalid("invalid URL").with_help("write it like `https://example.com/path`")
@@ -112,6 +124,19 @@ pub(super) fn exchange(
         headers.push((name.clone(), value));
     }
     let body = handles.text(&request.body, false)?;
+    Ok(CheckedRequest { address, headers, body, is_private })
+}
+
+/// Sends a request of a plugin.
+pub(super) fn exchange(
+    web: &dyn Exchanges,
+    probe: &dyn Probe,
+    grants: &Grants,
+    handles: &mut Handles,
+    request: &HttpRequest,
+    acts: bool,
+) -> Result<HttpResponse, Refusal> {
+    let checked = checked(grants, handles, request, acts)?;
     // HTTP leaves from opal's machine, and so by its proxy.
     let origin = probe.origin();
     let here = origin.as_deref().unwrap_or(probe);
@@ -123,23 +148,29 @@ pub(super) fn exchange(
         |name: &str| proxies.iter().find(|(it, _)| *it == name).map(|(_, value)| value.expose());
     let asked = ExchangeRequest {
         method: &request.method,
-        url: &Secret::new(address.written()),
-        headers: &headers,
-        body: &body,
-        is_private,
+        url: &Secret::new(checked.url()),
+        headers: &checked.headers,
+        body: &checked.body,
+        is_private: checked.is_private,
         timeout: TIMEOUT,
     };
     let found = web.exchange(&asked, &variables).map_err(|trouble| refusal(&trouble))?;
+    Ok(masked(handles, found.status, &found.headers, &found.body))
+}
+
+/// An answer without the secrets that the call sent.
+pub(crate) fn masked(
+    handles: &Handles,
+    status: u16,
+    headers: &[(String, Secret)],
+    body: &[u8],
+) -> HttpResponse {
     let hidden = |value: &Secret| {
         let masked = handles.masked(value.expose().as_bytes());
         Secret::new(String::from_utf8_lossy(&masked))
     };
-    let headers = found.headers.iter().map(|(name, value)| (name.clone(), hidden(value)));
-    Ok(HttpResponse {
-        status: found.status,
-        headers: headers.collect(),
-        body: handles.masked(&found.body),
-    })
+    let headers = headers.iter().map(|(name, value)| (name.clone(), hidden(value))).collect();
+    HttpResponse { status, headers, body: handles.masked(body) }
 }
 
 /// Headers that say how and to whom a message is carried are opal's.

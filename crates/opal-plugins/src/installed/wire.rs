@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use opal_core::action::Sink;
-use opal_core::decorator::{Block, Descriptor, Resource};
+use opal_core::decorator::{Block, Descriptor, Exposure, Resource};
 
 use super::Installed;
 use crate::adapt::{Adapter, Code};
 use crate::manifest::{Body, Declared};
 
 /// The component of a package; none where it has no decorator in WASM.
-pub(super) fn code(one: &Installed) -> Option<&'static Code> {
+pub(crate) fn code(one: &Installed) -> Option<&'static Code> {
     if one.engine() != "wasm" {
         return None;
     }
@@ -44,18 +44,28 @@ fn exports(declared: &[Declared]) -> BTreeSet<&'static str> {
     all
 }
 
-/// The descriptor of a decorator whose code this is. Targets are not here yet: they keep what says so.
-pub(super) fn wire(descriptor: Descriptor, declared: &Declared, code: &'static Code) -> Descriptor {
+/// A decorator as it is called.
+pub(crate) fn adapter(
+    declared: &Declared,
+    descriptor: &Descriptor,
+    code: &'static Code,
+) -> &'static Adapter {
     let secrets = descriptor.params.iter();
     let secrets = secrets.filter(|param| param.shape.is_some_and(|shape| shape.secret));
-    let adapter: &'static Adapter = Box::leak(Box::new(Adapter {
+    Box::leak(Box::new(Adapter {
         code,
         decorator: declared.path.clone(),
         secrets: secrets.map(|param| param.name).collect(),
+        gives_secrets: descriptor.exposure == Exposure::Secret,
         returns: descriptor.returns.as_ref().map(|returns| returns.ty.clone()),
         block: descriptor.block,
         attempts: declared.attempts.map(|attempts| u32::try_from(attempts.max(1)).unwrap_or(1)),
-    }));
+    }))
+}
+
+/// The descriptor of a decorator whose code this is. Targets are not here yet: they keep what says so.
+pub(super) fn wire(descriptor: Descriptor, declared: &Declared, code: &'static Code) -> Descriptor {
+    let adapter = adapter(declared, &descriptor, code);
     // A block that runs elsewhere needs targets.
     let acts = descriptor.action.is_some() && descriptor.boundary.is_none();
     Descriptor {

@@ -26,9 +26,11 @@ pub struct Description {
     pub exports: Option<Vec<String>>,
     pub wasm: Option<String>,
     pub native: Option<String>,
+    /// The command that makes the code from its sources.
+    pub build: Option<String>,
 }
 
-const TABLES: [&str; 4] = ["package", "dependencies", "decorators", "plugins"];
+const TABLES: [&str; 5] = ["package", "dependencies", "decorators", "plugins", "build"];
 const PACKAGE: [&str; 7] =
     ["name", "version", "authors", "description", "license", "repository", "min_core"];
 
@@ -81,6 +83,11 @@ fn description(text: &str, problems: &mut Problems) -> Option<Description> {
         toml::texts(table, "exports", problems)
     });
     let (wasm, native) = engines(top, problems);
+    let build = top.get("build").and_then(|item| {
+        let table = toml::table(item, "`[build]`", problems)?;
+        toml::unknown(table, "`[build]`", &["command"], problems);
+        toml::text(table, "command", problems)
+    });
     Some(Description {
         name: name?,
         version: version?,
@@ -93,6 +100,7 @@ fn description(text: &str, problems: &mut Problems) -> Option<Description> {
         exports: exports.map(|all| all.into_iter().map(plain).collect()),
         wasm,
         native,
+        build: build.map(plain),
     })
 }
 

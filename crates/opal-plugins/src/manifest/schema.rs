@@ -12,7 +12,7 @@ use opal_yaml::problems::Problems;
 use opal_yaml::scalar::Meaning;
 use opal_yaml::{Node, NodeKind};
 
-use constants::{constant, plain};
+pub(crate) use constants::{constant, plain};
 
 /// Every keyword of a schema.
 const KEYWORDS: [&str; 25] = [

@@ -7,14 +7,14 @@ use opal_core::{Duration, Value};
 use opal_yaml::scalar::{Meaning, meaning};
 use opal_yaml::{Node, NodeKind};
 
-pub(super) fn plain(node: &Node) -> Option<Meaning> {
+pub(crate) fn plain(node: &Node) -> Option<Meaning> {
     match &node.kind {
         NodeKind::Scalar { text, plain: true } => Some(meaning(text)),
         _ => None,
     }
 }
 
-pub(super) fn constant(node: &Node, kind: &ShapeKind) -> Option<Value> {
+pub(crate) fn constant(node: &Node, kind: &ShapeKind) -> Option<Value> {
     Some(match (&node.kind, kind) {
         (NodeKind::Scalar { text, .. }, ShapeKind::Duration) => {
             Value::Duration(Duration::parse(text).ok()?)
