@@ -141,7 +141,7 @@ impl Decorators {
         Ok(())
     }
 
-    fn accepted(&self, root: Option<&Root>) -> Result<&Acceptances, Failure> {
+    pub(crate) fn accepted(&self, root: Option<&Root>) -> Result<&Acceptances, Failure> {
         if let Some(known) = self.accepted.get() {
             return Ok(known);
         }

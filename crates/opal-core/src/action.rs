@@ -90,6 +90,12 @@ pub trait Stage {
 
     fn log(&mut self, level: Level, message: &Secret) -> Result<(), Halt>;
 
+    /// Records something that has to be closed, before it exists or before the block starts.
+    fn opened(&mut self, object: &OpenObject<'_>) -> Result<(), Halt>;
+
+    /// It is closed.
+    fn closed(&mut self, id: &str) -> Result<(), Halt>;
+
     /// Writes to the standard output of the step, as a command would.
     fn print(&mut self, text: &Secret) -> Result<(), Halt>;
 
@@ -253,6 +259,20 @@ pub struct Fleet {
     /// Whether all targets are reached before the first step runs.
     pub is_reached_first: bool,
     pub output: Option<BranchOutput>,
+}
+
+/// Something outside of the run that a decorator of a package opened, and has to close.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenObject<'a> {
+    /// Under which everything that closing needs is kept.
+    pub id: &'a str,
+    pub plugin: &'a str,
+    pub version: &'a str,
+    pub decorator: &'a str,
+    /// What the plugin calls it.
+    pub token: &'a Secret,
+    /// Whether this machine keeps what closing needs.
+    pub is_kept: bool,
 }
 
 /// The time between two attempts.

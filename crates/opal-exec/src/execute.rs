@@ -143,5 +143,6 @@ pub fn execute(job: &Job<'_>) -> Outcome {
         cleaned_up: walk.is_cleaning.load(Ordering::SeqCst),
         is_undone: walk.is_undone.load(Ordering::SeqCst),
         hidden: undeclared::undeclared(job),
+        unclosed: std::mem::take(&mut *lock(&walk.open)),
     }
 }

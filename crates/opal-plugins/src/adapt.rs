@@ -5,9 +5,11 @@
 //! | the code of a package, compiled and called | [`Code`] |
 //! | values, states and actions | here |
 //! | what opens before a block and closes after it, and what judges its runs | `blocks` |
+//! | what was opened and is not closed yet | [`ending`] |
 //! | what follows `<` and `>` | `streams` |
 
 mod blocks;
+pub mod ending;
 mod streams;
 
 use std::collections::BTreeMap;
@@ -39,6 +41,8 @@ use crate::client::{Component, Ended, HOST, Hosts, Serve};
 pub struct Code {
     pub name: String,
     pub version: String,
+    /// Of its package: `sha256:…`.
+    pub checksum: String,
     /// The component.
     pub wasm: Vec<u8>,
     /// What its manifest says that it exports.
@@ -91,6 +95,7 @@ impl Code {
         Self {
             name: name.to_owned(),
             version: version.to_owned(),
+            checksum: String::new(),
             wasm,
             exports,
             memory_mib: MEMORY_MIB,
@@ -195,27 +200,26 @@ impl Adapter {
         let handles = Handles::new(secrets);
         let subject = inputs.subject.clone();
         let text = inputs.block_text().map(Secret::new);
-        let parts: [&str; 5] = [
-            &self.code.name,
-            &self.code.version,
-            &self.decorator,
-            subject.as_deref().unwrap_or_default(),
-            args.expose(),
-        ];
-        let runtime = self.code.runtime.get();
-        let seed = runtime.map(|it| it.cache.seed(&parts.map(str::as_bytes)));
+        let seed = self.seed(&[subject.as_deref().unwrap_or_default(), args.expose()]);
         let invocation = Invocation {
             decorator: self.decorator.clone(),
             subject,
             args,
             secrets: handles.count(),
             text,
-            seed: seed.unwrap_or_default(),
+            seed,
             token: None,
             outcome: None,
             event: None,
         };
         (invocation, handles)
+    }
+
+    /// What random numbers of a call derive from.
+    fn seed(&self, of: &[&str]) -> String {
+        let own: [&str; 3] = [&self.code.name, &self.code.version, &self.decorator];
+        let parts: Vec<&[u8]> = own.iter().chain(of).map(|part| part.as_bytes()).collect();
+        self.code.runtime.get().map(|it| it.cache.seed(&parts)).unwrap_or_default()
     }
 
     fn failure(&self, why: Why) -> CallFailure {
@@ -292,7 +296,7 @@ impl Adapter {
         handles: Handles,
     ) -> Result<Acting<'a>, Halt> {
         match self.powers() {
-            Ok(powers) => Ok(Acting { stage, powers, handles, kept: None, halt: None }),
+            Ok(powers) => Ok(Acting { stage, powers, handles, keep: None, halt: None }),
             Err(failure) => Err(Self::halt(stage, &failure)),
         }
     }

@@ -198,6 +198,8 @@ fn event(event: &Event<'_>) -> String {
         Kind::Caught { path, code, .. } => format!("caught {path} {code}"),
         Kind::Log { level, message, .. } => format!("{}: {}", level.name(), message.text()),
         Kind::CleaningUp { why } => format!("cleaning up: {why}"),
+        Kind::Opened { object, .. } => format!("opened: {}", object.named()),
+        Kind::Closed { .. } => "closed".to_owned(),
         Kind::Undone { path, .. } => format!("undone: {path}"),
         Kind::Verified { status, message, .. } => {
             format!("{}: {}", status.name(), message.text())

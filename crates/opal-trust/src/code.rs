@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use chacha20::ChaCha20;
+use chacha20::cipher::{KeyIvInit as _, StreamCipher as _};
 use opal_core::hash::Digest;
 use opal_core::wiped::Wiped;
 use opal_vault::root::Root;
@@ -13,6 +15,7 @@ use crate::keys::Runner;
 pub struct CodeKey {
     mac: Wiped<[u8; 32]>,
     seed: Wiped<[u8; 32]>,
+    seal: Wiped<[u8; 32]>,
     is_kept: bool,
 }
 
@@ -30,6 +33,7 @@ impl CodeKey {
         Some(Self {
             mac: runner.cache_key("opal plugin code v1"),
             seed: runner.cache_key("opal plugin seed v1"),
+            seal: runner.cache_key("opal plugin seal v1"),
             is_kept: !runner.is_ephemeral(),
         })
     }
@@ -43,6 +47,34 @@ impl CodeKey {
     #[must_use]
     pub fn mac(&self, parts: &[&[u8]]) -> Digest {
         keyed(&self.mac, parts)
+    }
+
+    /// Bytes that only this machine can read again, under a name that is never used twice: each name has a
+    /// key of its own.
+    #[must_use]
+    pub fn sealed(&self, name: &str, bytes: &[u8]) -> Vec<u8> {
+        let mut sealed = bytes.to_vec();
+        self.mask(name, &mut sealed);
+        let mac = keyed(&self.seal, &[b"mac", name.as_bytes(), &sealed]);
+        [&mac.0[..], &sealed].concat()
+    }
+
+    /// What was sealed under this name; none where this machine did not seal it.
+    #[must_use]
+    pub fn unsealed(&self, name: &str, sealed: &[u8]) -> Option<Wiped<Vec<u8>>> {
+        let (mac, sealed) = sealed.split_first_chunk::<32>()?;
+        // Compared in constant time.
+        if keyed(&self.seal, &[b"mac", name.as_bytes(), sealed]) != Digest(*mac) {
+            return None;
+        }
+        let mut bytes = Wiped::new(sealed.to_vec());
+        self.mask(name, &mut bytes);
+        Some(bytes)
+    }
+
+    fn mask(&self, name: &str, bytes: &mut [u8]) {
+        let key = keyed(&self.seal, &[b"key", name.as_bytes()]);
+        ChaCha20::new(&key.0.into(), &[0; 12].into()).apply_keystream(bytes);
     }
 
     #[must_use]

@@ -68,6 +68,16 @@ pub enum Kind<'a> {
         level: Level,
         message: Shown<'a>,
     },
+    /// A decorator of a package opened something that it has to close.
+    Opened {
+        path: &'a str,
+        object: Opened,
+    },
+    /// It closed it.
+    Closed {
+        path: &'a str,
+        id: Box<str>,
+    },
     /// The run was asked to stop, and `finally` blocks run: why, in words.
     CleaningUp {
         why: &'a str,
@@ -119,6 +129,8 @@ impl<'a> Kind<'a> {
             | Self::Retrying { path, .. }
             | Self::Caught { path, .. }
             | Self::Log { path, .. }
+            | Self::Opened { path, .. }
+            | Self::Closed { path, .. }
             | Self::Verified { path, .. }
             | Self::Undone { path, .. }
             | Self::Fleet { path, .. }
@@ -129,6 +141,33 @@ impl<'a> Kind<'a> {
         }
     }
 }
+
+/// What a decorator of a package opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    pub id: Box<str>,
+    pub plugin: Box<str>,
+    pub version: Box<str>,
+    pub decorator: Box<str>,
+    pub token: Shown<'static>,
+    /// Whether this machine keeps what closing needs.
+    pub is_kept: bool,
+    /// The target that it was opened on; none on opal's machine.
+    pub target: Option<Box<str>>,
+}
+
+impl Opened {
+    /// As messages name it: `@guest.wrap` of acme/guest 1.2.3: a token.
+    #[must_use]
+    pub fn named(&self) -> String {
+        let Self { plugin, version, decorator, token, .. } = self;
+        let token: String = token.text().chars().take(MAX_TOKEN_SHOWN).collect();
+        format!("`@{decorator}` of {plugin} {version}: {token}")
+    }
+}
+
+/// Characters of a token that a line shows.
+const MAX_TOKEN_SHOWN: usize = 200;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Started<'a> {

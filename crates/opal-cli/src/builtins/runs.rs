@@ -8,9 +8,9 @@ use super::shared::{flag, json, root};
 
 pub(super) fn runs() -> Command {
     Command::new("runs")
-        .about("List, show, report, follow, compare and remove runs")
+        .about("List, show, report, follow, compare, clean up and remove runs")
         .subcommand_required(true)
-        .subcommands([list(), show(), diff(), report(), tail(), prune()])
+        .subcommands([list(), show(), diff(), report(), tail(), cleanup(), prune()])
         .after_help(
             "RUN is the id of a run, a prefix of it, or `last`.\n\nExamples:\n  opal runs list \
              --status failed\n  opal runs show last --logs",
@@ -114,6 +114,17 @@ fn tail() -> Command {
             json().help("Print the events, one JSON object on each line"),
         ])
         .after_help("Example:\n  opal runs tail")
+}
+
+fn cleanup() -> Command {
+    Command::new("cleanup")
+        .about("Close what plugins opened in a run and did not close")
+        .args([run("run"), root(), json()])
+        .after_help(
+            "A plugin could not close what it opened if opal was killed, the machine lost power or \
+             the plugin crashed twice. The plugin must be installed and accepted as it was in the \
+             run.\n\nExample:\n  opal runs cleanup last",
+        )
 }
 
 fn prune() -> Command {

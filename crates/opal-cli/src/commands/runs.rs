@@ -1,5 +1,6 @@
 //! `opal runs`: what has run.
 
+mod cleanup;
 mod diff;
 mod report;
 mod stored;
@@ -34,6 +35,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         "diff" => diff::run(context, &root, matches),
         "report" => report::run(context, &root, matches),
         "tail" => tail::run(context, &root, matches),
+        "cleanup" => cleanup::run(context, &root, matches),
         _ => prune(&root, matches),
     }
 }
@@ -75,7 +77,11 @@ fn list(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit
 fn show(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit, Failure> {
     let name = matches.get_one::<String>("run").map_or("last", String::as_str);
     let runs = context.opal_runs(matches.get_one("root"));
-    let run = load(root, name, &runs)?;
+    let mut run = load(root, name, &runs)?;
+    let unclosed = cleanup::unclosed(root, &run)?;
+    if !unclosed.is_empty() {
+        run.mark("unclosed", unclosed.iter().map(view::runs::unclosed_json).collect());
+    }
     let json = matches.get_flag("json");
     if matches.get_flag("events") {
         let mut page = Page::default();

@@ -7,7 +7,7 @@ mod tail;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use opal_vault::event::Counts;
+use opal_vault::event::{Counts, Opened};
 use opal_vault::record::RunId;
 use opal_vault::record::reader::{Run, State, Step, Unreadable};
 use opal_vault::targets::FleetTable;
@@ -163,6 +163,12 @@ fn facts(run: &Run, paint: Paint) -> Vec<(&'static str, String)> {
         let path = visible(also["path"].as_str().unwrap_or_default());
         facts.push(("", format!("also at {path}, exit {}", also["code"])));
     }
+    for open in run.get("unclosed").and_then(Value::as_array).into_iter().flatten() {
+        let text = |name: &str| visible(open[name].as_str().unwrap_or_default());
+        let (decorator, plugin, version) = (text("decorator"), text("plugin"), text("version"));
+        let what = format!("`@{decorator}` of {plugin} {version}: {}", text("token"));
+        facts.push(("not closed", format!("{what}; `opal runs cleanup {}`", run.id)));
+    }
     let length = run.get("took_ms").and_then(Value::as_f64);
     let length = length.map_or(String::new(), |ms| format!(", took {}", took(Some(ms))));
     facts.push(("started", format!("{} UTC{length}", time(run.started_at()))));
@@ -270,6 +276,50 @@ fn step_json(step: &Step) -> Value {
         node["message"] = finish.message.clone().into();
     }
     node
+}
+
+/// What a plugin opened and did not close.
+pub(crate) fn unclosed_json(open: &Opened) -> Value {
+    json!({
+        "id": &*open.id, "plugin": &*open.plugin, "version": &*open.version,
+        "decorator": &*open.decorator, "token": open.token.text(), "target": open.target.as_deref(),
+    })
+}
+
+/// At the end of a run: what its plugins did not close.
+pub(crate) fn still_open(open: &[Opened], runs: &str, run: Option<&str>) {
+    for one in open {
+        say(&format!("warning: not closed: {}\n", visible(&one.named())));
+    }
+    if let (Some(run), false) = (run, open.is_empty()) {
+        say(&format!("  help: close it with `{runs} cleanup {run}`\n"));
+    }
+}
+
+/// What `opal runs cleanup` did, and the first thing that it could not do.
+pub(crate) fn cleaned(
+    run: &RunId,
+    closed: &[Opened],
+    failed: Option<&(Opened, Failure)>,
+    json: bool,
+) -> Result<Exit, Failure> {
+    if json {
+        let failed = failed.map(|(open, failure)| {
+            let mut document = unclosed_json(open);
+            document["error"] = json!({"message": failure.message, "help": failure.help});
+            document
+        });
+        let closed: Vec<Value> = closed.iter().map(unclosed_json).collect();
+        let document = json!({
+            "version": 1, "run": run.as_str(), "closed": closed, "not_closed": failed,
+        });
+        return print_json(&document);
+    }
+    if closed.is_empty() && failed.is_none() {
+        return print("Nothing to close.\n");
+    }
+    let lines = closed.iter().map(|open| format!("closed {}\n", visible(&open.named())));
+    print(&lines.collect::<String>())
 }
 
 pub(crate) fn pruned(gone: &[RunId], dry_run: bool, json: bool) -> Result<Exit, Failure> {

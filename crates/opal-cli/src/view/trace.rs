@@ -91,6 +91,8 @@ pub(crate) fn event(event: &Event<'_>, level: Debugged) {
         Kind::Targets { path, rows } => format!("ends {path}: {} targets", rows.len()),
         Kind::Verified { path, status, .. } => format!("verifies {path}: {}", status.name()),
         Kind::Undone { path, .. } => format!("finds {path} undone"),
+        Kind::Opened { path, .. } => format!("has something to close after {path}"),
+        Kind::Closed { path, .. } => format!("has closed it after {path}"),
         Kind::Caught { .. } | Kind::Fleet { .. } | Kind::Log { .. } | Kind::CleaningUp { .. } => {
             return;
         }

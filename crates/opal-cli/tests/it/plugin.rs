@@ -1,6 +1,7 @@
 //! `opal plugin` and decorators of packages: what a project may use, who accepted it, what it does.
 
 mod attacks;
+mod cleanup;
 mod language;
 mod streams;
 mod verify;

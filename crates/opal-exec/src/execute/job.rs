@@ -12,7 +12,7 @@ use opal_core::{Data, Registry, Showing};
 use opal_session::Session;
 use opal_session::stop::Stop;
 use opal_session::targets::Reach;
-use opal_vault::event::Counts;
+use opal_vault::event::{Counts, Opened};
 use opal_vault::targets::FleetTable;
 use opal_vault::witness::{Audience, Recorder};
 use opal_vault::{Shown, Vault};
@@ -103,6 +103,8 @@ pub struct Outcome {
     pub is_undone: bool,
     /// The keys of values that were hidden in what it showed, though nobody declared them secret.
     pub hidden: Vec<Box<str>>,
+    /// What decorators of packages opened and did not close.
+    pub unclosed: Vec<Opened>,
 }
 
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use opal_core::message::Message;
 use opal_core::plan::Step;
 use opal_core::resource::{self, Described, Status};
 use opal_core::view::{Visible, captured_key, running_text};
-use opal_vault::event::{Event, Kind};
+use opal_vault::event::{Event, Kind, Opened};
 use opal_vault::targets::FleetTable;
 use opal_vault::verification::Verification;
 use opal_vault::{Shown, Vault};
@@ -52,6 +52,8 @@ pub(super) struct Walk<'p> {
     /// What is to be so at the end, by the paths of the steps.
     pub(super) kept: Mutex<BTreeMap<&'p str, Kept<'p>>>,
     pub(super) is_undone: AtomicBool,
+    /// What decorators of packages opened and did not close.
+    pub(super) open: Mutex<Vec<Opened>>,
     /// What was satisfied before the run, by the paths of the steps.
     pub(super) satisfied: BTreeMap<&'p str, &'p Verification>,
 }
@@ -74,6 +76,7 @@ impl<'p> Walk<'p> {
             changed: AtomicU64::new(0),
             kept: Mutex::default(),
             is_undone: AtomicBool::new(false),
+            open: Mutex::default(),
             satisfied: job.known.map(satisfied).unwrap_or_default(),
         }
     }

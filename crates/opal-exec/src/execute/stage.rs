@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::action::{
-    BranchOutput, Command, Completed, Conditions, Failure, Fleet, Halt, Level, OnFailure, Pause,
-    Pending, Replace, Stage, TextFile,
+    BranchOutput, Command, Completed, Conditions, Failure, Fleet, Halt, Level, OnFailure,
+    OpenObject, Pause, Pending, Replace, Stage, TextFile,
 };
 use opal_core::files::Files;
 use opal_core::inventory::EntryStore;
 use opal_core::resolver::{Probe, Trouble};
 use opal_core::stream::{Closed, Stream};
-use opal_vault::event::Kind;
+use opal_vault::event::{Kind, Opened};
 use rustix::event::PollFlags;
 
 use super::actor::{Actor, length};
@@ -190,6 +190,25 @@ impl Stage for Actor<'_, '_> {
     fn log(&mut self, level: Level, message: &Secret) -> Result<(), Halt> {
         let message = self.here.vault(self.walk.job).scrub(message.expose());
         self.walk.tell(Kind::Log { path: &self.begun.step.path, level, message }, self.here)
+    }
+
+    fn opened(&mut self, object: &OpenObject<'_>) -> Result<(), Halt> {
+        let object = Opened {
+            id: object.id.into(),
+            plugin: object.plugin.into(),
+            version: object.version.into(),
+            decorator: object.decorator.into(),
+            token: self.here.vault(self.walk.job).scrub(object.token.expose()).into_owned(),
+            is_kept: object.is_kept,
+            target: self.here.target().map(|target| (&*target).into()),
+        };
+        lock(&self.walk.open).push(object.clone());
+        self.walk.tell(Kind::Opened { path: &self.begun.step.path, object }, self.here)
+    }
+
+    fn closed(&mut self, id: &str) -> Result<(), Halt> {
+        lock(&self.walk.open).retain(|it| &*it.id != id);
+        self.walk.tell(Kind::Closed { path: &self.begun.step.path, id: id.into() }, self.here)
     }
 
     fn print(&mut self, text: &Secret) -> Result<(), Halt> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use opal_core::Secret;
 use opal_core::action::{
-    BranchOutput, Command, Completed, Conditions, Failure, Fleet, Halt, Level, OnFailure, Pause,
-    Pending, Replace, Stage, TextFile,
+    BranchOutput, Command, Completed, Conditions, Failure, Fleet, Halt, Level, OnFailure,
+    OpenObject, Pause, Pending, Replace, Stage, TextFile,
 };
 use opal_core::files::{Attributes, Existing, Files};
 use opal_core::inventory::EntryStore;
@@ -125,6 +125,14 @@ impl Stage for Pretend<'_, '_> {
     }
 
     fn log(&mut self, _: Level, _: &Secret) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn opened(&mut self, _: &OpenObject<'_>) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn closed(&mut self, _: &str) -> Result<(), Halt> {
         Ok(())
     }
 

@@ -9,10 +9,11 @@ use opal_core::protocol::call::{Event, Function, Invocation, Judged, Opened, Out
 use opal_core::protocol::{Kind, Refusal};
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 
+use super::ending::Owed;
 use super::{Adapter, Nothing};
 use crate::client::failure::Why;
 use crate::client::handles::Handles;
-use crate::client::serving::{Reading, note};
+use crate::client::serving::Reading;
 
 /// What `end` has, whatever happened before.
 const CLOSING: Duration = Duration::from_secs(60);
@@ -30,27 +31,33 @@ impl Adapter {
 
     fn wrapped(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<(), Halt> {
         let (invocation, handles) = self.invocation(inputs);
-        let (begun, kept, halt) = {
+        // What was announced may exist, also where `begin` failed afterwards.
+        let mut owed: Option<Owed> = None;
+        let (begun, halt) = {
+            let mut keep = |stage: &mut dyn Stage, token: &Secret| {
+                self.owe((&invocation, &handles), token, &mut owed, stage)
+            };
             let mut acting = self.acting(stage, handles.clone())?;
+            acting.keep = Some(&mut keep);
             let begun = self.call::<Opened>(Function::Begin, &invocation, &mut acting);
-            (begun, acting.kept.take(), acting.halt.take())
+            (begun, acting.halt.take())
         };
-        let (token, opened) = match (begun, halt) {
-            // What was announced may exist, also where `begin` failed afterwards.
-            (Err(failure), None) => (kept, Err(Self::halt(stage, &failure))),
-            (Err(_), Some(halt)) => (kept, Err(halt)),
-            (Ok((opened, _)), Some(halt)) => (Some(opened.token), Err(halt)),
-            (Ok((opened, log)), None) => {
-                let printed = Self::printed(stage, log).and_then(|()| note(stage, &opened.token));
-                let environment = printed.and_then(|()| self.environment(&opened, stage));
-                (Some(opened.token), environment)
+        let opened = match (begun, halt) {
+            (Err(failure), None) => Err(Self::halt(stage, &failure)),
+            (Err(_), Some(halt)) => Err(halt),
+            (Ok((opened, log)), halt) => {
+                let noted = self.owe((&invocation, &handles), &opened.token, &mut owed, stage);
+                let noted = halt.map_or(noted, Err);
+                let printed = noted.and_then(|()| Self::printed(stage, log));
+                printed.and_then(|()| self.environment(&opened, stage))
             }
         };
         let result = opened.and_then(|environment| {
             stage.block(&Conditions { environment, ..Conditions::default() })
         });
-        let Some(token) = token else { return result };
+        let Some(Owed { id, token }) = owed else { return result };
         let closed = self.close(&invocation, &handles, &token, outcome(&result), stage);
+        let closed = closed.and_then(|()| self.settle(&id, stage));
         match (result, closed) {
             (Err(Halt::Failed(mut first)), Err(Halt::Failed(second))) => {
                 first.join(*second);
@@ -77,7 +84,7 @@ impl Adapter {
         Ok(opened.env.iter().cloned().collect())
     }
 
-    fn close(
+    pub(super) fn close(
         &self,
         invocation: &Invocation,
         handles: &Handles,

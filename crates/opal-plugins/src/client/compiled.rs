@@ -57,6 +57,12 @@ impl Cache {
         self.key().filter(|key| key.is_kept())
     }
 
+    /// Where something can be kept that only this machine reads again.
+    #[must_use]
+    pub fn sealing(&self) -> Option<(&Root, &CodeKey)> {
+        Some((self.root.as_ref()?, self.lasting_key()?))
+    }
+
     /// What random numbers of a call derive from.
     #[must_use]
     pub fn seed(&self, parts: &[&[u8]]) -> String {

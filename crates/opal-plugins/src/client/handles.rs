@@ -36,6 +36,11 @@ impl Handles {
         u32::try_from(self.all.len()).unwrap_or(u32::MAX)
     }
 
+    /// Their texts, for what is called later.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        self.all.iter().map(|held| &held.secret)
+    }
+
     /// A secret that was read where the call acts.
     pub(crate) fn add(&mut self, secret: Secret) -> Result<u32, Refusal> {
         if self.all.len() >= MOST {

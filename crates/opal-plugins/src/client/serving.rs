@@ -42,13 +42,16 @@ pub struct Reading<'a> {
     pub handles: Handles,
 }
 
+/// Takes a token.
+pub type Keep<'a> = dyn FnMut(&mut dyn Stage, &Secret) -> Result<(), Halt> + 'a;
+
 /// The answers of a call that acts.
 pub struct Acting<'a> {
     pub stage: &'a mut dyn Stage,
     pub powers: Powers<'a>,
     pub handles: Handles,
-    /// The token that the plugin gave before it created something.
-    pub kept: Option<Secret>,
+    /// Who takes the token that the plugin gives before it creates something; none where nothing is closed.
+    pub keep: Option<&'a mut Keep<'a>>,
     /// Why the step does not go on.
     pub halt: Option<Halt>,
 }
@@ -248,8 +251,7 @@ impl Serve for Acting<'_> {
             Service::StagePause => self.pause(shape::<Millis>(params)?.ms),
             Service::StageKeep => {
                 let token = shape::<Named>(params)?.name;
-                self.kept = Some(token.clone());
-                self.done(|stage| note(stage, &token))
+                self.keep(&token)
             }
             Service::StageLog => {
                 let message = shape::<Named>(params)?.name;
@@ -267,13 +269,22 @@ impl Serve for Acting<'_> {
     }
 }
 
-/// Puts a token into the record: whoever cleans up by hand after a crash needs it.
-pub(crate) fn note(stage: &mut dyn Stage, token: &Secret) -> Result<(), Halt> {
-    let text = format!("to be closed: {}", token.expose());
-    stage.log(Level::Debug, &Secret::new(text))
-}
-
 impl Acting<'_> {
+    /// Puts a token into the record. Where nothing is closed later, it is for whoever cleans up by hand.
+    fn keep(&mut self, token: &Secret) -> Result<Body, Refusal> {
+        match self.keep.take() {
+            Some(keep) => {
+                let kept = self.done(|stage| keep(stage, token));
+                self.keep = Some(keep);
+                kept
+            }
+            None => {
+                let text = Secret::new(format!("to be closed: {}", token.expose()));
+                self.done(|stage| stage.log(Level::Debug, &text))
+            }
+        }
+    }
+
     /// Does something; what halts the step halts the plugin too.
     fn done<T>(
         &mut self,

@@ -6,6 +6,7 @@ use opal_core::action::Sink;
 use opal_core::decorator::{Block, Descriptor, Exposure, Resource};
 
 use super::Installed;
+use crate::adapt::ending::{Ending, Kept};
 use crate::adapt::{Adapter, Code};
 use crate::manifest::{Body, Declared};
 
@@ -19,6 +20,7 @@ pub(crate) fn code(one: &Installed) -> Option<&'static Code> {
     let exports = exports(&one.manifest.decorators).into_iter().map(str::to_owned).collect();
     Some(Box::leak(Box::new(Code {
         capabilities: one.granted().into_iter().collect(),
+        checksum: format!("sha256:{}", one.checksum.hex()),
         ..Code::new(one.name(), &one.version().to_string(), wasm, exports)
     })))
 }
@@ -61,6 +63,17 @@ pub(crate) fn adapter(
         block: descriptor.block,
         attempts: declared.attempts.map(|attempts| u32::try_from(attempts.max(1)).unwrap_or(1)),
     }))
+}
+
+impl Installed {
+    /// What calls an `end` that a run did not call; none where the package has no such decorator.
+    #[must_use]
+    pub fn ending(&self, id: &str, kept: Kept) -> Option<&'static Ending> {
+        let mut declared = self.manifest.decorators.iter();
+        let declared = declared.find(|it| it.path == kept.decorator)?;
+        let adapter = adapter(declared, &declared.descriptor, code(self)?);
+        Some(Box::leak(Box::new(Ending { adapter, id: id.to_owned(), kept })))
+    }
 }
 
 /// The descriptor of a decorator whose code this is. Targets are not here yet: they keep what says so.

@@ -77,6 +77,8 @@ impl<'p> Digests<'p> {
                 field(message.bytes());
             }
             Kind::CleaningUp { .. }
+            | Kind::Opened { .. }
+            | Kind::Closed { .. }
             | Kind::Fleet { .. }
             | Kind::TargetEnded { .. }
             | Kind::Targets { .. }

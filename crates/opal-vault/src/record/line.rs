@@ -211,6 +211,23 @@ pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
             line.text("path", path);
             line.maybe("target", target);
         }
+        Kind::Opened { path, object } => {
+            line.text("decorator", &object.decorator);
+            line.text("id", &object.id);
+            line.flag("kept", object.is_kept);
+            line.text("kind", "object_opened");
+            line.text("path", path);
+            line.text("plugin", &object.plugin);
+            line.maybe("target", target);
+            line.text("token", &object.token.text());
+            line.text("version", &object.version);
+        }
+        Kind::Closed { path, id } => {
+            line.text("id", id);
+            line.text("kind", "object_closed");
+            line.text("path", path);
+            line.maybe("target", target);
+        }
         Kind::CleaningUp { why } => {
             line.text("kind", "cleaning_up");
             line.text("why", why);

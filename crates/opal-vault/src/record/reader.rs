@@ -7,12 +7,14 @@
 //! | what earlier runs of a contract left | [`earlier_runs`] |
 //! | how a run went | [`Run`], in `run` |
 //! | its steps, by target and then in their order | [`Step`], in `steps`; all that happened to them [`replay`] |
+//! | what its plugins opened and did not close | [`unclosed`], in `objects` |
 //! | how the targets of its fleets ended | [`tables`], in `fleets` |
 //! | what they printed | [`Outputs`], in `printed`; while it grows [`Following`], in `tail` |
 
 mod earlier_runs;
 mod events;
 mod fleets;
+mod objects;
 mod printed;
 mod replay;
 mod run;
@@ -33,6 +35,7 @@ pub use crate::error::{Unread, Unreadable};
 pub use earlier_runs::earlier;
 pub use events::Events;
 pub use fleets::tables;
+pub use objects::unclosed;
 pub use printed::{Outputs, Printed};
 pub use replay::replay;
 pub use run::{FailedPath, Run, State, failed_path};

@@ -218,7 +218,10 @@ impl State {
             // The failure of the run says so.
             Kind::Undone { path, message, .. } => self.ends.undone(path, message),
             // The record has them.
-            Kind::Fleet { .. } | Kind::TargetEnded { .. } => {}
+            Kind::Fleet { .. }
+            | Kind::TargetEnded { .. }
+            | Kind::Opened { .. }
+            | Kind::Closed { .. } => {}
             Kind::Targets { rows, .. } => self.targets(rows),
             Kind::Branches { path, count, most } => self.verbose(|ink| {
                 let limit = (most < count).then(|| format!(", at most {most} at a time"));

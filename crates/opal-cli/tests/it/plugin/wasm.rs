@@ -56,11 +56,14 @@ const COMMANDS: &str = "fun value() = echo @guest.subject(\"it's $HOME\")\n\
      fun wrapped() {\n    @guest.wrap(subject=\"data/token\") {\n        echo $GUEST\n    }\n}\n\
      fun failing() {\n    @guest.wrap(subject=\"data/token\") {\n        exit 3\n    }\n}\n\
      fun waiting() {\n    @guest.wrap(subject=\"data/token\") {\n        echo waiting; sleep 60\n    }\n}\n\
+     fun nested() {\n    @guest.wrap(subject=\"data/outer\") {\n        @guest.wrap(subject=\"data/inner\") {\n            \
+     echo first; until test -e go1; do sleep 0.01; done\n        }\n        \
+     echo second; until test -e go2; do sleep 0.01; done\n    }\n}\n\
      fun tried() {\n    @guest.policy(subject=\"x\") {\n        echo x >> data/tries\n        \
      test $(wc -l < data/tries) -ge 2\n    }\n}\n\
      fun given_up() {\n    @guest.policy(subject=\"x\") {\n        false\n    }\n}\n";
 
-fn project() -> Opal {
+pub(super) fn project() -> Opal {
     let opal = rooted(COMMANDS)
         .file("opal.mod", "name = \"shop\"\n")
         .file("guest/opal.toml", TOML)
@@ -70,6 +73,20 @@ fn project() -> Opal {
     opal.call(&["plugin", "trust", "guest"]).code(0);
     opal.call(&["plugin", "add", "./guest"]).code(0);
     opal
+}
+
+/// The helpers of a process.
+pub(super) fn helpers(of: u32) -> Vec<u32> {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let pids = all.filter_map(|it| it.file_name().to_str()?.parse().ok());
+    let is_child = |pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+        let (state, parent) = (fields.next(), fields.next());
+        let is_helper = stat.contains("(opal-plugin-hos") && state != Some("Z");
+        is_helper && parent == Some(&of.to_string())
+    };
+    pids.filter(is_child).collect()
 }
 
 #[test]
@@ -123,17 +140,7 @@ fn a_wrapper_is_closed_after_ctrl_c_and_no_process_is_left() {
     let mut child = command.args(["waiting"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
     assert_eq!(lines.next().unwrap().unwrap(), "waiting");
-    let helpers = || -> Vec<u32> {
-        let all = fs::read_dir("/proc").unwrap().flatten();
-        let pids = all.filter_map(|it| it.file_name().to_str()?.parse().ok());
-        let is_child = |pid: &u32| {
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            let parent = stat.rsplit(") ").next().and_then(|it| it.split(' ').nth(1));
-            stat.contains("(opal-plugin-hos") && parent == Some(&child.id().to_string())
-        };
-        pids.filter(is_child).collect()
-    };
-    let helper = helpers();
+    let helper = helpers(child.id());
     assert_eq!(helper.len(), 1);
     let kill = ["-INT", &child.id().to_string()];
     assert!(std::process::Command::new("kill").args(kill).status().unwrap().success());

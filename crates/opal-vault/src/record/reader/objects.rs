@@ -1,0 +1,32 @@
+//! What decorators of packages opened in a run and did not close.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{Events, Unreadable};
+use crate::Shown;
+use crate::event::Opened;
+
+/// What was opened and not closed, in the order of the record.
+pub fn unclosed(folder: &Path) -> Result<Vec<Opened>, Unreadable> {
+    let mut open: Vec<Opened> = Vec::new();
+    for event in Events::open(folder)? {
+        let event = event?;
+        let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
+        match text("kind") {
+            "object_opened" => open.push(Opened {
+                id: text("id").into(),
+                plugin: text("plugin").into(),
+                version: text("version").into(),
+                decorator: text("decorator").into(),
+                token: Shown::vouch(text("token").as_bytes()).into_owned(),
+                is_kept: event["kept"].as_bool().unwrap_or_default(),
+                target: event["target"].as_str().map(Into::into),
+            }),
+            "object_closed" => open.retain(|it| *it.id != *text("id")),
+            _ => {}
+        }
+    }
+    Ok(open)
+}
