@@ -37,6 +37,16 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
+    /// `--root` behind the word, where a command or a task has it.
+    pub(crate) fn root_behind(&self) -> Option<PathBuf> {
+        let words = self.before.iter().chain(&self.rest).take_while(|word| *word != "--");
+        let words: Vec<&OsString> = words.collect();
+        let at = words.iter().position(|word| *word == "--root");
+        let apart = at.and_then(|at| words.get(at + 1)).map(PathBuf::from);
+        let joined = |word: &&OsString| word.to_str()?.strip_prefix("--root=").map(PathBuf::from);
+        apart.or_else(|| words.iter().find_map(joined))
+    }
+
     /// Of the second binary, whose commands are all those of `opal module`.
     pub(crate) fn hyops(words: &[OsString]) -> Self {
         let (word, rest) = (Some("module".to_owned()), words.to_vec());

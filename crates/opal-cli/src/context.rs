@@ -41,7 +41,8 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(crate) fn new(typed: &'a Typed, ambient: &'a Ambient) -> Self {
-        let registry = Decorators::new(opal_decorators::registry());
+        let root = runtime_root(typed.root_behind().as_ref(), typed, ambient);
+        let registry = Decorators::new(opal_decorators::registry(), root);
         let (stages, environment) = (Stages::begin(), OnceCell::new());
         let (reach, reported) = (OnceCell::new(), Rc::default());
         Self { typed, ambient, registry, stages, environment, reach, reported }
@@ -56,6 +57,7 @@ impl<'a> Context<'a> {
             ambient: self.ambient,
             registry: Decorators::new(
                 Registry::new(&all).expect("no built-in path begins with `module.`"),
+                self.registry.root().cloned(),
             ),
             stages: Stages::begin(),
             environment: self.environment.clone(),
@@ -194,10 +196,7 @@ impl Context<'_> {
 
     /// The runtime root: `--root` behind the command or before it, `$OPAL_ROOT`, or `~/.opal`.
     pub(crate) fn root(&self, behind: Option<&PathBuf>) -> Option<Root> {
-        let named = behind.or(self.typed.root.as_ref()).or(self.ambient.root.as_ref()).cloned();
-        // A home that is not there is none of anybody's.
-        let home = || self.ambient.home.as_ref().filter(|home| home.is_dir());
-        named.or_else(|| Some(home()?.join(".opal"))).map(Root::new)
+        runtime_root(behind, self.typed, self.ambient)
     }
 
     /// The same, for what cannot do without.
@@ -219,4 +218,15 @@ impl Context<'_> {
             )
         })
     }
+}
+
+pub(crate) fn runtime_root(
+    behind: Option<&PathBuf>,
+    typed: &Typed,
+    ambient: &Ambient,
+) -> Option<Root> {
+    let named = behind.or(typed.root.as_ref()).or(ambient.root.as_ref()).cloned();
+    // A home that is not there is none of anybody's.
+    let home = || ambient.home.as_ref().filter(|home| home.is_dir());
+    named.or_else(|| Some(home()?.join(".opal"))).map(Root::new)
 }

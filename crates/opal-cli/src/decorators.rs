@@ -12,10 +12,10 @@ use opal_core::Registry;
 use opal_files::{regular, trusted};
 use opal_ops::source::{Form, Loaded};
 use opal_plugins::accept::Acceptances;
-use opal_plugins::installed::{self, Installed, LoadError, NotAllowed};
+use opal_plugins::installed::{self, Installed, LoadError, NotAllowed, Store};
 use opal_plugins::lock::{self, Lock};
 use opal_plugins::project;
-use opal_trust::policy::Policy;
+use opal_trust::policy::{PluginRules, Policy};
 use opal_vault::root::Root;
 
 use crate::failure::{Exit, Failure};
@@ -32,6 +32,8 @@ pub(crate) struct Decorators {
     /// Those of the current registry.
     packages: RefCell<Option<Rc<Packages>>>,
     accepted: OnceCell<Acceptances>,
+    /// The runtime root, with the packages of registries and git.
+    root: Option<Root>,
 }
 
 /// The packages of one project.
@@ -40,6 +42,7 @@ pub(crate) struct Packages {
     /// The `opal.mod`.
     file: PathBuf,
     pub(crate) all: Vec<Installed>,
+    registries: Vec<(String, String)>,
     registry: &'static Registry,
 }
 
@@ -52,7 +55,7 @@ impl Deref for Decorators {
 }
 
 impl Decorators {
-    pub(crate) fn new(registry: Registry) -> Self {
+    pub(crate) fn new(registry: Registry, root: Option<Root>) -> Self {
         // A process has few of them, and each lasts until it ends.
         let built_in: &'static Registry = Box::leak(Box::new(registry));
         Self {
@@ -61,7 +64,12 @@ impl Decorators {
             projects: RefCell::default(),
             packages: RefCell::default(),
             accepted: OnceCell::new(),
+            root,
         }
+    }
+
+    pub(crate) const fn root(&self) -> Option<&Root> {
+        self.root.as_ref()
     }
 
     /// From now on those of the project that a source belongs to. `is_found`: nobody named the source.
@@ -101,14 +109,18 @@ impl Decorators {
                 })?;
             }
         }
+        let registries =
+            project::registries(&text).map_err(|error| failed(LoadError::Mod(error)))?;
         let folder = shown_folder(&file);
-        let all = Installed::all(&folder, wanted, self.built_in, &core()).map_err(failed)?;
         let lock = text_of(&lock_file)?.map(|text| Lock::parse(&text)).transpose();
         let lock = lock.map_err(|error| failure(&lock_file, LoadError::Lock(error)))?;
+        let kept = self.root.as_ref().map(kept_packages);
+        let store = Store { lock: lock.as_ref(), folder: kept.as_deref() };
+        let all = Installed::all(&folder, wanted, store, self.built_in, &core()).map_err(failed)?;
         Installed::agree(&all, lock.as_ref()).map_err(failed)?;
         let registry = installed::registry(opal_decorators::BUILT_IN, &all).map_err(failed)?;
         let registry: &'static Registry = Box::leak(Box::new(registry));
-        let packages = Rc::new(Packages { file, all, registry });
+        let packages = Rc::new(Packages { file, all, registries, registry });
         self.projects.borrow_mut().push(Rc::clone(&packages));
         Ok(Some(packages))
     }
@@ -133,7 +145,9 @@ impl Decorators {
         }
         let policy = rules::of(root, Policy::default(), &loaded.policed())?;
         let accepted = self.accepted(root)?;
+        let registries = effective(&policy.plugins, &packages.registries);
         for one in used {
+            one.belongs(&registries).map_err(|error| failure(&packages.file, error))?;
             one.judge(&policy.plugins, accepted).map_err(|why| not_allowed(one, &why))?;
         }
         // Only from here on the code of packages can run at all.
@@ -151,6 +165,21 @@ impl Decorators {
         };
         Ok(self.accepted.get_or_init(|| found))
     }
+}
+
+/// Where packages of registries and git are kept.
+pub(crate) fn kept_packages(root: &Root) -> PathBuf {
+    root.path().join("plugins")
+}
+
+/// The registries that hold: those of a policy, and then those of the project.
+pub(crate) fn effective(
+    policy: &PluginRules,
+    project: &[(String, String)],
+) -> Vec<(String, String)> {
+    let is_bound = |name: &str| policy.registries.iter().any(|(it, _)| it == name);
+    let own = project.iter().filter(|(name, _)| !is_bound(name));
+    policy.registries.iter().chain(own).cloned().collect()
 }
 
 /// The version of this program.
@@ -196,6 +225,12 @@ pub(crate) fn failure(file: &Path, error: LoadError) -> Failure {
             format!("{name}: the package `{key}` is not there"),
             "correct the path in `[plugins]`: it begins in the directory of opal.mod",
         ),
+        LoadError::NotInstalled { name, version } => Failure::new(
+            Exit::Unavailable,
+            format!("the package {name} {version} is not installed on this machine"),
+            "install it with `opal plugin install`",
+        ),
+        LoadError::Untrusted { message, help } => Failure::new(Exit::NotTrusted, message, help),
         LoadError::Package { key, why } => Failure::new(
             Exit::Source,
             format!("`{key}` is not a package: {why}"),

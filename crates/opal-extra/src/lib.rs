@@ -6,6 +6,7 @@
 //! | requests of plugins | `exchange`, by `opal-http` |
 //! | JSON Schemas | [`schemas`] |
 //! | templates | `templates`, by `opal-template` |
+//! | packages of registries and git | `opal-registry` |
 //! | task files of other tools | `convert`, by `opal-convert` |
 //!
 //! Deliberately not here: how it is found, started and asked, which is `opal-helper`.
@@ -35,6 +36,8 @@ fn answer(request: &Parcel, asking: &mut Asking<'_>) -> Parcel {
         exchange::answer(request)
     } else if head.get("schema").is_some() {
         schemas::answer(request)
+    } else if head.get("registry").is_some() {
+        opal_registry::consume::answer(request)
     } else if head.get("template").is_some() {
         templates::answer(request)
     } else {

@@ -4,6 +4,7 @@ use std::io::{BufReader, BufWriter, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 
 use crate::desk::Sent;
@@ -95,7 +96,10 @@ impl Helper {
 impl Drop for Helper {
     fn drop(&mut self) {
         self.input = None;
-        // It may be in the middle of an answer that nobody wants any more.
+        // It may be in the middle of an answer that nobody wants any more, with programs of its own.
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -60,6 +60,10 @@ fn end_with_input() {
             Ok(_) | Err(_) => break,
         }
     }
+    // Programs that work on it end too: opal starts a helper as the first of its own group.
+    if rustix::process::getpgrp() == rustix::process::getpid() {
+        let _ = rustix::process::kill_current_process_group(rustix::process::Signal::KILL);
+    }
     #[expect(clippy::exit, reason = "nobody waits for the answer that is being made")]
     std::process::exit(0);
 }

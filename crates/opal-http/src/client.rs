@@ -20,7 +20,7 @@ use ureq::{Agent, Body, Error, Proxy};
 
 use crate::error::{PageError, Server, ServerError};
 
-const MAX_REDIRECTS: usize = 10;
+pub(crate) const MAX_REDIRECTS: usize = 10;
 
 /// For one connection, as part of the time of its request.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -95,7 +95,7 @@ fn fetch(
     config.proxy(proxy(asking.variables, uri)?).build().call()
 }
 
-fn agent() -> Agent {
+pub(crate) fn agent() -> Agent {
     Agent::with_parts(config(), DefaultConnector::default(), Names(DefaultResolver::default()))
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn parse(url: &str) -> Result<Uri, PageError> {
     .ok_or(PageError::InvalidAddress)
 }
 
-fn follow(from: &Uri, location: &str, server: &Server) -> Result<Uri, PageError> {
+pub(crate) fn follow(from: &Uri, location: &str, server: &Server) -> Result<Uri, PageError> {
     let to = parse(&join(from, location))?;
     if from.scheme() == Some(&Scheme::HTTPS) && to.scheme() != Some(&Scheme::HTTPS) {
         return Err(failed(server, ServerError::Downgrade));
@@ -170,7 +170,7 @@ fn join(from: &Uri, location: &str) -> String {
     }
 }
 
-fn same_server(one: &Uri, other: &Uri) -> bool {
+pub(crate) fn same_server(one: &Uri, other: &Uri) -> bool {
     one.scheme() == other.scheme() && one.host() == other.host() && one.port() == other.port()
 }
 

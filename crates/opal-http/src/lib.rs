@@ -4,6 +4,7 @@
 //! |---|---|
 //! | asking a server, redirections, proxies | `client` |
 //! | requests of plugins | `exchange` |
+//! | documents and archives of registries | `transfer` |
 //! | why a page cannot be had | `error` |
 //!
 //! Deliberately not in `opal-session`: a client with TLS is large, and sessions are sent to other
@@ -12,6 +13,8 @@
 mod client;
 mod error;
 mod exchange;
+mod transfer;
 
 pub use client::Http;
 pub use exchange::Exchanger;
+pub use transfer::{Transfer, TransferRequest, TransferResponse};

@@ -6,11 +6,14 @@
 //! | the lock | [`Installed::agree`], [`Installed::lock`] |
 //! | the decorators | [`registry`] |
 //! | whether one may be used here | `judge` |
+//! | where its files are, and who vouches for them | [`Store`], `vouch` |
 //! | what its code does | `wire` |
 
 mod error;
 mod judge;
 mod needs;
+mod store;
+mod vouch;
 pub(crate) mod wire;
 
 use std::collections::BTreeSet;
@@ -21,6 +24,7 @@ use opal_core::decorator::{Descriptor, Expansion, Plugin};
 use opal_core::hash::Digest;
 use semver::Version;
 
+use crate::address::Source;
 use crate::capability::Capability;
 use crate::lock::{Lock, Locked};
 use crate::manifest::{Body, Manifest, is_reserved};
@@ -29,6 +33,8 @@ use crate::project::Wanted;
 
 pub use error::LoadError;
 pub use judge::NotAllowed;
+pub use store::{Store, kept};
+pub use vouch::{STATEMENTS, VERIFIERS};
 
 /// A package of a project.
 #[derive(Debug)]
@@ -40,20 +46,29 @@ pub struct Installed {
     pub directory: PathBuf,
     pub checksum: Digest,
     pub manifest: Manifest,
+    /// As `opal.lock` says it.
+    pub origin: Source,
+    /// Who signed it.
+    pub signed_by: Option<String>,
+    /// `passed`, `local-only` or `none`.
+    pub verification: &'static str,
     package: Package,
 }
 
 impl Installed {
-    /// The packages that a project wants; `folder` is that of its `opal.mod`, `core` the version of opal.
+    /// The packages that a project wants, and those that they need; `folder` is that of its `opal.mod`,
+    /// `core` the version of opal.
     pub fn all(
         folder: &Path,
-        wanted: Vec<Wanted>,
+        mut wanted: Vec<Wanted>,
+        store: Store<'_>,
         built_in: &Registry,
         core: &Version,
     ) -> Result<Vec<Self>, LoadError> {
+        wanted.extend(store.needed(&wanted));
         let mut all = Vec::new();
         for one in wanted {
-            all.push(Self::read(folder, one, built_in, core)?);
+            all.push(Self::read(folder, one, store, built_in, core)?);
         }
         needs::check(&all)?;
         Ok(all)
@@ -63,14 +78,28 @@ impl Installed {
     pub fn read(
         folder: &Path,
         wanted: Wanted,
+        store: Store<'_>,
         built_in: &Registry,
         core: &Version,
     ) -> Result<Self, LoadError> {
         let key = wanted.key.clone();
-        let shown = folder.join(key.strip_prefix("./").unwrap_or(&key));
+        let locked = store.locked(&wanted)?;
+        let shown = match locked {
+            Some(locked) => store.directory(locked)?,
+            None => folder.join(key.strip_prefix("./").unwrap_or(&key)),
+        };
         let Ok(directory) = shown.canonicalize() else { return Err(LoadError::Missing { key }) };
         let package = Package::read(&directory)
             .map_err(|why| LoadError::Package { key: key.clone(), why })?;
+        // Before anything of it is understood.
+        let checksum = package.checksum();
+        if let Some(locked) = locked.filter(|locked| locked.checksum != Some(checksum)) {
+            let (name, version) = (&locked.name, &locked.version);
+            return Err(LoadError::Untrusted {
+                message: format!("{name} {version} is not what was locked: its files have changed"),
+                help: format!("remove `{}`, and run `opal plugin install`", shown.display()),
+            });
+        }
         let manifest = Manifest::read(&package, built_in)
             .map_err(|faulty| LoadError::Manifest { directory: shown.clone(), faulty })?;
         let name = manifest.description.name.clone();
@@ -92,8 +121,26 @@ impl Installed {
                 format!("`as = \"{alias}\"` of `{key}`: the built-in decorators use `{alias}`");
             return Err(LoadError::Conflict { message, help: "choose another segment".into() });
         }
-        let checksum = package.checksum();
-        Ok(Self { wanted, shown, directory, checksum, manifest, package })
+        let (origin, vouched) = match locked {
+            Some(locked) => {
+                vouch::is_same(locked, &name, version)?;
+                let origin = Source::parse(&locked.source);
+                (origin.unwrap_or(Source::Local(key)), vouch::read(locked, &directory)?)
+            }
+            None => (Source::Local(key), vouch::Vouched::default()),
+        };
+        let vouch::Vouched { signed_by, verification } = vouched;
+        Ok(Self {
+            wanted,
+            shown,
+            directory,
+            checksum,
+            manifest,
+            origin,
+            signed_by,
+            verification,
+            package,
+        })
     }
 
     pub(crate) const fn package(&self) -> &Package {
@@ -126,7 +173,13 @@ impl Installed {
     /// As contracts and plans say it: `local:./plugins/house`.
     #[must_use]
     pub fn source(&self) -> String {
-        format!("local:{}", self.wanted.key)
+        self.origin.shown()
+    }
+
+    /// Whether it is a directory of the project.
+    #[must_use]
+    pub const fn is_local(&self) -> bool {
+        matches!(self.origin, Source::Local(_))
     }
 
     /// `opal`, `wasm` or `native`.
@@ -154,9 +207,9 @@ impl Installed {
         Locked {
             name: self.name().to_owned(),
             version: self.version().clone(),
-            source: format!("local+{}", self.wanted.key),
-            checksum: None,
-            signed_by: None,
+            source: self.origin.to_string(),
+            checksum: (!self.is_local()).then_some(self.checksum),
+            signed_by: self.signed_by.clone(),
             capabilities: self.granted(),
             requires: self.manifest.description.dependencies.keys().cloned().collect(),
         }
@@ -189,6 +242,9 @@ impl Installed {
             if locked.source != wanted.source {
                 return disagree(format!("`opal.lock` has {name} from `{}`", locked.source));
             }
+            if locked.signed_by != wanted.signed_by {
+                return disagree(format!("`opal.lock` has another publisher of {name}"));
+            }
             if let Some(more) = wanted.capabilities.difference(&locked.capabilities).next() {
                 return disagree(format!(
                     "`opal.lock` does not have the capability `{more}` of {name}"
@@ -212,8 +268,8 @@ impl Installed {
             name: leak(self.name().to_owned()),
             version: leak(self.version().to_string()),
             source: leak(self.source()),
-            verification: "none",
-            signed_by: None,
+            verification: self.verification,
+            signed_by: self.signed_by.clone().map(leak),
             checksum: leak(format!("sha256:{}", self.checksum.hex())),
             engine: self.engine(),
             capabilities: Box::leak(capabilities.into_boxed_slice()),

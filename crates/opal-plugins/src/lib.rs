@@ -5,9 +5,11 @@
 //! | the files of a package and their checksum | [`package`] |
 //! | what a package says about itself | [`manifest`] |
 //! | names and versions | [`names`] |
+//! | where packages come from | [`address`] |
 //! | what a package may do | [`capability`] |
 //! | `[plugins]` of `opal.mod` | [`project`] |
 //! | `opal.lock` | [`lock`] |
+//! | what a user knows about registries | [`registries`] |
 //! | what people accepted on this machine | [`accept`] |
 //! | the packages of a project and their decorators | [`installed`] |
 //! | what is wrong with one | [`error`] |
@@ -19,6 +21,7 @@
 
 pub mod accept;
 pub mod adapt;
+pub mod address;
 pub mod capability;
 pub mod client;
 mod codes;
@@ -30,5 +33,6 @@ pub mod manifest;
 pub mod names;
 pub mod package;
 pub mod project;
+pub mod registries;
 pub mod suite;
 mod toml;

@@ -131,6 +131,18 @@ impl Manifest {
     }
 }
 
+/// What the `opal.toml` of a package says.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn describe(package: &Package) -> Result<Description, String> {
+    let first = |all: &[Diagnostic]| {
+        all.first().map_or_else(|| "invalid `opal.toml`".to_owned(), |it| it.message.clone())
+    };
+    let text = text(package, "opal.toml").map_err(|faulty| first(&faulty.diagnostics))?;
+    description::read(&text).map_err(|all| first(&all))
+}
+
 fn fault(file: &str, text: String, diagnostics: Vec<Diagnostic>) -> Faulty {
     Faulty { file: file.to_owned(), text, diagnostics }
 }

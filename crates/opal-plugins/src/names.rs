@@ -21,7 +21,8 @@ pub fn is_package_name(text: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
     text: String,
-    versions: VersionReq,
+    /// None: every version will do.
+    versions: Option<VersionReq>,
 }
 
 /// The text is not a requirement.
@@ -30,14 +31,22 @@ pub struct NotARequirement;
 
 impl fmt::Display for NotARequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a requirement is written as in 1.2.3, 1.2, ^1.2 or >=1.2, <2")
+        f.write_str("a requirement is written like `1.2.3`, `1.2`, `^1.2` or `>=1.2, <2`")
     }
 }
 
+impl std::error::Error for NotARequirement {}
+
 impl Requirement {
+    /// Every version: a tag, a branch or a commit says which.
+    #[must_use]
+    pub fn any(text: &str) -> Self {
+        Self { text: text.to_owned(), versions: None }
+    }
+
     #[must_use]
     pub fn holds(&self, version: &Version) -> bool {
-        self.versions.matches(version)
+        self.versions.as_ref().is_none_or(|versions| versions.matches(version))
     }
 }
 
@@ -60,7 +69,7 @@ impl FromStr for Requirement {
         };
         let all: Vec<String> = text.split(',').map(one).collect();
         let versions = VersionReq::parse(&all.join(", ")).map_err(|_| NotARequirement)?;
-        Ok(Self { text: text.to_owned(), versions })
+        Ok(Self { text: text.to_owned(), versions: Some(versions) })
     }
 }
 

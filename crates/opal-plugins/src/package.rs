@@ -75,6 +75,15 @@ impl fmt::Display for PackagePath {
     }
 }
 
+/// Whether a path of a tree is in a package at all; it may still be one that a package cannot have.
+#[must_use]
+pub fn belongs(path: &str) -> bool {
+    match path.split_once('/') {
+        None => FILES.contains(&path) || DIRECTORIES.contains(&path),
+        Some((directory, _)) => DIRECTORIES.contains(&directory),
+    }
+}
+
 /// The permissions that a file of a package can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {

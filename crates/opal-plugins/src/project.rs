@@ -6,6 +6,7 @@ use opal_core::{Code, LineIndex, Span};
 use opal_yaml::problems::Problems;
 use toml_edit::{Item, TableLike};
 
+use crate::address::{Address, AddressError, is_reference, is_registry};
 use crate::capability::Capability;
 use crate::codes::CODES;
 use crate::names::Requirement;
@@ -16,12 +17,24 @@ use crate::toml;
 pub struct Wanted {
     /// As it is written: `./plugins/house`.
     pub key: String,
+    pub address: Address,
+    /// Of a git package: any version, written as its tag, branch or commit.
     pub requirement: Requirement,
     /// The first segment of its paths in this project.
     pub alias: Option<String>,
     /// The capabilities that the project leaves it; all of them where it does not say.
     pub allow: Option<BTreeSet<Capability>>,
     pub native: bool,
+    /// Only other packages need it: `opal.mod` does not have it.
+    pub is_needed: bool,
+}
+
+impl Wanted {
+    #[must_use]
+    pub fn plain(key: &str, address: Address, requirement: Requirement) -> Self {
+        let (alias, allow, native, is_needed) = (None, None, false, false);
+        Self { key: key.to_owned(), address, requirement, alias, allow, native, is_needed }
+    }
 }
 
 /// What is wrong with those tables.
@@ -49,6 +62,26 @@ pub fn mentions_plugins(text: &str) -> bool {
 /// # Errors
 /// The first thing that is wrong.
 pub fn wanted(text: &str) -> Result<Vec<Wanted>, ModError> {
+    Ok(tables(text)?.wanted)
+}
+
+/// The registries of an `opal.mod`: a namespace, or `default`, and an address.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn registries(text: &str) -> Result<Vec<(String, String)>, ModError> {
+    Ok(tables(text)?.registries)
+}
+
+#[derive(Default)]
+struct Tables {
+    wanted: Vec<Wanted>,
+    registries: Vec<(String, String)>,
+    /// A key that is right, and that this build cannot use.
+    unsupported: Option<(String, Span)>,
+}
+
+fn tables(text: &str) -> Result<Tables, ModError> {
     let mut problems = Problems::new(CODES);
     let found = read(text, &mut problems);
     let lines = LineIndex::new(text);
@@ -58,79 +91,71 @@ pub fn wanted(text: &str) -> Result<Vec<Wanted>, ModError> {
         return Err(ModError { line, message: first.message, help, is_unsupported: false });
     }
     let found = found.unwrap_or_default();
-    if let Some((elsewhere, span)) = found.iter().find(|(wanted, _)| !is_local(&wanted.key)) {
-        let kind = match elsewhere.key.split('/').next() {
-            Some(first) if first.contains('.') => "git",
-            _ => "a registry",
-        };
+    if let Some((key, span)) = &found.unsupported {
         return Err(ModError {
             line: lines.line(span.start),
-            message: format!(
-                "`{}` comes from {kind}, which this build does not support",
-                elsewhere.key
-            ),
-            help:
-                "put the package into a directory of the project: `\"./plugins/NAME\" = \"1.0.0\"`"
-                    .to_owned(),
+            message: format!("`{key}` is a Terraform provider, which this build does not support"),
+            help: "remove it from `[plugins]`".to_owned(),
             is_unsupported: true,
         });
     }
-    Ok(found.into_iter().map(|(wanted, _)| wanted).collect())
+    Ok(found)
 }
 
-/// Whether a key is a directory.
-#[must_use]
-pub fn is_local(key: &str) -> bool {
-    key.starts_with("./") || key.starts_with("../")
-}
-
-fn read(text: &str, problems: &mut Problems) -> Option<Vec<(Wanted, Span)>> {
+fn read(text: &str, problems: &mut Problems) -> Option<Tables> {
     let document = toml::document(text, problems)?;
     let top = document.as_table();
+    let mut found = Tables::default();
     if let Some(item) = top.get("registries") {
-        registries(toml::table(item, "`[registries]`", problems)?, problems);
+        found.registries = addresses(toml::table(item, "`[registries]`", problems)?, problems);
     }
-    let table = toml::table(top.get("plugins")?, "`[plugins]`", problems)?;
-    let mut found = Vec::new();
+    let Some(item) = top.get("plugins") else { return Some(found) };
+    let table = toml::table(item, "`[plugins]`", problems)?;
     for (key, item) in table.iter() {
         let span = toml::place(table.get_key_value(key).and_then(|(key, _)| key.span()));
-        found.extend(package(key, item, span, problems).map(|wanted| (wanted, span)));
+        match Address::parse(key) {
+            Ok(address) => found.wanted.extend(package(key, address, item, span, problems)),
+            Err(AddressError::Terraform) => found.unsupported = Some((key.to_owned(), span)),
+            Err(AddressError::Invalid) => {
+                let expects = "`./DIRECTORY`, `NAMESPACE/NAME` or `HOST/OWNER/REPOSITORY`";
+                toml::invalid(Code::PackageValue, "plugins", key, expects, span, problems);
+            }
+        }
     }
-    if found.len() > MOST_PACKAGES {
+    if found.wanted.len() > MOST_PACKAGES {
         let message = format!("a project has at most {MOST_PACKAGES} packages");
         problems.error(Code::PackageValue, Span::at(0), message, "remove some");
     }
-    found.sort_by(|(a, _), (b, _)| a.key.cmp(&b.key));
+    found.wanted.sort_by(|a, b| a.key.cmp(&b.key));
     Some(found)
 }
 
-fn package(key: &str, item: &Item, span: Span, problems: &mut Problems) -> Option<Wanted> {
-    let is_visible = |c: char| c.is_ascii_graphic();
-    if key.is_empty() || key.len() > 255 || !key.chars().all(is_visible) || key.starts_with('/') {
-        let expects = "`./DIRECTORY`, `NAMESPACE/NAME` or `HOST/OWNER/REPOSITORY`";
-        toml::invalid(Code::PackageValue, "plugins", key, expects, span, problems);
-        return None;
+/// What is written for the version of a package.
+pub fn requirement(address: &Address, text: &str) -> Option<Requirement> {
+    match address {
+        Address::Git(_) => is_reference(text).then(|| Requirement::any(text)),
+        _ => text.parse().ok(),
     }
-    let versions = "a version as in `1.2.3`, `1.2`, `^1.2` or `>=1.2, <2`";
-    let requirement = |text: &str| {
-        // A branch or a tag means something for git only.
-        let is_git = !is_local(key) && key.split('/').next().is_some_and(|it| it.contains('.'));
-        if is_git { "0.0.0".parse().ok() } else { text.parse::<Requirement>().ok() }
+}
+
+fn package(
+    key: &str,
+    address: Address,
+    item: &Item,
+    span: Span,
+    problems: &mut Problems,
+) -> Option<Wanted> {
+    let versions = match address {
+        Address::Git(_) => "a tag, a branch or a commit, as in `v1.2.3`, `v1` or `main`",
+        _ => "a version as in `1.2.3`, `1.2`, `^1.2` or `>=1.2, <2`",
     };
     if let Some(text) = item.as_str() {
-        let found = requirement(text);
-        if found.is_none() {
+        let Some(requirement) = requirement(&address, text) else {
             let span = toml::place(item.span());
             toml::invalid(Code::PackageValue, key, text, versions, span, problems);
-        }
-        let (alias, allow) = (None, None);
-        return Some(Wanted {
-            key: key.to_owned(),
-            requirement: found?,
-            alias,
-            allow,
-            native: false,
-        });
+            return None;
+        };
+        return Some(Wanted::plain(key, address, requirement));
     }
     let what = format!("`{key}`");
     let table = toml::table(item, &what, problems)?;
@@ -139,16 +164,16 @@ fn package(key: &str, item: &Item, span: Span, problems: &mut Problems) -> Optio
         let message = format!("{what} needs `version`");
         problems.error(Code::PackageMissingKey, span, message, "add `version = \"1.0.0\"`");
     }
-    let requirement = toml::parsed(table, "version", versions, requirement, problems)?;
+    let read = |text: &str| requirement(&address, text);
+    let requirement = toml::parsed(table, "version", versions, read, problems)?;
     let segment = "one segment of a path: lower case letters, digits and `_`";
     let alias =
         toml::parsed(table, "as", segment, |it| is_segment(it).then(|| it.to_owned()), problems);
     Some(Wanted {
-        key: key.to_owned(),
-        requirement,
         alias,
         allow: allow(table, problems),
         native: native(table, problems),
+        ..Wanted::plain(key, address, requirement)
     })
 }
 
@@ -189,30 +214,21 @@ fn native(table: &dyn TableLike, problems: &mut Problems) -> bool {
     found.unwrap_or_default()
 }
 
-fn registries(table: &dyn TableLike, problems: &mut Problems) {
+fn addresses(table: &dyn TableLike, problems: &mut Problems) -> Vec<(String, String)> {
+    let mut found = Vec::new();
     for (name, _) in table.iter() {
         let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         let span = toml::place(table.get_key_value(name).and_then(|(key, _)| key.span()));
         if name.is_empty() || name.len() > 64 || !name.chars().all(is_name) {
-            toml::invalid(
-                Code::PackageValue,
-                "registries",
-                name,
-                "a namespace, or `default`",
-                span,
-                problems,
-            );
+            let expects = "a namespace, or `default`";
+            toml::invalid(Code::PackageValue, "registries", name, expects, span, problems);
         }
-        let is_address = |text: &str| {
-            let schemes = ["oci://", "https://", "file:"];
-            let rest = schemes.iter().find_map(|scheme| text.strip_prefix(scheme));
-            let is_fine =
-                |rest: &str| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_graphic());
-            (rest.is_some_and(is_fine) && !text.contains('@')).then_some(())
-        };
+        let address = |text: &str| is_registry(text).then(|| text.to_owned());
         let expects = "an address that begins with `oci://`, `https://` or `file:`, without a user";
-        toml::parsed(table, name, expects, is_address, problems);
+        let address = toml::parsed(table, name, expects, address, problems);
+        found.extend(address.map(|address| (name.to_owned(), address)));
     }
+    found
 }
 
 #[cfg(test)]
@@ -232,14 +248,20 @@ mod tests {
     }
 
     #[test]
-    fn what_this_build_cannot_fetch_is_refused_and_not_ignored() {
-        for key in ["acme/vault", "github.com/team/opal-k8s", "terraform/hashicorp/aws"] {
-            let error = wanted(&format!("[plugins]\n\"{key}\" = \"1.0.0\"\n")).unwrap_err();
-            assert!(error.is_unsupported, "{key}: {}", error.message);
-            assert_eq!(error.line, 2);
-        }
-        let branch = wanted("[plugins]\n\"github.com/team/opal-k8s\" = \"main\"\n").unwrap_err();
-        assert!(branch.is_unsupported);
+    fn packages_of_registries_and_git_are_read() {
+        let text = "[plugins]\n\"acme/vault\" = \"1.2\"\n\"github.com/team/k8s\" = \"main\"\n\
+                    [registries]\nacme = \"https://acme.example\"\n";
+        let found = wanted(text).unwrap();
+        assert_eq!(found[0].address, Address::Registry("acme/vault".into()));
+        assert_eq!(found[1].requirement.to_string(), "main");
+        assert_eq!(registries(text).unwrap(), [("acme".into(), "https://acme.example".into())]);
+    }
+
+    #[test]
+    fn a_provider_of_terraform_is_refused_and_not_ignored() {
+        let error = wanted("[plugins]\n\"terraform/hashicorp/aws\" = \"1.0.0\"\n").unwrap_err();
+        assert!(error.is_unsupported, "{}", error.message);
+        assert_eq!(error.line, 2);
     }
 
     #[test]
@@ -253,6 +275,9 @@ mod tests {
             ("[plugins]\n\"./a\" = { version = \"1\", as = \"A.b\" }\n", 2),
             ("[plugins]\n\"./a\" = { version = \"1\", native = \"yes\" }\n", 2),
             ("[plugins]\n\"/a\" = \"1\"\n", 2),
+            ("[plugins]\n\"acme/vault\" = \"*\"\n", 2),
+            ("[plugins]\n\"h.x/o/r\" = \"--upload-pack=x\"\n", 2),
+            ("[plugins]\n\"ext::sh\" = \"v1\"\n", 2),
             ("plugins = 1\n", 1),
             ("[registries]\nacme = \"http://x\"\n", 2),
             ("[registries]\nacme = \"https://user@x\"\n", 2),

@@ -22,6 +22,15 @@ fn accept() -> Arg {
         .help("Accept what this list names, as `opal plugin accepted` prints it, and ask nothing")
 }
 
+fn from() -> Arg {
+    Arg::new("from")
+        .long("from")
+        .value_name("DIR")
+        .value_parser(clap::value_parser!(std::path::PathBuf))
+        .value_hint(ValueHint::DirPath)
+        .help("Read the packages of registries from this mirror")
+}
+
 fn package(help: &'static str) -> Arg {
     Arg::new("package").value_name("PACKAGE").help(help)
 }
@@ -31,7 +40,7 @@ pub(super) fn add() -> Command {
     Command::new("add")
         .about("Add a package of decorators to this project")
         .args([
-            package("The directory of the package, as in ./plugins/house").required(true),
+            package("A directory, a name in a registry or a git repository: ./plugins/house, acme/vault@1.2, github.com/team/k8s@v1").required(true),
             Arg::new("as")
                 .long("as")
                 .value_name("NAME")
@@ -42,7 +51,7 @@ pub(super) fn add() -> Command {
         ])
         .after_help(
             "It shows what the package can do, asks, and writes opal.mod and opal.lock.\n\n\
-             Examples:\n  opal plugin add ./plugins/house\n  opal plugin add ./plugins/house --as h",
+             Examples:\n  opal plugin add ./plugins/house\n  opal plugin add acme/vault@1.2 --as v\n  opal plugin add github.com/team/k8s@v1.0.0",
         )
 }
 
@@ -83,22 +92,30 @@ pub(super) fn plugin() -> Command {
                 .args([package("The key in opal.mod, or the name").required(true), root(), json()])
                 .after_help("Example:\n  opal plugin remove ./plugins/house"),
             Command::new("update")
-                .about("Lock the packages as they are now, and accept what changed")
-                .args([package("Only this package"), accept(), root(), json()])
-                .after_help("Example:\n  opal plugin update ./plugins/house"),
+                .about("Update packages within the versions of opal.mod, and accept what changed")
+                .args([package("Only these packages").num_args(0..), accept(), root(), json()])
+                .after_help("Examples:\n  opal plugin update\n  opal plugin update acme/vault"),
             Command::new("install")
-                .about("Write opal.lock, and accept the packages on this machine")
-                .args([accept(), root(), json()])
+                .about("Fetch what opal.lock has, and accept the packages on this machine")
+                .args([accept(), from(), root(), json()])
                 .after_help(
                     "Examples:\n  opal plugin install\n  opal plugin install --accept /etc/opal/accepted.toml",
                 ),
+            Command::new("search")
+                .about("Search the registries of this project")
+                .args([
+                    Arg::new("word").value_name("WORD").num_args(1..).required(true).help("Words of the name, the summary or a decorator"),
+                    root(),
+                    json(),
+                ])
+                .after_help("Example:\n  opal plugin search vault"),
             Command::new("list")
                 .about("List the packages of this project")
                 .args([root(), json()])
                 .after_help("Example:\n  opal plugin list"),
             Command::new("info")
                 .about("Show what a package is, has and can do")
-                .args([package("The key in opal.mod, the name, or a directory").required(true), root(), json()])
+                .args([package("The key in opal.mod, the name, a directory, or a name in a registry").required(true), root(), json()])
                 .after_help("Example:\n  opal plugin info ./plugins/house"),
             Command::new("accepted")
                 .about("Print what was accepted on this machine, for --accept on another")

@@ -18,6 +18,8 @@ use clap::{Arg, ArgMatches, Command};
 use clap_complete::env::{CompleteEnv, Elvish, Fish, Powershell, Shells, Zsh};
 
 use crate::ambient::{Ambient, COMPLETE};
+use crate::arguments::Typed;
+use crate::context::runtime_root;
 use crate::decorators::Decorators;
 use crate::failure::{Exit, Failure};
 use crate::options::Behind;
@@ -97,7 +99,8 @@ const TAKE_A_TASK: [&str; 3] = ["plan", "run", "verify"];
 
 /// The tasks that can be completed.
 fn tasks(words: &[OsString]) -> Vec<Task> {
-    let registry = Decorators::new(opal_decorators::registry());
+    let root = runtime_root(None, &Typed::default(), &Ambient::read());
+    let registry = Decorators::new(opal_decorators::registry(), root);
     // What is wrong with packages keeps nobody from completing.
     let read = |chosen: Chosen| {
         source::read(&chosen, &registry).or_else(|_| source::read_with(&chosen, &registry)).ok()

@@ -2,6 +2,7 @@
 
 mod acceptance;
 mod author;
+mod fetching;
 mod files;
 mod project;
 pub(crate) mod rebuild;
@@ -12,9 +13,11 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use opal_core::{LineIndex, suggest};
 use opal_plugins::accept::Acceptances;
+use opal_plugins::address::{Address, AddressError, is_local};
 use opal_plugins::installed::{Installed, LoadError};
 use opal_plugins::lock;
-use opal_plugins::project::{Wanted, is_local};
+use opal_plugins::names::Requirement;
+use opal_plugins::project::{Wanted, requirement};
 
 use crate::checked_file::CheckedFile;
 use crate::context::Context;
@@ -23,6 +26,7 @@ use crate::failure::{Exit, Failure};
 use crate::view;
 
 use acceptance::Question;
+use fetching::Fetching;
 use files::write;
 use project::Project;
 
@@ -30,7 +34,9 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     match matches.subcommand() {
         Some(("add", matches)) => add(context, matches),
         Some(("remove", matches)) => remove(context, matches),
-        Some(("update" | "install", matches)) => install(context, matches),
+        Some(("update", matches)) => install(context, matches, true),
+        Some(("install", matches)) => install(context, matches, false),
+        Some(("search", matches)) => search(context, matches),
         Some(("list", matches)) => list(context, matches),
         Some(("info", matches)) => info(context, matches),
         Some(("accepted", matches)) => accepted(context, matches),
@@ -49,96 +55,180 @@ fn machine(context: &Context<'_>, matches: &ArgMatches) -> Result<Acceptances, F
 /// `opal add` and `opal plugin add`.
 pub(crate) fn add(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let given = word(matches, "package");
-    if !is_local(&given) {
-        return Err(Failure::new(
-            Exit::Unavailable,
-            format!(
-                "`{given}` is not a directory; registries and git are not supported by this build"
-            ),
-            "name the directory of a package: `opal plugin add ./plugins/house`",
-        ));
-    }
-    let project = Project::here()?;
-    let key = project.key(Path::new(&given))?;
-    let read = project.read_package(&key, matches.get_one::<String>("as").cloned());
-    let one = match read {
-        Ok(one) => one,
-        Err(LoadError::Manifest { directory, faulty }) => {
-            let file = |it: opal_plugins::manifest::Faulty| {
-                let name = directory.join(&it.file).display().to_string();
-                CheckedFile::new(name, it.text, it.diagnostics)
-            };
-            let files: Vec<CheckedFile> = faulty.into_iter().map(file).collect();
-            view::check::to_stderr(&files, context.err())?;
-            return Ok(Exit::Source);
+    let project = Project::here(context, matches)?;
+    let alias = matches.get_one::<String>("as").cloned();
+    let new = if is_local(&given) {
+        let key = project.key(Path::new(&given))?;
+        match project.read_package(&key, alias) {
+            Ok(one) => one.wanted,
+            Err(LoadError::Manifest { directory, faulty }) => {
+                return faults(context, directory, faulty);
+            }
+            Err(error) => return Err(failure(&project.file, error)),
         }
-        Err(error) => return Err(failure(&project.file, error)),
+    } else {
+        let (address, key, requirement) = elsewhere(&given)?;
+        Wanted { alias, ..Wanted::plain(&key, address, requirement) }
     };
-    if project.wanted.iter().any(|wanted| wanted.key == key) {
-        let help = "accept it as it is now with `opal plugin install`";
-        return Err(Failure::new(
-            Exit::Configuration,
-            format!("`{key}` is in opal.mod already"),
-            help,
-        ));
+    if project.wanted.iter().any(|wanted| wanted.key == new.key) {
+        let help = "change its version in opal.mod; `opal plugin install` accepts it as it is now";
+        let message = format!("`{}` is in opal.mod already", new.key);
+        return Err(Failure::new(Exit::Configuration, message, help));
     }
     let mut wanted = project.wanted.clone();
-    wanted.push(one.wanted.clone());
-    let all = project.packages(wanted)?;
+    wanted.push(new.clone());
+    let fetching = Fetching::new(context, matches, &project)?;
+    let resolved = fetching.resolve(&wanted, None)?;
+    let mut all = project.packages(wanted, Some(&resolved.lock))?;
+    let Some(one) = all.iter_mut().find(|one| one.wanted.key == new.key) else {
+        return Err(Failure::new(Exit::Bug, "the package is not there", "report this"));
+    };
+    if one.wanted.requirement.to_string() == NEWEST {
+        // Whoever names no version gets what fits the newest one.
+        let fits = format!("^{}", one.version());
+        one.wanted.requirement = fits.parse().unwrap_or_else(|_| Requirement::any(&fits));
+    }
+    let one = all.iter().find(|one| one.wanted.key == new.key).expect("it was there");
     let near = all.iter().find(|other| suggest::distance(other.name(), one.name()) == 1);
-    let notes = near.map(|other| format!("its name is one letter from {}", other.name()));
-    let question = Question { context, matches, project: &project };
-    question.accept(&[&one], notes.as_slice())?;
-    let text = project.with(&one)?;
+    let question = Question {
+        context,
+        matches,
+        project: &project,
+        policy: fetching.policy(),
+        near: near.map(Installed::name),
+        before: None,
+    };
+    view::plugin::notes(&resolved.notes);
+    let meant: Vec<&Installed> =
+        all.iter().filter(|it| it.name() == one.name() || it.wanted.is_needed).collect();
+    question.accept(&meant)?;
+    let text = project.with(one)?;
     write(&project.file, &text)?;
     write(&project.lock_file(), &Installed::lock(&all).write())?;
-    view::plugin::added(&one, matches.get_flag("json"))
+    view::plugin::added(one, &resolved.notes, matches.get_flag("json"))
 }
 
-fn remove(_: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+/// What is wrong with the files of a package, each line of it.
+fn faults(
+    context: &Context<'_>,
+    directory: PathBuf,
+    faulty: Vec<opal_plugins::manifest::Faulty>,
+) -> Result<Exit, Failure> {
+    let file = |it: opal_plugins::manifest::Faulty| {
+        let name = directory.join(&it.file).display().to_string();
+        CheckedFile::new(name, it.text, it.diagnostics)
+    };
+    let files: Vec<CheckedFile> = faulty.into_iter().map(file).collect();
+    view::check::to_stderr(&files, context.err())?;
+    Ok(Exit::Source)
+}
+
+/// What is wanted of a package whose version nobody names.
+const NEWEST: &str = ">=0.0.0";
+
+/// `acme/vault@1.2`, `github.com/team/k8s@v1`, `git@host:o/r.git@v2.0.0`.
+fn elsewhere(given: &str) -> Result<(Address, String, Requirement), Failure> {
+    let (key, version) = match given.rsplit_once('@') {
+        Some((key, version)) if Address::parse(key).is_ok() => (key, Some(version)),
+        _ => (given, None),
+    };
+    let help = "write it like `acme/vault@1.2`, `github.com/team/k8s@v1.0.0` or `./plugins/house`";
+    let address = Address::parse(key).map_err(|error| match error {
+        AddressError::Terraform => Failure::new(
+            Exit::Unavailable,
+            format!("`{key}` is a Terraform provider, which this build does not support"),
+            help,
+        ),
+        AddressError::Invalid => {
+            Failure::usage(format!("`{key}` is not the address of a package"), help)
+        }
+    })?;
+    let requirement = match (version, &address) {
+        (Some(text), _) => requirement(&address, text)
+            .ok_or_else(|| Failure::usage(format!("`{text}` is not a version of `{key}`"), help))?,
+        (None, Address::Git(_)) => {
+            let message = format!("`{key}` needs a tag, a branch or a commit");
+            return Err(Failure::usage(message, format!("write `{key}@v1.0.0`")));
+        }
+        (None, _) => NEWEST.parse().unwrap_or_else(|_| Requirement::any(NEWEST)),
+    };
+    Ok((address, key.to_owned(), requirement))
+}
+
+fn remove(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let given = word(matches, "package");
-    let project = Project::here()?;
+    let project = Project::here(context, matches)?;
     let wanted = project.find(&given)?;
     let text = project.without(&wanted.key)?;
     let left = project.wanted.iter().filter(|it| it.key != wanted.key).cloned().collect();
-    let all = project.packages(left)?;
+    let all = project.packages(left, project.lock.as_ref())?;
     write(&project.file, &text)?;
     write(&project.lock_file(), &Installed::lock(&all).write())?;
     view::plugin::removed(&wanted.key, matches.get_flag("json"))
 }
 
-fn install(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let project = Project::here()?;
-    let all = project.packages(project.wanted.clone())?;
-    let only = matches.try_get_one::<String>("package").ok().flatten();
-    let only = only.map(|given| project.find(given)).transpose()?;
-    let is_meant = |one: &&Installed| only.is_none_or(|only: &Wanted| only.key == one.wanted.key);
+/// `opal plugin install`, and `update`, which may change versions.
+fn install(context: &Context<'_>, matches: &ArgMatches, updates: bool) -> Result<Exit, Failure> {
+    let project = Project::here(context, matches)?;
+    let given = matches.try_get_many::<String>("package").ok().flatten();
+    let given: Vec<&String> = given.into_iter().flatten().collect();
+    let only = given.iter().map(|given| project.find(given)).collect::<Result<Vec<_>, _>>()?;
+    let names: Vec<String> = given.iter().map(|it| (*it).clone()).collect();
+    let fetching = Fetching::new(context, matches, &project)?;
+    let resolved = fetching.resolve(&project.wanted, updates.then_some(&names))?;
+    let all = project.packages(project.wanted.clone(), Some(&resolved.lock))?;
+    let is_meant = |one: &&Installed| {
+        only.is_empty()
+            || one.wanted.is_needed
+            || only.iter().any(|only| only.key == one.wanted.key)
+    };
     let meant: Vec<&Installed> = all.iter().filter(is_meant).collect();
-    let question = Question { context, matches, project: &project };
-    question.accept(&meant, &[])?;
+    let question = Question {
+        context,
+        matches,
+        project: &project,
+        policy: fetching.policy(),
+        near: None,
+        before: project.lock.as_ref().filter(|_| updates),
+    };
+    view::plugin::notes(&resolved.notes);
+    question.accept(&meant)?;
     let text = Installed::lock(&all).write();
     let is_new = crate::decorators::text_of(&project.lock_file())?.as_deref() != Some(&text);
     if is_new {
         write(&project.lock_file(), &text)?;
     }
-    view::plugin::installed(&meant, is_new.then_some(lock::FILE), matches.get_flag("json"))
+    let written = is_new.then_some(lock::FILE);
+    view::plugin::installed(&meant, written, &resolved.notes, matches.get_flag("json"))
+}
+
+fn search(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let project = Project::here(context, matches)?;
+    let words = matches.get_many::<String>("word").into_iter().flatten().cloned();
+    let words: Vec<String> = words.collect();
+    let found = Fetching::new(context, matches, &project)?.list("search", &words)?;
+    view::plugin::found(&found, matches.get_flag("json"))
 }
 
 fn list(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let project = Project::here()?;
-    let all = project.packages(project.wanted.clone())?;
+    let project = Project::here(context, matches)?;
+    let all = project.packages(project.wanted.clone(), project.lock.as_ref())?;
     let accepted = machine(context, matches)?;
     view::plugin::list(&all, &accepted, matches.get_flag("json"))
 }
 
 fn info(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let given = word(matches, "package");
-    let project = Project::here()?;
+    let project = Project::here(context, matches)?;
     let one = match project.find(&given) {
         Ok(wanted) => project.read(wanted.clone()),
         Err(_) if Path::new(&given).is_dir() => {
             let key = project.key(Path::new(&given))?;
             project.read_package(&key, None)
+        }
+        Err(_) if project.has_registry_of(&given) => {
+            let found = Fetching::new(context, matches, &project)?.list("versions", &[given])?;
+            return view::plugin::versions(&found, matches.get_flag("json"));
         }
         Err(failure) => return Err(failure),
     };

@@ -41,8 +41,13 @@ fn about(one: &Installed) -> String {
         let _ = writeln!(out, "  {}", visible(summary));
     }
     let _ = writeln!(out, "Source: {}", one.source());
-    let _ = writeln!(out, "Publisher: none (a local package is not signed)");
-    let _ = writeln!(out, "Verification: none");
+    let publisher = match &one.signed_by {
+        Some(publisher) => publisher.as_str(),
+        None if one.is_local() => "none (a local package is not signed)",
+        None => "none (it is not signed)",
+    };
+    let _ = writeln!(out, "Publisher: {publisher}");
+    let _ = writeln!(out, "Verification: {}", one.verification);
     let _ = writeln!(out, "Checksum: sha256:{}", one.checksum.hex());
     let all = sorted(one);
     if all.is_empty() {
@@ -88,7 +93,8 @@ fn document(one: &Installed) -> Value {
         "version": one.version().to_string(),
         "key": one.wanted.key,
         "source": one.source(),
-        "verification": "none",
+        "signed_by": one.signed_by,
+        "verification": one.verification,
         "checksum": format!("sha256:{}", one.checksum.hex()),
         "engine": one.engine(),
         "capabilities": sorted(one).iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -98,7 +104,7 @@ fn document(one: &Installed) -> Value {
 }
 
 /// What a person reads before the question.
-pub(crate) fn question(one: &Installed, accepted: &Acceptances, notes: &[String], _: Ink) {
+pub(crate) fn question(one: &Installed, accepted: &Acceptances, _: Ink) {
     let mut text = about(one);
     if accepted.of(one.name()).next().is_some() {
         text.push_str("It has changed since it was accepted on this machine.\n");
@@ -108,15 +114,19 @@ pub(crate) fn question(one: &Installed, accepted: &Acceptances, notes: &[String]
             let _ = writeln!(text, "New capability: {more}");
         }
     }
-    for note in notes {
-        let _ = writeln!(text, "Note: {note}");
-    }
     say(&text);
 }
 
-pub(crate) fn added(one: &Installed, json: bool) -> Result<Exit, Failure> {
+/// What a person should know about the sources of packages.
+pub(crate) fn notes(notes: &[String]) {
+    for note in notes {
+        say(&format!("Note: {}\n", visible(note)));
+    }
+}
+
+pub(crate) fn added(one: &Installed, notes: &[String], json: bool) -> Result<Exit, Failure> {
     if json {
-        return print_json(&json!({"version": 1, "added": document(one)}));
+        return print_json(&json!({"version": 1, "added": document(one), "notes": notes}));
     }
     print(&format!("added {} {}: opal.mod and opal.lock are written\n", one.name(), one.version()))
 }
@@ -131,11 +141,13 @@ pub(crate) fn removed(key: &str, json: bool) -> Result<Exit, Failure> {
 pub(crate) fn installed(
     all: &[&Installed],
     written: Option<&str>,
+    notes: &[String],
     json: bool,
 ) -> Result<Exit, Failure> {
     if json {
         let all: Vec<Value> = all.iter().map(|one| document(one)).collect();
-        return print_json(&json!({"version": 1, "plugins": all, "written": written}));
+        let document = json!({"version": 1, "plugins": all, "written": written, "notes": notes});
+        return print_json(&document);
     }
     let mut out = String::new();
     for one in all {
@@ -182,6 +194,45 @@ pub(crate) fn info(one: &Installed, accepted: &Acceptances, json: bool) -> Resul
         return print_json(&node);
     }
     print(&format!("{}State: {}\n", about(one), state(one, accepted)))
+}
+
+/// The packages that a search found.
+pub(crate) fn found(found: &Value, json: bool) -> Result<Exit, Failure> {
+    let all = found.get("packages").and_then(Value::as_array).cloned().unwrap_or_default();
+    if json {
+        return print_json(&json!({"version": 1, "packages": all}));
+    }
+    let mut out = String::new();
+    for one in &all {
+        let text = |key: &str| visible(one.get(key).and_then(Value::as_str).unwrap_or("-"));
+        let _ = writeln!(out, "{} {}  {}", text("name"), text("version"), text("summary"));
+    }
+    if out.is_empty() {
+        out.push_str("no package found\n");
+    }
+    print(&out)
+}
+
+/// The versions of a package that the project does not have.
+pub(crate) fn versions(found: &Value, json: bool) -> Result<Exit, Failure> {
+    let text = |node: &Value, key: &str| node.get(key).and_then(Value::as_str).map(visible);
+    let all = found.get("versions").and_then(Value::as_array).cloned().unwrap_or_default();
+    if json {
+        let (name, registry) = (text(found, "name"), text(found, "registry"));
+        let document = json!({"version": 1, "name": name, "registry": registry, "versions": all});
+        return print_json(&document);
+    }
+    let word = |key: &str| text(found, key).unwrap_or_default();
+    let mut out = format!("{}\nRegistry: {}\nVersions:\n", word("name"), word("registry"));
+    for one in &all {
+        let version = text(one, "version").unwrap_or_default();
+        let _ = match text(one, "yanked") {
+            Some(reason) => writeln!(out, "  {version}  yanked: {reason}"),
+            None => writeln!(out, "  {version}"),
+        };
+    }
+    let _ = writeln!(out, "add it with `opal plugin add {}`", word("name"));
+    print(&out)
 }
 
 pub(crate) fn accepted(found: &Acceptances, json: bool) -> Result<Exit, Failure> {

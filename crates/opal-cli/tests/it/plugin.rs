@@ -3,6 +3,8 @@
 mod attacks;
 mod cleanup;
 mod language;
+mod registry;
+mod shelf;
 mod streams;
 mod verify;
 mod wasm;
@@ -154,7 +156,7 @@ fn files_that_contradict_each_other_are_named() {
         ("opal.lock", "version = 2\n", "not of version 1"),
         ("opal.mod", "[plugins]\n\"./plugins/house\" = \"2\"\n", "opal.mod wants 2"),
         ("opal.mod", "[plugins]\n\"./plugins/house\" = \"latest\"\n", "opal.mod:2"),
-        ("opal.mod", "[plugins]\nx = { version = \"1\", alow = [] }\n", "unknown key `alow`"),
+        ("opal.mod", "[plugins]\n\"./x\" = { version = \"1\", alow = [] }\n", "unknown key `alow`"),
         (
             "opal.mod",
             "[registries]\na = 1\n[plugins]\n\"./plugins/house\" = \"1\"\n",
@@ -175,13 +177,15 @@ fn files_that_contradict_each_other_are_named() {
 }
 
 #[test]
-fn sources_that_this_build_cannot_fetch_are_refused_and_not_ignored() {
+fn packages_that_are_not_locked_and_not_there_are_refused_and_not_ignored() {
     for key in ["acme/vault", "github.com/team/opal-k8s"] {
         let opal = added();
         opal.write("opal.mod", format!("[plugins]\n\"{key}\" = \"1.0.0\"\n"));
-        hi(&opal).code(69).says("which this build does not support");
-        opal.call(&["plugin", "add", key]).code(69);
+        hi(&opal).code(78).says(&format!("`opal.lock` does not have `{key}`"));
     }
+    let opal = added();
+    opal.write("opal.mod", "[plugins]\n\"terraform/hashicorp/aws\" = \"1.0.0\"\n");
+    hi(&opal).code(69).says("which this build does not support");
     let opal = added();
     opal.write("opal.mod", "[plugins]\n\"./plugins/gone\" = \"1.0.0\"\n");
     hi(&opal).code(69).says("`./plugins/gone` is not there");

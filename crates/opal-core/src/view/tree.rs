@@ -264,10 +264,10 @@ fn facts(facts: &Facts) -> Vec<(&'static str, String)> {
     ];
     let made: Vec<String> = made.into_iter().flatten().collect();
     let plugin = |plugin: &PluginFact| {
-        // What nobody has published is marked.
-        let is_marked = |it: &&str| it.starts_with("local:") || it.starts_with("git:");
-        let source = plugin.source.as_deref().filter(is_marked);
-        let source = source.map_or_else(String::new, |source| format!(" ({source})"));
+        let verified = plugin.verification.as_deref().filter(|it| *it != "none");
+        let known: Vec<&str> = plugin.source.as_deref().into_iter().chain(verified).collect();
+        let source = known.join(", ");
+        let source = if source.is_empty() { source } else { format!(" ({source})") };
         format!("{} {}{source}", plugin.name, plugin.version)
     };
     let mut plugins: Vec<String> = facts.plugins.iter().map(plugin).collect();

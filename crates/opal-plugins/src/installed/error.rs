@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use semver::Version;
+
 use crate::error::PackageError;
 use crate::lock::LockError;
 use crate::manifest::Faulty;
@@ -16,6 +18,16 @@ pub enum LoadError {
     /// The directory is not there.
     Missing {
         key: String,
+    },
+    /// It is locked, and its files are not on this machine.
+    NotInstalled {
+        name: String,
+        version: Version,
+    },
+    /// Its files, or who signed them, are not what was locked.
+    Untrusted {
+        message: String,
+        help: String,
     },
     Package {
         key: String,

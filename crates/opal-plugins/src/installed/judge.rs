@@ -7,6 +7,7 @@ use opal_trust::policy::{Native, PluginRules};
 
 use super::Installed;
 use crate::accept::Acceptances;
+use crate::address::Source;
 use crate::capability::Capability;
 
 /// Why a package may not be used here.
@@ -38,21 +39,52 @@ impl Installed {
         Err(NotAllowed::NotAccepted { was_another: accepted.of(self.name()).next().is_some() })
     }
 
+    /// `local`, `local:PATH`, `registry:HOST`, `git`, `git:HOST`, `git:HOST/o/r`, or all of it.
+    fn is_from(&self, allowed: &str) -> bool {
+        let source = self.source();
+        let is_below = |whole: &str| {
+            let rest = whole.strip_prefix(allowed);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '@', ':']))
+        };
+        match &self.origin {
+            Source::Local(_) => {
+                allowed == source
+                    || allowed == "local"
+                    || allowed == format!("local:{}", self.directory.display())
+            }
+            Source::Registry(_) => allowed == source,
+            Source::Git(_) => is_below(&source),
+        }
+    }
+
     fn obeys(&self, policy: &PluginRules) -> Result<(), String> {
-        if policy.requires_verification {
-            return Err("the policy requires verified packages, and a local one is not".to_owned());
+        if policy.requires_verification && self.verification != "passed" {
+            return Err(format!(
+                "the policy requires verified packages, and the verification is `{}`",
+                self.verification
+            ));
         }
         let source = self.source();
-        let is_allowed = |allowed: &String| {
-            *allowed == source
-                || *allowed == "local"
-                || *allowed == format!("local:{}", self.directory.display())
-        };
-        if policy.sources.as_ref().is_some_and(|sources| !sources.iter().any(is_allowed)) {
+        if policy.sources.as_ref().is_some_and(|all| !all.iter().any(|it| self.is_from(it))) {
             return Err(format!("the policy does not allow packages from `{source}`"));
         }
-        if policy.publishers.is_some() {
-            return Err("the policy names publishers, and a local package has none".to_owned());
+        if let Some(publishers) = &policy.publishers {
+            match &self.signed_by {
+                Some(publisher) if publishers.contains(publisher) => {}
+                Some(publisher) => {
+                    return Err(format!("the policy does not name its publisher `{publisher}`"));
+                }
+                None => return Err("the policy names publishers, and it is not signed".to_owned()),
+            }
+        }
+        let space = self.name().split('/').next();
+        let bound = policy.registries.iter().find(|(name, _)| Some(name.as_str()) == space);
+        if let Some((name, address)) = bound
+            && self.origin != Source::Registry(address.clone())
+        {
+            return Err(format!(
+                "the policy binds `{name}` to {address}, and it is from `{source}`"
+            ));
         }
         if policy.refuses_shell && self.manifest.capabilities.contains(&Capability::Shell) {
             return Err("the policy refuses packages with `shell`".to_owned());
@@ -64,6 +96,7 @@ impl Installed {
             self.name().to_owned(),
             format!("{}@{}", self.name(), self.version()),
             format!("sha256:{}", self.checksum.hex()),
+            self.signed_by.clone().unwrap_or_default(),
         ];
         match policy.deny.iter().find(|deny| denied.contains(deny)) {
             Some(deny) => Err(format!("the policy denies `{deny}`")),

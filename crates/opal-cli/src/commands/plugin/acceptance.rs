@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use opal_plugins::accept::{Acceptances, Accepted, MAX_BYTES};
 use opal_plugins::installed::{Installed, NotAllowed};
+use opal_plugins::lock::Lock;
 use opal_trust::policy::PluginRules;
 use opal_vault::root::{RootError, read_given};
 
@@ -19,17 +20,22 @@ pub(super) struct Question<'q> {
     pub(super) context: &'q Context<'q>,
     pub(super) matches: &'q ArgMatches,
     pub(super) project: &'q Project,
+    pub(super) policy: &'q PluginRules,
+    /// A package of the project whose name is one letter from this one.
+    pub(super) near: Option<&'q str>,
+    /// What was locked before an update.
+    pub(super) before: Option<&'q Lock>,
 }
 
 impl Question<'_> {
     /// Has packages accepted on this machine: those that are accepted already ask nothing.
-    pub(super) fn accept(&self, all: &[&Installed], notes: &[String]) -> Result<(), Failure> {
+    pub(super) fn accept(&self, all: &[&Installed]) -> Result<(), Failure> {
         let mut known = machine(self.context, self.matches)?;
         let given = self.given()?;
         let mut is_changed = false;
         for one in all {
             let granted = one.granted();
-            match one.judge(&PluginRules::default(), &known) {
+            match one.judge(self.policy, &known) {
                 Ok(()) if known.accepts(one.name(), &one.checksum, &granted) => continue,
                 Err(why @ (NotAllowed::Project(_) | NotAllowed::Policy(_))) => {
                     return Err(not_allowed(one, &why));
@@ -39,8 +45,9 @@ impl Question<'_> {
             match &given {
                 Some(list) if list.accepts(one.name(), &one.checksum, &granted) => {}
                 Some(_) => return Err(not_in_list(one)),
-                None if known.trusts(&one.directory) => {}
-                None => self.ask(one, &known, notes)?,
+                None if one.is_local() && known.trusts(&one.directory) => {}
+                None if self.is_harmless(one, &known) => {}
+                None => self.ask(one, &known)?,
             }
             known.accepted.insert(Accepted {
                 name: one.name().to_owned(),
@@ -55,6 +62,16 @@ impl Question<'_> {
             known.save(&root).map_err(unsaved)?;
         }
         Ok(())
+    }
+
+    /// Whether an update only brings other files: the same publisher, and no capability more than those of
+    /// the version that was locked and accepted here.
+    fn is_harmless(&self, one: &Installed, known: &Acceptances) -> bool {
+        let before = self.before.and_then(|lock| lock.get(one.name()));
+        let Some(before) = before.filter(|_| !one.is_local()) else { return false };
+        let is_same = before.signed_by == one.signed_by;
+        let checksum = before.checksum.filter(|_| is_same);
+        checksum.is_some_and(|checksum| known.accepts(one.name(), &checksum, &one.granted()))
     }
 
     /// The list of `--accept`. One that came with the project accepts nothing: whoever changed the project
@@ -80,8 +97,13 @@ impl Question<'_> {
         })
     }
 
-    fn ask(&self, one: &Installed, known: &Acceptances, notes: &[String]) -> Result<(), Failure> {
-        view::plugin::question(one, known, notes, self.context.err());
+    fn ask(&self, one: &Installed, known: &Acceptances) -> Result<(), Failure> {
+        view::plugin::question(one, known, self.context.err());
+        let before = self.before.and_then(|lock| lock.get(one.name()));
+        if let Some(before) = before.filter(|it| it.signed_by != one.signed_by) {
+            let was = before.signed_by.as_deref().unwrap_or("none");
+            view::plugin::notes(&[format!("the publisher has changed: it was {was}")]);
+        }
         if !prompts::can_ask(self.context) {
             let message = format!(
                 "{} {} is not accepted, and nobody can be asked",
@@ -91,24 +113,32 @@ impl Question<'_> {
             let help = "run the command on a terminal, or pass a list: `--accept FILE`";
             return Err(Failure::new(Exit::NotTrusted, message, help));
         }
+        let (name, version) = (one.name(), one.version());
+        self.confirm(one, &format!("Accept {name} {version} on this machine? [y/N] "))?;
+        match self.near {
+            Some(near) => self.confirm(
+                one,
+                &format!("The name is one letter from {near}. Do you mean {name}? [y/N] "),
+            ),
+            None => Ok(()),
+        }
+    }
+
+    fn confirm(&self, one: &Installed, label: &str) -> Result<(), Failure> {
         let mut tty = prompts::terminal(self.context)?;
         let read = |text: &str| match text.trim() {
             "y" | "yes" => Ok(true),
             "" | "n" | "no" => Ok(false),
             _ => Err("answer yes or no".to_owned()),
         };
-        let label = format!("Accept {} {} on this machine? [y/N] ", one.name(), one.version());
-        match tty.text(&label, &[], &read) {
+        match tty.text(label, &[], &read) {
             Ok((true, _)) => {
                 tty.answered(format!("{label}yes"));
                 Ok(())
             }
             Ok((false, _)) | Err(Stopped::Ended(_)) => {
-                let message = format!(
-                    "{} {} is not accepted; nothing was changed",
-                    one.name(),
-                    one.version()
-                );
+                let (name, version) = (one.name(), one.version());
+                let message = format!("{name} {version} is not accepted; nothing was changed");
                 Err(Failure::new(Exit::NotTrusted, message, "see `opal plugin info`"))
             }
             Err(Stopped::Failed(failure)) => Err(failure),

@@ -2,13 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::ArgMatches;
 use opal_core::Registry;
-use opal_plugins::installed::{self, Installed, LoadError};
-use opal_plugins::names::Version;
-use opal_plugins::project::{Wanted, wanted};
+use opal_plugins::address::Address;
+use opal_plugins::installed::{self, Installed, LoadError, Store};
+use opal_plugins::lock::{self, Lock};
+use opal_plugins::names::{Requirement, Version};
+use opal_plugins::project::{Wanted, registries, wanted};
 
 use super::{LineIndex, core, failure};
-use crate::decorators::{shown_folder, text_of};
+use crate::context::Context;
+use crate::decorators::{kept_packages, shown_folder, text_of};
 use crate::failure::{Exit, Failure};
 use crate::planning::{here, project_file};
 
@@ -17,16 +21,35 @@ pub(super) struct Project {
     pub(super) file: PathBuf,
     text: String,
     pub(super) wanted: Vec<Wanted>,
+    pub(super) registries: Vec<(String, String)>,
+    /// What is locked now.
+    pub(super) lock: Option<Lock>,
+    /// Where packages of registries and git are kept.
+    kept: Option<PathBuf>,
     built_in: Registry,
 }
 
 impl Project {
-    pub(super) fn here() -> Result<Self, Failure> {
+    pub(super) fn here(context: &Context<'_>, matches: &ArgMatches) -> Result<Self, Failure> {
         let here = here()?;
         let file = project_file(&here.join("opal.mod")).unwrap_or_else(|| here.join("opal.mod"));
         let text = text_of(&file)?.unwrap_or_default();
         let wanted = wanted(&text).map_err(|error| failure(&file, LoadError::Mod(error)))?;
-        Ok(Self { file, text, wanted, built_in: opal_decorators::registry() })
+        let registries =
+            registries(&text).map_err(|error| failure(&file, LoadError::Mod(error)))?;
+        let lock_file = file.with_file_name(lock::FILE);
+        let lock = text_of(&lock_file)?.map(|text| Lock::parse(&text)).transpose();
+        let is_local = |it: &Wanted| matches!(it.address, Address::Directory(_));
+        let lock = match lock {
+            Ok(lock) => lock,
+            // Everything in it is computed from the directories.
+            Err(_) if wanted.iter().all(is_local) => None,
+            Err(error) => return Err(failure(&lock_file, LoadError::Lock(error))),
+        };
+        let root = context.root(matches.try_get_one("root").ok().flatten());
+        let kept = root.as_ref().map(kept_packages);
+        let built_in = opal_decorators::registry();
+        Ok(Self { file, text, wanted, registries, lock, kept, built_in })
     }
 
     fn folder(&self) -> PathBuf {
@@ -34,7 +57,7 @@ impl Project {
     }
 
     pub(super) fn lock_file(&self) -> PathBuf {
-        self.file.with_file_name(opal_plugins::lock::FILE)
+        self.file.with_file_name(lock::FILE)
     }
 
     /// The directory of the project, without symlinks.
@@ -54,7 +77,17 @@ impl Project {
     }
 
     pub(super) fn read(&self, wanted: Wanted) -> Result<Installed, LoadError> {
-        Installed::read(&self.folder(), wanted, &self.built_in, &core())
+        let store = self.store(self.lock.as_ref());
+        Installed::read(&self.folder(), wanted, store, &self.built_in, &core())
+    }
+
+    fn store<'s>(&'s self, lock: Option<&'s Lock>) -> Store<'s> {
+        Store { lock, folder: self.kept.as_deref() }
+    }
+
+    /// A package of a directory.
+    pub(super) fn local(&self, wanted: &Wanted) -> Result<Installed, Failure> {
+        self.read(wanted.clone()).map_err(|error| failure(&self.file, error))
     }
 
     /// A directory as a package of this project, in the version that it has.
@@ -64,23 +97,31 @@ impl Project {
         alias: Option<String>,
     ) -> Result<Installed, LoadError> {
         let any = |text: &str| text.parse().map_err(|_| LoadError::Missing { key: key.to_owned() });
-        let (allow, native) = (None, false);
-        let requirement = any(">=0.0.0-0")?;
-        let wanted =
-            Wanted { key: key.to_owned(), requirement, alias: alias.clone(), allow, native };
-        let one = self.read(wanted)?;
+        let address = Address::Directory(key.to_owned());
+        let wanted = Wanted::plain(key, address, Requirement::any(""));
+        let one = self.read(Wanted { alias: alias.clone(), ..wanted })?;
         let version: &Version = one.version();
         let requirement = any(&version.to_string())?;
         self.read(Wanted { requirement, alias, ..one.wanted })
     }
 
     /// These packages, checked together.
-    pub(super) fn packages(&self, wanted: Vec<Wanted>) -> Result<Vec<Installed>, Failure> {
+    pub(super) fn packages(
+        &self,
+        wanted: Vec<Wanted>,
+        lock: Option<&Lock>,
+    ) -> Result<Vec<Installed>, Failure> {
         let failed = |error| failure(&self.file, error);
-        let all =
-            Installed::all(&self.folder(), wanted, &self.built_in, &core()).map_err(failed)?;
+        let store = self.store(lock);
+        let all = Installed::all(&self.folder(), wanted, store, &self.built_in, &core());
+        let all = all.map_err(failed)?;
         installed::registry(opal_decorators::BUILT_IN, &all).map_err(failed)?;
         Ok(all)
+    }
+
+    /// Whether a name can be asked for in a registry of this project.
+    pub(super) fn has_registry_of(&self, given: &str) -> bool {
+        matches!(Address::parse(given), Ok(Address::Registry(_))) && !self.registries.is_empty()
     }
 
     /// The package that is called so: by its key, or by its name.
@@ -100,12 +141,12 @@ impl Project {
 
     /// The text of `opal.mod` with one more package.
     pub(super) fn with(&self, one: &Installed) -> Result<String, Failure> {
-        let Wanted { key, alias, .. } = &one.wanted;
+        let Wanted { key, alias, requirement, .. } = &one.wanted;
         let line = match alias {
             Some(alias) => {
-                format!("\"{key}\" = {{ version = \"{}\", as = \"{alias}\" }}", one.version())
+                format!("\"{key}\" = {{ version = \"{requirement}\", as = \"{alias}\" }}")
             }
-            None => format!("\"{key}\" = \"{}\"", one.version()),
+            None => format!("\"{key}\" = \"{requirement}\""),
         };
         let mut lines: Vec<&str> = self.text.lines().collect();
         match lines.iter().position(|line| line.trim() == "[plugins]") {

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use opal_plugins::installed::{Installed, LoadError};
+use opal_plugins::address::Address;
+use opal_plugins::installed::{Installed, LoadError, Store};
 use opal_plugins::manifest::Faulty;
 use opal_plugins::project::Wanted;
 use opal_plugins::suite::{self, SuiteError};
@@ -57,9 +58,10 @@ fn read(given: &Path, directory: &Path) -> Result<Installed, LoadError> {
     let key = directory.display().to_string();
     let requirement = ">=0.0.0-0".parse();
     let requirement = requirement.map_err(|_| LoadError::Missing { key: key.clone() })?;
-    let wanted = Wanted { key, requirement, alias: None, allow: None, native: false };
+    let address = Address::Directory(key.clone());
+    let wanted = Wanted::plain(&key, address, requirement);
     let built_in = opal_decorators::registry();
-    Installed::read(Path::new(""), wanted, &built_in, &core()).map(|mut one| {
+    Installed::read(Path::new(""), wanted, Store::default(), &built_in, &core()).map(|mut one| {
         one.shown = given.to_owned();
         one
     })

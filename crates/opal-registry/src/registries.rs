@@ -1,0 +1,133 @@
+//! The registries of a project: which one a namespace is in, and whether what it says is fresh.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::cache::Cache;
+use crate::format::{Index, PackageName, Versions};
+use crate::freshness;
+use crate::refusal::Refusal;
+use crate::sources::{self, Reach};
+
+#[derive(Debug)]
+pub(crate) struct Registries<'a> {
+    pub(crate) reach: &'a Reach,
+    pub(crate) cache: &'a Cache,
+    /// Namespaces and addresses; those of a policy first, which a project cannot change.
+    pub(crate) bound: Vec<(String, String)>,
+    /// Registries and the keys that sign their indexes.
+    pub(crate) keys: Vec<(String, opal_trust::keys::PublicKey)>,
+    /// A mirror that all packages are read from.
+    pub(crate) from: Option<String>,
+    /// Seconds since 1970.
+    pub(crate) now: u64,
+    pub(crate) known: RefCell<BTreeMap<PackageName, Rc<Known>>>,
+    pub(crate) indexes: RefCell<BTreeMap<String, Option<Rc<Index>>>>,
+    /// Registries without a key, each once.
+    pub(crate) unchecked: RefCell<Vec<String>>,
+}
+
+/// What a registry says about a package.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// The registry that it belongs to.
+    pub(crate) address: String,
+    pub(crate) versions: Versions,
+}
+
+impl Registries<'_> {
+    /// The registry of a package. Only what `opal.mod` has itself may come from the default one: otherwise
+    /// whoever can publish there could take the place of a package that belongs elsewhere.
+    pub(crate) fn address(
+        &self,
+        name: &PackageName,
+        needed_by: Option<&str>,
+    ) -> Result<&str, Refusal> {
+        let of =
+            |space: &str| self.bound.iter().find(|(it, _)| it == space).map(|(_, it)| it.as_str());
+        let space = name.namespace();
+        if let Some(address) = of(space) {
+            return Ok(address);
+        }
+        let help = format!("add it to opal.mod: `[registries]`, `{space} = \"https://…\"`");
+        match needed_by {
+            Some(other) => Err(Refusal::conflict(
+                format!("{other} needs {name}, and opal.mod has no registry for `{space}`"),
+                help,
+            )),
+            None => of("default").ok_or_else(|| {
+                Refusal::conflict(format!("opal.mod has no registry for `{name}`"), help)
+            }),
+        }
+    }
+
+    /// Every version of a package.
+    pub(crate) fn known(
+        &self,
+        name: &PackageName,
+        needed_by: Option<&str>,
+    ) -> Result<Rc<Known>, Refusal> {
+        if let Some(known) = self.known.borrow().get(name) {
+            return Ok(Rc::clone(known));
+        }
+        let address = self.address(name, needed_by)?.to_owned();
+        let known = Rc::new(self.read(name, address)?);
+        self.known.borrow_mut().insert(name.clone(), Rc::clone(&known));
+        Ok(known)
+    }
+
+    /// The same from a registry that is known already.
+    pub(crate) fn read(&self, name: &PackageName, address: String) -> Result<Known, Refusal> {
+        let read_from = self.from.as_deref().unwrap_or(&address);
+        let registry = sources::open(read_from, self.reach);
+        let index = self.index(&address, read_from, registry.as_ref())?;
+        let Some((versions, digest)) = registry.versions(name)? else {
+            let message = format!("the registry {read_from} does not have {name}");
+            return Err(Refusal::unavailable(message, "check the name: `opal plugin search WORD`"));
+        };
+        if let Some(index) = index {
+            freshness::listed(&index, name, digest, read_from)?;
+        }
+        Ok(Known { address, versions })
+    }
+
+    /// Whose reports count: only a signed index can say so.
+    pub(crate) fn verifiers(&self, address: &str) -> String {
+        let indexes = self.indexes.borrow();
+        let index = indexes.get(address).and_then(Option::as_ref);
+        let keys = index.map_or(&[][..], |index| &index.verifiers);
+        keys.iter().map(|key| format!("{key}\n")).collect()
+    }
+
+    /// The index of a registry, where it has a key and the index is fresh; none without a key.
+    fn index(
+        &self,
+        address: &str,
+        read_from: &str,
+        registry: &dyn sources::Registry,
+    ) -> Result<Option<Rc<Index>>, Refusal> {
+        if let Some(known) = self.indexes.borrow().get(address) {
+            return Ok(known.clone());
+        }
+        let key = self
+            .keys
+            .iter()
+            .find(|(it, _)| it == address.trim_end_matches('/'))
+            .map(|(_, key)| key);
+        let found = match key {
+            None => {
+                self.unchecked.borrow_mut().push(address.to_owned());
+                None
+            }
+            Some(key) => {
+                let bytes = registry.index()?;
+                Some(Rc::new(freshness::check(
+                    bytes, key, address, read_from, self.cache, self.now,
+                )?))
+            }
+        };
+        self.indexes.borrow_mut().insert(address.to_owned(), found.clone());
+        Ok(found)
+    }
+}
