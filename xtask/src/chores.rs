@@ -108,6 +108,7 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
     provide(root, "openssh-client", &["ssh", "-V"]);
     provide_targets(root);
     provide_rust(root, GUESTS);
+    crate::providers::provide(root);
     for (package, program) in [
         // The login shells and programs that are on the way to a target.
         ("tcsh", "/usr/bin/tcsh"),

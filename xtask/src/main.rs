@@ -8,6 +8,7 @@
 //! | public task files, converted | [`corpus`] |
 //! | releases | [`dist`] |
 //! | helpers for other kinds of machines | [`machines`] |
+//! | real Terraform providers for the tests | [`providers`] |
 //! | pictures of real runs | [`pictures`] |
 //! | the rules no compiler knows, and their tests | [`tidy`] |
 //!
@@ -20,6 +21,7 @@ mod dist;
 mod machines;
 mod peers;
 mod pictures;
+mod providers;
 mod tidy;
 
 use std::io::Write as _;
@@ -44,6 +46,7 @@ Commands:
                  machine (peers) and on targets (targets); all of them without a name;
                  `--bars` fails where a bar is missed, `--quick` shows Ansible 100 of the 1,000 files,
                  which saves a quarter of an hour
+  providers      build the Terraform providers that tests use, from their Go modules; needs Go
   pictures [names]  make the pictures of docs/pictures from real runs; needs tmux
   convert-corpus DIR [--run]  convert the public task files in DIR (DIR/justfile/*, DIR/taskfile/*, …)
                  and print how many tasks are exact, adapted and omitted; `--run`, as root, runs the
@@ -72,13 +75,14 @@ fn main() -> ExitCode {
         ["test", "--long"] => report(long(&root)),
         ["test", "--repeat", times] => report(chores::repeat(&root, times)),
         ["tidy"] => report(tidy_up(&root)),
+        ["providers"] => report(providers::build_all(&root)),
         ["pictures", names @ ..] => report(pictures::make(&root, names)),
         ["convert-corpus", rest @ ..] => report(corpus::measure(&root, rest)),
         ["book"] => report(book::make(&root)),
         ["dist", "--twice"] => report(dist::twice(&root)),
         ["dist", rest @ ..] => report(dist::make(&root, rest)),
         ["bench", rest @ ..] => report(chores::bench(&root, rest)),
-        ["test" | "tidy" | "book", extra, ..] => {
+        ["test" | "tidy" | "book" | "providers", extra, ..] => {
             misunderstood(&format!("unexpected argument `{extra}`"))
         }
         [unknown, ..] => misunderstood(&format!("unknown command `{unknown}`")),

@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 29] = [
+const ARROWS: [(&str, &[&str]); 30] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -49,6 +49,7 @@ const ARROWS: [(&str, &[&str]); 29] = [
     ("opal-http", &["opal-core"]),
     ("opal-helper", &["opal-core", "opal-files"]),
     ("opal-template", &["opal-core"]),
+    ("opal-terraform", &["opal-core", "opal-files", "opal-helper"]),
     (
         "opal-extra",
         &[

@@ -1,0 +1,27 @@
+//! The bridge to the providers of Terraform and OpenTofu: resources and data sources, without Terraform
+//! and without a state file.
+//!
+//! ```text
+//! configuration ──schema──▶ value ──client──▶ provider (a process of its own) ──▶ the world
+//! prior state + configuration ──merge──▶ proposed state ──▶ plan
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | the messages of protocols 5 and 6 | [`wire`] |
+//! | values, their types and bytes, with all limits | [`value`] |
+//! | what resources and data sources consist of | [`schema`] |
+//! | the process of a provider | [`process`] |
+//! | calls; what may change the world apart from what may not | [`client`] |
+//! | what a provider is asked to plan | [`merge`] |
+//! | errors, and what is quoted of a provider | [`trouble`] |
+//!
+//! Deliberately not here: a state file. What a resource is, is read from the world each time.
+
+pub mod client;
+pub mod merge;
+pub mod process;
+pub mod schema;
+pub mod trouble;
+pub mod value;
+pub mod wire;

@@ -1,0 +1,7 @@
+//! Real providers, built by `cargo xtask providers`, and hostile ones.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod calls;
+mod processes;
+mod support;

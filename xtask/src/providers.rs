@@ -1,0 +1,56 @@
+//! Real Terraform providers for the tests, built from their Go modules and kept between runs.
+//!
+//! Modules are pinned by version, and Go checks their bytes against its public log of checksums. Several
+//! of them name another path than the one they are found by, so each is copied and built in place.
+
+use std::fs;
+use std::path::Path;
+
+use crate::chores::{answers, run};
+use crate::say;
+
+/// Where the programs are.
+const FOLDER: &str = "target/tools/providers";
+
+/// The name of each provider and the version of its module.
+const PROVIDERS: [(&str, &str); 5] = [
+    ("local", "v1.4.1-0.20260806152022-9068a4b7aa37"),
+    ("random", "v1.3.2-0.20260824155315-e1092b0cfc07"),
+    ("time", "v0.14.2"),
+    ("tls", "v1.2.1-0.20260819085117-d044ca7c6f52"),
+    ("http", "v1.2.1-0.20260814132659-be89f04ea469"),
+];
+
+/// Builds what is missing. Tests that need a provider say so where it could not be built.
+pub(crate) fn provide(root: &Path) {
+    if let Err(message) = build_all(root) {
+        say(&format!("Terraform providers are missing: {message}"));
+    }
+}
+
+pub(crate) fn build_all(root: &Path) -> Result<(), String> {
+    PROVIDERS.iter().try_for_each(|(name, version)| build(root, name, version))
+}
+
+fn build(root: &Path, name: &str, version: &str) -> Result<(), String> {
+    let program = format!("{FOLDER}/terraform-provider-{name}");
+    let stamp = root.join(format!("{program}.version"));
+    let is_there = fs::read_to_string(&stamp).is_ok_and(|built| built == version);
+    if is_there && root.join(&program).is_file() {
+        return Ok(());
+    }
+    let module = format!("github.com/hashicorp/terraform-provider-{name}@{version}");
+    run(root, &["go", "mod", "download", &module])?;
+    let cache = answers(&["go", "env", "GOMODCACHE"]).ok_or("`go env` does not answer")?;
+    let from = format!("{}/{module}", cache.trim());
+    // Go keeps its modules read-only.
+    let copy = format!("{FOLDER}/src-{name}");
+    let _ = fs::remove_dir_all(root.join(&copy));
+    fs::create_dir_all(root.join(FOLDER)).map_err(|error| format!("`{FOLDER}`: {error}"))?;
+    run(root, &["cp", "-r", "--no-preserve=mode", &from, &copy])?;
+    let to = format!("../terraform-provider-{name}");
+    let built = run(&root.join(&copy), &["go", "build", "-trimpath", "-o", &to, "."]);
+    let _ = fs::remove_dir_all(root.join(&copy));
+    built?;
+    fs::write(&stamp, version).map_err(|error| format!("`{}`: {error}", stamp.display()))
+}
