@@ -4,6 +4,7 @@
 //! ```text
 //! configuration ──schema──▶ value ──client──▶ provider (a process of its own) ──▶ the world
 //! prior state + configuration ──merge──▶ proposed state ──▶ plan
+//! step ──identity──▶ find, read, replay ──verify──▶ status ──apply──▶ verified again
 //! ```
 //!
 //! | what | where |
@@ -14,14 +15,22 @@
 //! | the process of a provider | [`process`] |
 //! | calls; what may change the world apart from what may not | [`client`] |
 //! | what a provider is asked to plan | [`merge`] |
+//! | what identifies an object in the world | [`identity`] |
+//! | whether it is as a step describes it, in five steps | [`verify`] |
+//! | what differs, in what a configuration can say | [`differ`] |
+//! | making it so, and removing it | [`apply`] |
 //! | errors, and what is quoted of a provider | [`trouble`] |
 //!
 //! Deliberately not here: a state file. What a resource is, is read from the world each time.
 
+pub mod apply;
 pub mod client;
+pub mod differ;
+pub mod identity;
 pub mod merge;
 pub mod process;
 pub mod schema;
 pub mod trouble;
 pub mod value;
+pub mod verify;
 pub mod wire;

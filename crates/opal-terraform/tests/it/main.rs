@@ -4,4 +4,5 @@
 
 mod calls;
 mod processes;
+mod resources;
 mod support;

@@ -1,0 +1,226 @@
+//! Makes an object as a step describes it, and verifies that it is.
+//!
+//! An apply is never repeated: where it is not known how it ended, only a verification tells.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use crate::client::{Change, Object, Observe, Planned};
+use crate::differ;
+use crate::identity::Chosen;
+use crate::schema::Block;
+use crate::trouble::{Trouble, Why};
+use crate::value::Value;
+use crate::verify::{Ask, Status, Verified, verify};
+use crate::wire::Call;
+
+/// Between two verifications of what settles.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// What a step allows.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowed {
+    /// Destroy and create what cannot be changed in place.
+    pub replace: bool,
+    /// How long a change may take to become visible.
+    pub settle: Duration,
+}
+
+/// What was done.
+#[derive(Clone, Debug)]
+pub struct Acted {
+    pub done: Done,
+    pub object: Option<Object>,
+    /// What the provider did against the rules, where it is built on a library that allows that.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// It was already in the desired state.
+    Nothing,
+    Created,
+    /// The paths that were changed.
+    Changed(Vec<String>),
+    Replaced,
+    Removed,
+}
+
+/// Makes it so.
+pub async fn apply(
+    observe: &Observe,
+    change: &Change,
+    ask: &Ask,
+    allowed: Allowed,
+) -> Result<Acted, Trouble> {
+    let before = verify(observe, ask).await?;
+    let (done, prior) = match (&before.status, before.object) {
+        (Status::Satisfied, object) => {
+            return Ok(Acted { done: Done::Nothing, object, warnings: Vec::new() });
+        }
+        (Status::Blocked(why), _) => return Err(Trouble::invalid(why.clone())),
+        (Status::Missing, _) => (Done::Created, None),
+        (Status::Drifted { replace, .. }, object) if !replace.is_empty() => {
+            if !allowed.replace {
+                let why = format!("{} cannot be changed in place", replace.join(", "));
+                return Err(Trouble::invalid(why));
+            }
+            if let Some(object) = &object {
+                remove(observe, change, &ask.of, object).await?;
+            }
+            (Done::Replaced, None)
+        }
+        (Status::Drifted { differences, .. }, object) => {
+            (Done::Changed(differences.iter().map(|it| it.path.clone()).collect()), object)
+        }
+    };
+    let (made, warnings) = make(observe, change, ask, prior.as_ref()).await?;
+    let after = settle(observe, ask, allowed.settle).await?;
+    match after.status {
+        // What was just made has more than a replay knows.
+        Status::Satisfied if matches!(ask.by, Chosen::Replay(_)) => {
+            Ok(Acted { done, object: Some(made), warnings })
+        }
+        Status::Satisfied => Ok(Acted { done, object: after.object.or(Some(made)), warnings }),
+        Status::Missing => {
+            let id = made.state.field("id").as_text().unwrap_or("unknown").to_owned();
+            Err(Trouble::invalid(format!(
+                "it was created (id {id}), but what identifies it does not find it"
+            )))
+        }
+        Status::Blocked(why) => Err(Trouble::invalid(format!("after the apply: {why}"))),
+        Status::Drifted { differences, .. } => {
+            let paths: Vec<String> = differences.into_iter().map(|it| it.path).collect();
+            Err(Trouble::invalid(format!("still drifted after the apply: {}", paths.join(", "))))
+        }
+    }
+}
+
+/// Plans from what was just read, and makes the plan happen.
+async fn make(
+    observe: &Observe,
+    change: &Change,
+    ask: &Ask,
+    prior: Option<&Object>,
+) -> Result<(Object, Vec<String>), Trouble> {
+    let block = observe.resource(&ask.of)?;
+    let planned = observe.plan(&ask.of, prior, &ask.config).await?;
+    let mut broken = rules(block, &ask.config, &planned);
+    if !broken.is_empty() && !planned.is_legacy {
+        return Err(Trouble::malformed(Call::Plan, broken.remove(0)));
+    }
+    let applied = change.apply(&ask.of, prior, &planned, &ask.config).await?;
+    if !applied.errors.is_empty() {
+        return Err(Trouble::new(Call::Apply, Why::Said(applied.errors)));
+    }
+    let Some(object) = applied.object else {
+        return Err(Trouble::malformed(Call::Apply, "nothing is there afterwards"));
+    };
+    if object.state.has_unknown() {
+        return Err(Trouble::malformed(Call::Apply, "the new state has unknown values"));
+    }
+    let kept = kept(&planned.state, &object.state);
+    if !kept && !applied.is_legacy {
+        return Err(Trouble::malformed(Call::Apply, "the new state is not what was planned"));
+    }
+    if !kept {
+        broken.push("the new state is not what was planned".to_owned());
+    }
+    Ok((object, broken))
+}
+
+/// Whether an object is gone: `.absent`.
+pub async fn absent(
+    observe: &Observe,
+    change: &Change,
+    ask: &Ask,
+    settle: Duration,
+) -> Result<Acted, Trouble> {
+    let nothing = Acted { done: Done::Nothing, object: None, warnings: Vec::new() };
+    let before = verify(observe, ask).await?;
+    match (before.status, before.object) {
+        (Status::Missing, _) => return Ok(nothing),
+        (Status::Blocked(why), _) => return Err(Trouble::invalid(why)),
+        (_, None) => return Err(Trouble::invalid("what was found cannot be read")),
+        (_, Some(object)) => remove(observe, change, &ask.of, &object).await?,
+    }
+    let until = Instant::now() + settle;
+    loop {
+        if matches!(verify(observe, ask).await?.status, Status::Missing) {
+            return Ok(Acted { done: Done::Removed, ..nothing });
+        }
+        if Instant::now() >= until {
+            return Err(Trouble::invalid("it is still there after it was removed"));
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+async fn remove(
+    observe: &Observe,
+    change: &Change,
+    of: &str,
+    object: &Object,
+) -> Result<(), Trouble> {
+    let planned = if observe.schemas().plans_destroy {
+        observe.plan(of, Some(object), &Value::Null).await?
+    } else {
+        Planned {
+            state: Value::Null,
+            private: object.private.clone(),
+            identity: None,
+            replace: Vec::new(),
+            is_legacy: false,
+            proposed: Value::Null,
+        }
+    };
+    let applied = change.apply(of, Some(object), &planned, &Value::Null).await?;
+    if applied.errors.is_empty() && applied.object.is_some() {
+        return Err(Trouble::malformed(Call::Apply, "the object is still there after its removal"));
+    }
+    match applied.errors {
+        errors if errors.is_empty() => Ok(()),
+        errors => Err(Trouble::new(Call::Apply, Why::Said(errors))),
+    }
+}
+
+/// Verifies until it is satisfied or blocked, or the limit has passed.
+async fn settle(observe: &Observe, ask: &Ask, within: Duration) -> Result<Verified, Trouble> {
+    let until = Instant::now() + within;
+    loop {
+        let now = verify(observe, ask).await?;
+        let is_open = matches!(now.status, Status::Missing | Status::Drifted { .. });
+        if !is_open || Instant::now() >= until {
+            return Ok(now);
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Which rules a plan breaks: what is configured and known stays.
+fn rules(block: &Block, config: &Value, planned: &Planned) -> Vec<String> {
+    let each = block.attributes.iter().filter(|(name, attribute)| {
+        let given = config.field(name);
+        !attribute.write_only
+            && !given.is_null()
+            && !given.has_unknown()
+            && !differ::covers(planned.state.field(name), given)
+    });
+    each.map(|(name, _)| format!("the plan changes `{name}`, which is configured")).collect()
+}
+
+/// Whether everything that was planned and known is there.
+fn kept(planned: &Value, made: &Value) -> bool {
+    match (planned, made) {
+        (Value::Unknown, _) => true,
+        (Value::Map(planned), Value::Map(_)) => {
+            planned.iter().all(|(name, value)| kept(value, made.field(name)))
+        }
+        (Value::List(planned), Value::List(made)) if planned.len() == made.len() => {
+            planned.iter().any(Value::has_unknown)
+                || planned.iter().zip(made).all(|(planned, made)| kept(planned, made))
+        }
+        (planned, made) => planned == made,
+    }
+}

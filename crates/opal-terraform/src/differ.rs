@@ -1,0 +1,154 @@
+//! What differs between two states, in what a configuration can say.
+
+use crate::schema::{Attribute, Block};
+use crate::value::Value;
+
+/// One attribute that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    pub path: String,
+    pub expected: Value,
+    pub actual: Value,
+    /// Neither value may be shown.
+    pub is_secret: bool,
+}
+
+impl Difference {
+    /// `path: expected "/ci/", actual "/"`. `hide` makes a placeholder.
+    #[must_use]
+    pub fn line(&self, hide: impl Fn(&Value) -> String) -> String {
+        let show = |value: &Value| if self.is_secret { hide(value) } else { show(value) };
+        format!("{}: expected {}, actual {}", self.path, show(&self.expected), show(&self.actual))
+    }
+}
+
+/// A value as people read it.
+#[must_use]
+pub fn show(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::Unknown => "something that is known after the apply".to_owned(),
+        Value::Bool(it) => it.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => format!("{:?}", text.expose()),
+        Value::List(items) => {
+            format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", "))
+        }
+        Value::Map(fields) => {
+            let each = fields.iter().map(|(name, value)| format!("{name}: {}", show(value)));
+            format!("{{{}}}", each.collect::<Vec<_>>().join(", "))
+        }
+        Value::Typed(typed) => show(&typed.1),
+    }
+}
+
+/// The attributes that differ, sorted. What only the provider decides is not compared.
+#[must_use]
+pub fn differences(
+    block: &Block,
+    expected: &Value,
+    actual: &Value,
+    ignore: &[String],
+) -> Vec<Difference> {
+    let mut all = Vec::new();
+    for (name, attribute) in &block.attributes {
+        if attribute.is_configurable() && !attribute.write_only {
+            let (expected, actual) = (expected.field(name), actual.field(name));
+            compare(name, expected, actual, is_secret(attribute), &mut all);
+        }
+    }
+    for (name, nested) in &block.blocks {
+        let (expected, actual) = (expected.field(name), actual.field(name));
+        match (expected, actual) {
+            (Value::List(left), Value::List(right)) if left.len() == right.len() => {
+                for (at, (left, right)) in left.iter().zip(right).enumerate() {
+                    let inner = differences(&nested.block, left, right, &[]);
+                    all.extend(inner.into_iter().map(|it| it.below(&format!("{name}[{at}]"))));
+                }
+            }
+            (Value::Map(_), Value::Map(_)) if nested.nesting != crate::schema::Nesting::Map => {
+                let inner = differences(&nested.block, expected, actual, &[]);
+                all.extend(inner.into_iter().map(|it| it.below(name)));
+            }
+            _ => compare(name, expected, actual, has_secret(&nested.block), &mut all),
+        }
+    }
+    all.retain(|it| !ignore.contains(&it.path));
+    all.sort_by(|left, right| left.path.cmp(&right.path));
+    all
+}
+
+impl Difference {
+    fn below(mut self, path: &str) -> Self {
+        self.path = format!("{path}.{}", self.path);
+        self
+    }
+}
+
+/// Maps are compared by entry, so that each has its line.
+fn compare(
+    path: &str,
+    expected: &Value,
+    actual: &Value,
+    is_secret: bool,
+    all: &mut Vec<Difference>,
+) {
+    if expected == actual {
+        return;
+    }
+    if let (Value::Map(left), Value::Map(right)) = (expected, actual) {
+        let names = left.keys().chain(right.keys().filter(|name| !left.contains_key(*name)));
+        for name in names {
+            let path = format!("{path}.{name}");
+            compare(&path, expected.field(name), actual.field(name), is_secret, all);
+        }
+        return;
+    }
+    all.push(Difference {
+        path: path.to_owned(),
+        expected: expected.clone(),
+        actual: actual.clone(),
+        is_secret,
+    });
+}
+
+fn is_secret(attribute: &Attribute) -> bool {
+    use crate::schema::Of;
+    let inner = match &attribute.of {
+        Of::Plain(_) => false,
+        Of::Nested(_, inner) => inner.values().any(is_secret),
+    };
+    attribute.sensitive || attribute.write_only || inner
+}
+
+fn has_secret(block: &Block) -> bool {
+    block.attributes.values().any(is_secret)
+        || block.blocks.values().any(|it| has_secret(&it.block))
+}
+
+/// Attributes that the configuration gives and that cannot be read back.
+#[must_use]
+pub fn unread(block: &Block, observed: &Value, state: &Value) -> Vec<String> {
+    let each = block.attributes.iter().filter(|(name, attribute)| {
+        attribute.is_configurable()
+            && observed.field(name).is_null()
+            && !state.field(name).is_null()
+    });
+    each.map(|(name, _)| name.clone()).collect()
+}
+
+/// Whether a value has everything that another one says. What the other one leaves open may be anything.
+#[must_use]
+pub fn covers(whole: &Value, said: &Value) -> bool {
+    match (whole, said) {
+        (_, Value::Null) => true,
+        (Value::Map(_), Value::Map(said)) => {
+            said.iter().all(|(name, value)| covers(whole.field(name), value))
+        }
+        (Value::List(whole), Value::List(said)) => {
+            whole.len() == said.len()
+                && said.iter().all(|value| whole.iter().any(|whole| covers(whole, value)))
+        }
+        (whole, said) => whole == said,
+    }
+}

@@ -1,0 +1,151 @@
+//! What identifies a resource in the world: the first way that applies.
+//!
+//! | what | where |
+//! |---|---|
+//! | recipes: how types are identified that their schema does not identify | [`recipes`] |
+//! | text with places for arguments, and which values may fill them | [`template`] |
+//!
+//! Ids are never guessed: a wrong one reads as missing, and would create a duplicate.
+
+pub mod recipes;
+pub mod template;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::client::Id;
+use crate::schema::Identity;
+use crate::value::{Type, Value};
+use recipes::{Mark, Recipes, Way};
+use template::{Filling, Unfit};
+
+/// What a step says that matters here.
+#[derive(Clone, Debug)]
+pub struct Step<'a> {
+    /// The type: `aws_vpc`.
+    pub of: &'a str,
+    pub config: &'a Value,
+    /// The configuration of the provider.
+    pub provider: &'a Value,
+    pub adopt: Option<Id>,
+    pub mark: Option<&'a str>,
+    /// The name in `opal.mod`, which marks need.
+    pub project: Option<&'a str>,
+}
+
+/// The way that applies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// Named by the step. Never created.
+    Adopt(Id),
+    /// Found by import. The arguments must be the object's.
+    Import { id: Id, filled: Vec<String> },
+    /// Read with what a create would plan, and these values.
+    Replay(BTreeMap<String, Value>),
+    /// Found by a tag that opal writes.
+    Mark { tag: String, mark: Mark },
+}
+
+/// Why a resource cannot be identified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// E1401.
+    Unidentified,
+    /// E1402.
+    StateOnly,
+    /// A mark needs `name` in `opal.mod`.
+    NoProject,
+    /// The step is blocked: a value cannot be part of an id.
+    Unfit(Unfit),
+}
+
+impl Refused {
+    /// The message, for a type.
+    #[must_use]
+    pub fn message(&self, of: &str) -> String {
+        match self {
+            Self::Unidentified => format!("cannot identify `{of}`"),
+            Self::StateOnly => format!("`{of}` exists only in a state file"),
+            Self::NoProject => "a mark needs `name` in `opal.mod`".to_owned(),
+            Self::Unfit(unfit) => format!("cannot identify `{of}`: {unfit}"),
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message("it"))
+    }
+}
+
+/// The way for a step. It asks no provider.
+pub fn choose(
+    step: &Step<'_>,
+    recipes: &Recipes,
+    identity: Option<&Identity>,
+) -> Result<Chosen, Refused> {
+    let way = recipes.way(step.of);
+    if way == Some(&Way::State) {
+        return Err(Refused::StateOnly);
+    }
+    if let Some(id) = &step.adopt {
+        return Ok(Chosen::Adopt(id.clone()));
+    }
+    let tag = match (step.mark, step.project) {
+        (None, _) => None,
+        (Some(_), None) => return Err(Refused::NoProject),
+        (Some(mark), Some(project)) => Some(format!("{project}/{mark}")),
+    };
+    let filling = Filling { config: step.config, provider: step.provider, mark: tag.as_deref() };
+    let all = |templates: &BTreeMap<String, template::Template>| {
+        let each =
+            templates.iter().map(|(name, template)| Ok((name.clone(), filling.value(template)?)));
+        each.collect::<Result<BTreeMap<_, _>, Unfit>>().map_err(Refused::Unfit)
+    };
+    match way {
+        Some(Way::Import(template)) => {
+            let id = filling.text(template).map_err(Refused::Unfit)?;
+            return Ok(Chosen::Import { id: Id::Text(id), filled: template.arguments() });
+        }
+        Some(Way::Identity(templates)) => {
+            let filled = templates.values().flat_map(template::Template::arguments).collect();
+            return Ok(Chosen::Import { id: Id::Identity(Value::Map(all(templates)?)), filled });
+        }
+        Some(Way::Replay(templates)) => return Ok(Chosen::Replay(all(templates)?)),
+        Some(Way::Mark(mark)) => {
+            if let Some(tag) = tag {
+                return Ok(Chosen::Mark { tag, mark: mark.clone() });
+            }
+        }
+        Some(Way::State) | None => {}
+    }
+    identity.and_then(|identity| derived(step.config, identity)).ok_or(Refused::Unidentified)
+}
+
+/// The identity of arguments of the same names, where all that are required are given.
+fn derived(config: &Value, identity: &Identity) -> Option<Chosen> {
+    let mut values = BTreeMap::new();
+    let mut requires_any = false;
+    for (name, attribute) in &identity.attributes {
+        let value = config.field(name);
+        let fits = matches!(
+            (value, &attribute.of),
+            (Value::Text(_), Type::String)
+                | (Value::Number(_), Type::Number)
+                | (Value::Bool(_), Type::Bool)
+        ) && value.as_text() != Some("");
+        requires_any |= attribute.required;
+        match (fits, attribute.required) {
+            (true, _) if name != "id" => {
+                values.insert(name.clone(), value.clone());
+            }
+            (_, true) => return None,
+            (_, false) => {}
+        }
+    }
+    let filled = values.keys().cloned().collect();
+    requires_any.then(|| Chosen::Import { id: Id::Identity(Value::Map(values)), filled })
+}
+
+#[cfg(test)]
+mod tests;
