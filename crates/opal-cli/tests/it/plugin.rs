@@ -2,9 +2,12 @@
 
 mod attacks;
 mod cleanup;
+mod git;
 mod language;
+mod oci;
 mod registry;
 mod shelf;
+mod sources;
 mod streams;
 mod verify;
 mod wasm;

@@ -221,3 +221,67 @@ fn what_a_registry_has_is_shown_before_it_is_added() {
     assert_eq!(json["versions"][1]["version"], "1.1.0");
     opal.call(&["plugin", "info", "acme/missing"]).code(69).says("does not have acme/missing");
 }
+
+#[test]
+fn a_name_one_letter_from_a_locked_one_asks_again() {
+    use crate::prompts::answered;
+    let (shelf, opal) = shop();
+    opal.call(&["plugin", "add", "acme/vault@1", "--accept", &shelf.list()]).code(0);
+    shelf.publish("acme/vaults", "1.0.0", &[]);
+    let asks = "Accept acme/vaults 1.0.0 on this machine? [y/N] ";
+    let again = "The name is one letter from acme/vault. Do you mean acme/vaults? [y/N] ";
+    let opal = opal.env("TERM", "xterm").args(["plugin", "add", "acme/vaults@1"]);
+    let (code, shown) = answered(opal.command(), &[(asks, "yes\r"), (again, "n\r")]);
+    assert_eq!(code, 77, "{shown}");
+    assert!(!opal.read("opal.mod").contains("vaults"));
+    let (code, shown) = answered(opal.command(), &[(asks, "yes\r"), (again, "yes\r")]);
+    assert_eq!(code, 0, "{shown}");
+}
+
+#[test]
+fn the_lock_pins_the_publisher_and_a_policy_names_those_that_count() {
+    use opal_trust::keys::SigningKey;
+    use opal_trust::statements::{Origin, Subject, provenance};
+    let (shelf, opal) = shop();
+    let sign = |version: &str, key: &SigningKey| {
+        let checksum = Shelf::package("acme/vault", version, &[]).checksum();
+        let subject = Subject { name: "acme/vault", version, checksum };
+        let origin = Origin { archive: None, commit: None, repository: None, opal: "1".into() };
+        let line = provenance(&subject, &origin, key) + "\n";
+        fs::write(shelf.path().join(format!("acme/vault/{version}/statements.jsonl")), line)
+            .unwrap();
+    };
+    let (publisher, other) = (SigningKey::generate(), SigningKey::generate());
+    sign("1.1.0", &publisher);
+    let ran = opal.call(&["plugin", "add", "acme/vault@1", "--accept", &shelf.list()]);
+    ran.code(0);
+    let pinned = format!("signed_by = \"{}\"\n", publisher.public());
+    assert!(opal.read("opal.lock").contains(&pinned), "{}", opal.read("opal.lock"));
+    let policy = |key: &SigningKey| {
+        let text = format!("[plugins]\npublishers = [\"{}\"]\n", key.public());
+        opal.write(".opal/config/policy.toml", text);
+    };
+    policy(&publisher);
+    opal.call(&["hi"]).code(0);
+    policy(&other);
+    opal.call(&["hi"]).code(77).says("the policy does not name its publisher");
+    fs::remove_file(opal.path().join(".opal/config/policy.toml")).unwrap();
+    // A lock that names another publisher makes up nothing.
+    let lock = opal.read("opal.lock");
+    opal.write(
+        "opal.lock",
+        lock.replace(&publisher.public().to_string(), &other.public().to_string()),
+    );
+    opal.call(&["hi"]).code(77).says("is not signed by its publisher");
+    opal.write("opal.lock", lock.replace(&pinned, ""));
+    opal.call(&["hi"]).code(78).says("another publisher");
+    opal.write("opal.lock", &lock);
+    // Another publisher asks, although nothing else has changed.
+    shelf.publish("acme/vault", "1.5.0", &[]);
+    sign("1.5.0", &other);
+    opal.call(&["plugin", "update"]).code(77).says("the publisher has changed");
+    assert_eq!(opal.read("opal.lock"), lock);
+    sign("1.5.0", &publisher);
+    opal.call(&["plugin", "update"]).code(0);
+    opal.call(&["hi"]).code(0).stdout("acme/vault 1.5.0\n");
+}

@@ -142,6 +142,12 @@ impl Shelf {
         self.keep(&text)
     }
 
+    pub(super) fn list_of(&self, name: &str, version: &str, package: &Package) -> String {
+        let mut text = String::from("version = 1\n");
+        accepted(&mut text, name, version, Sha256(package.checksum()));
+        self.keep(&text)
+    }
+
     fn keep(&self, text: &str) -> String {
         let file = self.folder.path().join("accepted.toml");
         fs::write(&file, text).unwrap();
