@@ -122,6 +122,21 @@ pub fn choose(
     identity.and_then(|identity| derived(step.config, identity)).ok_or(Refused::Unidentified)
 }
 
+/// The configuration of an object that is found by its tag: the tag is part of it.
+#[must_use]
+pub fn tagged(mut config: Value, by: &Chosen) -> Value {
+    let Chosen::Mark { tag, mark } = by else { return config };
+    if let Value::Map(fields) = &mut config {
+        let mut tags = match fields.remove(&mark.tags) {
+            Some(Value::Map(tags)) => tags,
+            _ => BTreeMap::new(),
+        };
+        tags.insert(recipes::TAG.to_owned(), Value::text(tag.as_str()));
+        fields.insert(mark.tags.clone(), Value::Map(tags));
+    }
+    config
+}
+
 /// The identity of arguments of the same names, where all that are required are given.
 fn derived(config: &Value, identity: &Identity) -> Option<Chosen> {
     let mut values = BTreeMap::new();

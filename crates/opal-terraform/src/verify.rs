@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 
 use crate::client::{Id, Object, Observe, Planned};
 use crate::differ::{self, Difference};
+use crate::identity::Chosen;
+use crate::identity::recipes::{Mark, TAG};
 use crate::identity::template::at;
-use crate::identity::{Chosen, recipes::Mark};
 use crate::schema::Block;
 use crate::trouble::Trouble;
 use crate::value::Value;
@@ -132,9 +133,6 @@ async fn marked(observe: &Observe, ask: &Ask, tag: &str, mark: &Mark) -> Result<
     }
     Ok(found)
 }
-
-/// The tag that opal writes.
-pub const TAG: &str = "opal";
 
 async fn decide(observe: &Observe, ask: &Ask, observed: Object) -> Result<Verified, Trouble> {
     let block = observe.resource(&ask.of)?;

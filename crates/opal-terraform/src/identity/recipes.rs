@@ -31,6 +31,9 @@ pub struct Mark {
     pub list: Value,
 }
 
+/// The tag that opal writes.
+pub const TAG: &str = "opal";
+
 /// Types that have nothing in the world: what identifies them is random, a time or a key of the state.
 const STATE_ONLY: [&str; 5] = ["random_*", "time_*", "tls_*", "null_resource", "terraform_data"];
 

@@ -1,0 +1,248 @@
+// A provider for tests, with a directory as its cloud: box_thing is identified by its name,
+// box_net only by a number that the cloud gives out, so it is found by its tags.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	listschema "github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	providerschema "github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+var cloud string
+
+func main() {
+	serve := func() provider.Provider { return &box{} }
+	options := providerserver.ServeOpts{Address: "opal.example/test/box", ProtocolVersion: 6}
+	if err := providerserver.Serve(context.Background(), serve, options); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+type box struct{}
+
+func (*box) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
+	resp.TypeName = "box"
+}
+
+func (*box) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	resp.Schema = providerschema.Schema{Attributes: map[string]providerschema.Attribute{
+		"directory": providerschema.StringAttribute{Required: true},
+	}}
+}
+
+func (*box) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("directory"), &cloud)...)
+}
+
+func (*box) DataSources(context.Context) []func() datasource.DataSource { return nil }
+
+func (*box) Resources(context.Context) []func() resource.Resource {
+	return []func() resource.Resource{
+		func() resource.Resource { return &thing{kind: "thing", key: "name"} },
+		func() resource.Resource { return &thing{kind: "net", key: "id"} },
+	}
+}
+
+func (*box) ListResources(context.Context) []func() list.ListResource {
+	return []func() list.ListResource{func() list.ListResource { return &nets{} }}
+}
+
+type model struct {
+	ID     types.String `tfsdk:"id"`
+	Name   types.String `tfsdk:"name"`
+	Color  types.String `tfsdk:"color"`
+	Size   types.String `tfsdk:"size"`
+	Secret types.String `tfsdk:"secret"`
+	Tags   types.Map    `tfsdk:"tags"`
+}
+
+// What the cloud knows. It gives no secret back.
+type stored struct {
+	ID, Name, Color, Size string
+	Tags                  map[string]string
+}
+
+type thing struct{ kind, key string }
+
+func (t *thing) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + t.kind
+}
+
+func (t *thing) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	keep := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
+	resp.Schema = schema.Schema{Attributes: map[string]schema.Attribute{
+		"id":     schema.StringAttribute{Computed: true, PlanModifiers: keep},
+		"name":   schema.StringAttribute{Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}},
+		"color":  schema.StringAttribute{Optional: true},
+		"size":   schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("small")},
+		"secret": schema.StringAttribute{Optional: true, Sensitive: true},
+		"tags":   schema.MapAttribute{Optional: true, ElementType: types.StringType},
+	}}
+}
+
+func (t *thing) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		t.key: identityschema.StringAttribute{RequiredForImport: true},
+	}}
+}
+
+func (t *thing) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	resource.ImportStatePassthroughWithIdentity(ctx, path.Root(t.key), path.Root(t.key), req, resp)
+}
+
+func (t *thing) value(m model) string {
+	if t.key == "name" {
+		return m.Name.ValueString()
+	}
+	return m.ID.ValueString()
+}
+
+func (t *thing) file(key string) string {
+	return filepath.Join(cloud, t.kind+"-"+strings.ReplaceAll(key, "/", "_")+".json")
+}
+
+func (t *thing) write(ctx context.Context, m *model) error {
+	if m.ID.IsUnknown() || m.ID.IsNull() {
+		// The directory hands out numbers.
+		for number := 1; ; number++ {
+			file, err := os.OpenFile(filepath.Join(cloud, fmt.Sprintf("number-%d", number)), os.O_CREATE|os.O_EXCL, 0o600)
+			if err == nil {
+				file.Close()
+				m.ID = types.StringValue(fmt.Sprintf("%s-%d", t.kind, number))
+				break
+			}
+			if !os.IsExist(err) {
+				return err
+			}
+		}
+	}
+	it := stored{m.ID.ValueString(), m.Name.ValueString(), m.Color.ValueString(), m.Size.ValueString(), map[string]string{}}
+	m.Tags.ElementsAs(ctx, &it.Tags, false)
+	bytes, err := json.Marshal(it)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(t.file(t.value(*m)), bytes, 0o600)
+}
+
+func read(ctx context.Context, file string, m *model) error {
+	bytes, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var it stored
+	if err := json.Unmarshal(bytes, &it); err != nil {
+		return err
+	}
+	m.ID, m.Name, m.Size = types.StringValue(it.ID), types.StringValue(it.Name), types.StringValue(it.Size)
+	m.Color = types.StringNull()
+	if it.Color != "" {
+		m.Color = types.StringValue(it.Color)
+	}
+	m.Tags = types.MapNull(types.StringType)
+	if len(it.Tags) > 0 {
+		m.Tags, _ = types.MapValueFrom(ctx, types.StringType, it.Tags)
+	}
+	return nil
+}
+
+func (t *thing) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if _, err := os.Stat(t.file(t.value(m))); err == nil {
+		resp.Diagnostics.AddError("already exists", t.value(m))
+		return
+	}
+	if err := t.write(ctx, &m); err != nil {
+		resp.Diagnostics.AddError("cannot create", err.Error())
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+	resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root(t.key), t.value(m))...)
+}
+
+func (t *thing) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var m model
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	// The library wants it of what is gone, too.
+	resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root(t.key), t.value(m))...)
+	err := read(ctx, t.file(t.value(m)), &m)
+	if os.IsNotExist(err) {
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	if err != nil {
+		resp.Diagnostics.AddError("cannot read", err.Error())
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+}
+
+func (t *thing) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if err := t.write(ctx, &m); err != nil {
+		resp.Diagnostics.AddError("cannot update", err.Error())
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+	resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root(t.key), t.value(m))...)
+}
+
+func (t *thing) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var m model
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if err := os.Remove(t.file(t.value(m))); err != nil {
+		resp.Diagnostics.AddError("cannot delete", err.Error())
+	}
+}
+
+type nets struct{}
+
+func (*nets) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_net"
+}
+
+func (*nets) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = listschema.Schema{}
+}
+
+func (*nets) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	files, _ := filepath.Glob(filepath.Join(cloud, "net-*.json"))
+	sort.Strings(files)
+	stream.Results = func(push func(list.ListResult) bool) {
+		for _, file := range files {
+			m := model{Secret: types.StringNull()}
+			result := req.NewListResult(ctx)
+			if err := read(ctx, file, &m); err != nil {
+				result.Diagnostics.AddError("cannot read", err.Error())
+			}
+			result.DisplayName = m.ID.ValueString()
+			result.Diagnostics.Append(result.Identity.SetAttribute(ctx, path.Root("id"), m.ID)...)
+			result.Diagnostics.Append(result.Resource.Set(ctx, m)...)
+			if !push(result) {
+				return
+			}
+		}
+	}
+}
