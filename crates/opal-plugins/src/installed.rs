@@ -32,7 +32,7 @@ use crate::package::Package;
 use crate::project::Wanted;
 
 pub use error::LoadError;
-pub use judge::NotAllowed;
+pub use judge::{NotAllowed, allowed};
 pub use store::{Store, kept};
 pub use vouch::{STATEMENTS, VERIFIERS};
 

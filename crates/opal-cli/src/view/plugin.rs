@@ -23,7 +23,7 @@ fn sorted(one: &Installed) -> Vec<Capability> {
 fn state(one: &Installed, accepted: &Acceptances) -> &'static str {
     if accepted.accepts(one.name(), &one.checksum, &one.granted()) {
         "accepted"
-    } else if accepted.trusts(&one.directory) {
+    } else if one.is_local() && accepted.trusts(&one.directory) {
         "trusted directory"
     } else if accepted.of(one.name()).next().is_some() {
         "changed since it was accepted"

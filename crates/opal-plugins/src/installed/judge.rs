@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use opal_core::contract::PluginRecord;
 use opal_trust::policy::{Native, PluginRules};
 
 use super::Installed;
@@ -32,76 +33,97 @@ impl Installed {
         }
         self.obeys(policy).map_err(NotAllowed::Policy)?;
         if accepted.accepts(self.name(), &self.checksum, &granted)
-            || accepted.trusts(&self.directory)
+            || self.is_local() && accepted.trusts(&self.directory)
         {
             return Ok(());
         }
         Err(NotAllowed::NotAccepted { was_another: accepted.of(self.name()).next().is_some() })
     }
 
-    /// `local`, `local:PATH`, `registry:HOST`, `git`, `git:HOST`, `git:HOST/o/r`, or all of it.
-    fn is_from(&self, allowed: &str) -> bool {
-        let source = self.source();
-        let is_below = |whole: &str| {
-            let rest = whole.strip_prefix(allowed);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '@', ':']))
-        };
-        match &self.origin {
-            Source::Local(_) => {
-                allowed == source
-                    || allowed == "local"
-                    || allowed == format!("local:{}", self.directory.display())
-            }
-            Source::Registry(_) => allowed == source,
-            Source::Git(_) => is_below(&source),
+    /// As a contract records it.
+    fn record(&self) -> PluginRecord {
+        PluginRecord {
+            name: self.name().to_owned(),
+            version: self.version().to_string(),
+            source: self.source(),
+            verification: self.verification.to_owned(),
+            signed_by: self.signed_by.clone(),
+            schema: None,
+            checksum: Some(format!("sha256:{}", self.checksum.hex())),
+            engine: Some(self.engine().to_owned()),
+            capabilities: self.manifest.capabilities.iter().map(ToString::to_string).collect(),
         }
     }
 
     fn obeys(&self, policy: &PluginRules) -> Result<(), String> {
-        if policy.requires_verification && self.verification != "passed" {
-            return Err(format!(
-                "the policy requires verified packages, and the verification is `{}`",
-                self.verification
-            ));
-        }
-        let source = self.source();
-        if policy.sources.as_ref().is_some_and(|all| !all.iter().any(|it| self.is_from(it))) {
-            return Err(format!("the policy does not allow packages from `{source}`"));
-        }
-        if let Some(publishers) = &policy.publishers {
-            match &self.signed_by {
-                Some(publisher) if publishers.contains(publisher) => {}
-                Some(publisher) => {
-                    return Err(format!("the policy does not name its publisher `{publisher}`"));
-                }
-                None => return Err("the policy names publishers, and it is not signed".to_owned()),
-            }
-        }
+        let whole = self.is_local().then(|| format!("local:{}", self.directory.display()));
+        obeys(&self.record(), whole.as_deref(), policy)?;
         let space = self.name().split('/').next();
-        let bound = policy.registries.iter().find(|(name, _)| Some(name.as_str()) == space);
-        if let Some((name, address)) = bound
-            && self.origin != Source::Registry(address.clone())
-        {
-            return Err(format!(
-                "the policy binds `{name}` to {address}, and it is from `{source}`"
-            ));
+        match policy.registries.iter().find(|(name, _)| Some(name.as_str()) == space) {
+            Some((name, address)) if self.origin != Source::Registry(address.clone()) => {
+                Err(format!("the policy binds `{name}` to {address}, and it is from elsewhere"))
+            }
+            _ => Ok(()),
         }
-        if policy.refuses_shell && self.manifest.capabilities.contains(&Capability::Shell) {
-            return Err("the policy refuses packages with `shell`".to_owned());
+    }
+}
+
+/// Whether a policy allows a package that a contract records.
+///
+/// # Errors
+/// The first rule that it breaks.
+pub fn allowed(record: &PluginRecord, policy: &PluginRules) -> Result<(), String> {
+    obeys(record, None, policy)
+}
+
+/// `local`, `local:PATH`, `registry:HOST`, `git`, `git:HOST`, `git:HOST/o/r`, or all of it.
+fn is_from(source: &str, allowed: &str) -> bool {
+    let is_below = |rest: &str| rest.is_empty() || rest.starts_with(['/', '@', ':']);
+    allowed == source
+        || allowed == "local" && source.starts_with("local:")
+        || source.starts_with("git:") && source.strip_prefix(allowed).is_some_and(is_below)
+}
+
+/// `whole` is the source of a directory without symlinks.
+fn obeys(record: &PluginRecord, whole: Option<&str>, policy: &PluginRules) -> Result<(), String> {
+    let (source, verification) = (&record.source, &record.verification);
+    if policy.requires_verification && verification != "passed" {
+        return Err(format!(
+            "the policy requires verified packages, and the verification is `{verification}`"
+        ));
+    }
+    let is_named = |it: &String| is_from(source, it) || Some(it.as_str()) == whole;
+    if policy.sources.as_ref().is_some_and(|all| !all.iter().any(is_named)) {
+        return Err(format!("the policy does not allow packages from `{source}`"));
+    }
+    if let Some(publishers) = &policy.publishers {
+        match &record.signed_by {
+            Some(publisher) if publishers.contains(publisher) => {}
+            Some(publisher) => {
+                return Err(format!("the policy does not name its publisher `{publisher}`"));
+            }
+            None => return Err("the policy names publishers, and it is not signed".to_owned()),
         }
-        if self.engine() == "native" && policy.native == Native::Refuse {
-            return Err("the policy refuses native code".to_owned());
-        }
-        let denied = [
-            self.name().to_owned(),
-            format!("{}@{}", self.name(), self.version()),
-            format!("sha256:{}", self.checksum.hex()),
-            self.signed_by.clone().unwrap_or_default(),
-        ];
-        match policy.deny.iter().find(|deny| denied.contains(deny)) {
-            Some(deny) => Err(format!("the policy denies `{deny}`")),
-            None => Ok(()),
-        }
+    }
+    let space = record.name.split('/').next();
+    let bound = policy.registries.iter().find(|(name, _)| Some(name.as_str()) == space);
+    if let Some((name, address)) = bound
+        && *source != Source::Registry(address.clone()).shown()
+    {
+        return Err(format!("the policy binds `{name}` to {address}, and it is from `{source}`"));
+    }
+    if policy.refuses_shell && record.capabilities.iter().any(|it| it == "shell") {
+        return Err("the policy refuses packages with `shell`".to_owned());
+    }
+    if record.engine.as_deref() == Some("native") && policy.native == Native::Refuse {
+        return Err("the policy refuses native code".to_owned());
+    }
+    let version = format!("{}@{}", record.name, record.version);
+    let denied =
+        [Some(&record.name), Some(&version), record.checksum.as_ref(), record.signed_by.as_ref()];
+    match policy.deny.iter().find(|deny| denied.contains(&Some(*deny))) {
+        Some(deny) => Err(format!("the policy denies `{deny}`")),
+        None => Ok(()),
     }
 }
 

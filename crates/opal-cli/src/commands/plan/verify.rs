@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::ArgMatches;
 use opal_ops::contract::{Rules, accept};
+use opal_plugins::installed::allowed;
 use opal_vault::ledger::Ledger;
 
 use super::file::{open, read_file};
@@ -45,6 +46,13 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     };
     accept(&bytes, &opened, &rules)
         .map_err(|refusal| Refused { path, own: None, again: &again }.failure(&refusal))?;
+    for package in &contract.provenance().plugins {
+        allowed(package, &policy.plugins).map_err(|why| {
+            let (name, version) = (&package.name, &package.version);
+            let message = format!("the package {name} {version} may not be used: {why}");
+            Failure::new(Exit::NotTrusted, message, "ask the owner of the policy")
+        })?;
+    }
     view::plan::verified(path, contract, "intact", options.is_json())
 }
 

@@ -1,4 +1,5 @@
 //! Packages of git repositories: the real `git`, over a real SSH server and from files.
+#![expect(clippy::disallowed_methods, reason = "a test starts programs, and waits for them")]
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
 //! Packages of an OCI registry: the real `docker-registry`, with and without a password.
+#![expect(clippy::disallowed_methods, reason = "a test starts programs, and waits for them")]
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};

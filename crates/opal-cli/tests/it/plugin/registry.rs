@@ -285,3 +285,35 @@ fn the_lock_pins_the_publisher_and_a_policy_names_those_that_count() {
     opal.call(&["plugin", "update"]).code(0);
     opal.call(&["hi"]).code(0).stdout("acme/vault 1.5.0\n");
 }
+
+#[test]
+fn a_contract_with_a_package_is_verified_against_the_policy() {
+    let (shelf, opal) = shop();
+    opal.call(&["plugin", "add", "acme/vault@1", "--accept", &shelf.list()]).code(0);
+    opal.call(&["plan", "hi", "-o", "c.plan"]).code(0);
+    opal.call(&["plan", "verify", "c.plan"]).code(0);
+    let place = shelf.path().display().to_string();
+    for (rules, says) in [
+        ("deny = [\"acme/vault@1.1.0\"]", Some("the policy denies `acme/vault@1.1.0`")),
+        ("sources = [\"local\"]", Some("does not allow packages from `registry:")),
+        ("verification = \"passed\"", Some("requires verified packages")),
+        ("shell = \"refuse\"", Some("refuses packages with `shell`")),
+        (&format!("sources = [\"registry:{place}\"]"), None),
+    ] {
+        opal.write(".opal/config/policy.toml", format!("[plugins]\n{rules}\n"));
+        for words in [&["plan", "verify", "c.plan"][..], &["run", "--plan", "c.plan"], &["hi"]] {
+            let ran = opal.call(words);
+            match says {
+                Some(says) => ran.code(77).says(says),
+                None => ran.code(0),
+            };
+        }
+    }
+}
+
+#[test]
+fn a_trusted_directory_around_the_cache_accepts_no_package_of_a_registry() {
+    let (_shelf, opal) = shop();
+    opal.call(&["plugin", "trust", "."]).code(0);
+    opal.call(&["plugin", "add", "acme/vault@1"]).code(77).says("nobody can be asked");
+}

@@ -1,4 +1,5 @@
 //! Hostile sources: each is refused with its reason and its exit code, and nothing is written.
+#![expect(clippy::disallowed_methods, reason = "a test starts programs, and waits for them")]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
