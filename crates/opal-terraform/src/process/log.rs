@@ -20,6 +20,9 @@ const MAX_KEPT: usize = 1 << 20;
 const TAIL: usize = 16 << 10;
 const LAST_LINES: usize = 20;
 
+/// How lines begin that the library of providers prints at each start.
+const CHATTER: &str = "{\"@level\":\"debug\"";
+
 #[derive(Debug, Default)]
 pub(super) struct Log {
     kept: Rc<RefCell<Kept>>,
@@ -88,7 +91,8 @@ impl Log {
         let kept = self.kept.borrow();
         let bytes: Vec<u8> = kept.tail.iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let tells = |line: &&str| !line.trim().is_empty() && !line.starts_with(CHATTER);
+        let lines: Vec<&str> = text.lines().filter(tells).collect();
         Secret::new(lines[lines.len().saturating_sub(LAST_LINES)..].join("\n"))
     }
 }

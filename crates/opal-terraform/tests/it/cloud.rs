@@ -185,3 +185,27 @@ fn an_id_that_leads_to_another_object_blocks() {
         provider.stop().await;
     });
 }
+
+#[test]
+fn a_provider_that_hangs_crashes_or_floods_blocks_with_its_reason() {
+    let Some(program) = real("box") else { return };
+    for (name, why) in [
+        ("hang", "box 1.0.0, ReadResource: no answer within 1s"),
+        ("crash", "box 1.0.0, ReadResource: the provider ended (exit code 3):\nlast words"),
+        ("huge", "box 1.0.0, ReadResource: the answer is too large"),
+    ] {
+        run(async {
+            let home = directory();
+            let limit = Duration::from_secs(1);
+            let start = crate::support::start(&program, home.path());
+            let provider = Provider::start(&start, limit).await.unwrap();
+            let place = Value::text(home.path().to_str().unwrap());
+            provider.configure(Value::map([("directory", place)])).await.unwrap();
+            let ask = thing(&provider, &[("name", name)]);
+            let trouble = verify(&provider.observe(), &ask).await.unwrap_err();
+            let trouble = provider.explain(trouble).await;
+            assert_eq!(trouble.message("box 1.0.0").expose(), why);
+            provider.stop().await;
+        });
+    }
+}

@@ -181,9 +181,30 @@ func (t *thing) Create(ctx context.Context, req resource.CreateRequest, resp *re
 	resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root(t.key), t.value(m))...)
 }
 
+// Some names make the provider misbehave.
+func misbehave(m *model) {
+	switch m.Name.ValueString() {
+	case "hang":
+		select {}
+	case "crash":
+		// The library takes os.Stderr for itself.
+		println("last words")
+		os.Exit(3)
+	case "huge":
+		m.Color = types.StringValue(strings.Repeat("x", 17<<20))
+	}
+}
+
 func (t *thing) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m model
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	misbehave(&m)
+	if m.Name.ValueString() == "huge" {
+		m.ID, m.Size = types.StringValue("huge"), types.StringValue("huge")
+		resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+		resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root(t.key), t.value(m))...)
+		return
+	}
 	// The library wants it of what is gone, too.
 	resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root(t.key), t.value(m))...)
 	err := read(ctx, t.file(t.value(m)), &m)
