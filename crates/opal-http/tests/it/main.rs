@@ -1,1 +1,2 @@
 mod pages;
+mod transfers;
