@@ -19,6 +19,7 @@
 //! | whether it is as a step describes it, in five steps | [`verify`] |
 //! | what differs, in what a configuration can say | [`differ`] |
 //! | making it so, and removing it | [`apply`] |
+//! | the plugin protocol, and one provider with one configuration | [`serve`], `instance` |
 //! | errors, and what is quoted of a provider | [`trouble`] |
 //!
 //! Deliberately not here: a state file. What a resource is, is read from the world each time.
@@ -27,9 +28,11 @@ pub mod apply;
 pub mod client;
 pub mod differ;
 pub mod identity;
+mod instance;
 pub mod merge;
 pub mod process;
 pub mod schema;
+pub mod serve;
 pub mod trouble;
 pub mod value;
 pub mod verify;

@@ -4,6 +4,7 @@
 
 mod calls;
 mod cloud;
+mod helper;
 mod processes;
 mod resources;
 mod support;

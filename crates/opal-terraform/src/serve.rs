@@ -1,0 +1,129 @@
+//! The helper's side of the plugin protocol: lines from opal, each call a task of one thread.
+//!
+//! ```text
+//! opal  {"id":1,"call":"load","params":{"program":…,"name":"aws 6.47.1","config":…},"plugin":"aws"}
+//! opal  {"id":2,"call":"state.verify","params":{…},"plugin":"aws"}
+//! ```
+//!
+//! A provider starts at its first call, not at its `load`.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::{BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use opal_core::protocol::{Body, Call, Kind, Malformed, Message, Refusal, Reply, line};
+use tokio::sync::mpsc;
+
+use crate::instance::{Instance, Load};
+
+/// What all calls share.
+struct Served {
+    instances: RefCell<BTreeMap<String, Rc<Instance>>>,
+    socket: RefCell<UnixStream>,
+    launcher: PathBuf,
+    temporary: PathBuf,
+}
+
+/// Answers until opal ends the connection. Then all providers end.
+pub fn serve(socket: UnixStream, launcher: PathBuf, temporary: PathBuf) -> Result<(), Malformed> {
+    let io = |error: std::io::Error| Malformed::Io(error.kind());
+    let incoming = socket.try_clone().map_err(io)?;
+    let (sender, receiver) = mpsc::unbounded_channel();
+    // Only this thread reads; what it reads is judged by the other one.
+    std::thread::spawn(move || {
+        let mut incoming = BufReader::with_capacity(64 << 10, incoming);
+        loop {
+            let message = line::read(&mut incoming).transpose();
+            let is_last = !matches!(message, Some(Ok(_)));
+            if sender.send(message).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(io)?;
+    let served = Rc::new(Served {
+        instances: RefCell::default(),
+        socket: RefCell::new(socket),
+        launcher,
+        temporary,
+    });
+    tokio::task::LocalSet::new().block_on(&runtime, served.answer_all(receiver))
+}
+
+type Incoming = mpsc::UnboundedReceiver<Option<Result<Message, Malformed>>>;
+
+impl Served {
+    async fn answer_all(self: Rc<Self>, mut incoming: Incoming) -> Result<(), Malformed> {
+        let mut ended = Ok(());
+        while let Some(Some(message)) = incoming.recv().await {
+            match message {
+                Ok(Message::Call(call)) => {
+                    let own = Rc::clone(&self);
+                    tokio::task::spawn_local(async move { own.answer(call).await });
+                }
+                // What runs is asked to stop; its answer says so.
+                Ok(Message::Cancel(_)) => self.cancel(),
+                Ok(Message::Reply(_)) => {
+                    ended = Err(Malformed::NotMessage("an answer to nothing"));
+                    break;
+                }
+                Err(malformed) => {
+                    ended = Err(malformed);
+                    break;
+                }
+            }
+        }
+        let instances = std::mem::take(&mut *self.instances.borrow_mut());
+        for instance in instances.into_values() {
+            instance.stop().await;
+        }
+        ended
+    }
+
+    fn cancel(&self) {
+        for instance in self.instances.borrow().values() {
+            let instance = Rc::clone(instance);
+            tokio::task::spawn_local(async move { instance.cancel().await });
+        }
+    }
+
+    async fn answer(&self, call: Call) {
+        let id = call.id;
+        let plugin = call.plugin.clone().unwrap_or_default();
+        let instance = self.instances.borrow().get(&plugin).map(Rc::clone);
+        let result = match (call.call.as_str(), &instance) {
+            ("hello", _) => Ok(Body::default().with("build", &opal_helper::BUILD.to_owned())),
+            ("load", _) => self.load(plugin, &call.params),
+            (_, None) => Err(Refusal::new(Kind::Invalid, "the provider is not loaded")),
+            (name, Some(instance)) => instance.call(name, &call.params).await,
+        };
+        let log = match &instance {
+            Some(instance) => instance.take_log().await,
+            None => None,
+        };
+        self.reply(Reply { id, result, log });
+    }
+
+    fn load(&self, plugin: String, params: &Body) -> Result<Body, Refusal> {
+        let load =
+            Load::read(params).ok_or_else(|| Refusal::new(Kind::Invalid, "an incomplete load"))?;
+        let instance = Instance::new(load, self.launcher.clone(), self.temporary.clone())?;
+        self.instances.borrow_mut().insert(plugin, Rc::new(instance));
+        Ok(Body::default())
+    }
+
+    fn reply(&self, reply: Reply) {
+        let id = reply.id;
+        let bytes = line::bytes(&Message::Reply(reply)).or_else(|_| {
+            let result = Err(Refusal::new(Kind::TooLarge, "the answer is too large"));
+            line::bytes(&Message::Reply(Reply { id, result, log: None }))
+        });
+        if let Ok(bytes) = bytes {
+            // If opal is gone, reading ends too.
+            let _ = self.socket.borrow_mut().write_all(&bytes);
+        }
+    }
+}

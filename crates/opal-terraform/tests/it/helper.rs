@@ -1,0 +1,159 @@
+//! The helper from the outside, over its protocol, with real providers.
+
+use std::io::BufReader;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+
+use opal_core::data::Secret;
+use opal_core::protocol::call::{Acted, Finding, Found, Invocation, Resolved};
+use opal_core::protocol::{Body, Call, Message, Refusal, line};
+
+use crate::support::{directory, real};
+
+struct Helper {
+    child: Child,
+    socket: UnixStream,
+    incoming: BufReader<UnixStream>,
+    next: u64,
+}
+
+impl Helper {
+    fn start(temporary: &Path) -> Self {
+        let (socket, theirs) = UnixStream::pair().unwrap();
+        #[expect(clippy::disallowed_methods, reason = "each test ends its helper")]
+        let child = Command::new(env!("CARGO_BIN_EXE_opal-terraform"))
+            .env("TMPDIR", temporary)
+            .stdin(OwnedFd::from(theirs))
+            .spawn()
+            .unwrap();
+        let incoming = BufReader::new(socket.try_clone().unwrap());
+        Self { child, socket, incoming, next: 1 }
+    }
+
+    fn call(&mut self, call: &str, params: Body) -> Result<Body, Refusal> {
+        let (id, plugin) = (self.next, Some("acme".to_owned()));
+        self.next += 1;
+        let call = Call { id, parent: None, plugin, call: call.to_owned(), params };
+        line::write(&Message::Call(call), &mut self.socket).unwrap();
+        match line::read(&mut self.incoming).unwrap() {
+            Some(Message::Reply(reply)) if reply.id == id => reply.result,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn load(&mut self, program: &Path, directory: &Path, config: &str, recipes: &str) {
+        let text = |text: &str| text.to_owned();
+        let params = Body::default()
+            .with("name", &text("acme 1.0.0"))
+            .with("program", &text(program.to_str().unwrap()))
+            .with("directory", &text(directory.to_str().unwrap()))
+            .with("environment", &Vec::<(String, Secret)>::new())
+            .with("config", &text(config))
+            .with("recipes", &text(recipes))
+            .with("project", &Some(text("shop")));
+        self.call("load", params).unwrap();
+    }
+
+    fn ask(&mut self, call: &str, decorator: &str, args: &str) -> Result<Body, Refusal> {
+        let invocation = Invocation {
+            decorator: decorator.to_owned(),
+            subject: None,
+            args: Secret::new(args),
+            secrets: 0,
+            text: None,
+            seed: String::new(),
+            token: None,
+            outcome: None,
+            event: None,
+        };
+        self.call(call, Body::of(&invocation))
+    }
+
+    fn verify(&mut self, decorator: &str, args: &str) -> (Found, String) {
+        let finding: Finding = self.ask("state.verify", decorator, args).unwrap().read().unwrap();
+        (finding.status, finding.message.expose().to_owned())
+    }
+
+    fn refused(&mut self, call: &str, decorator: &str, args: &str) -> String {
+        self.ask(call, decorator, args).unwrap_err().message.expose().to_owned()
+    }
+
+    fn end(mut self) -> ExitStatus {
+        self.socket.shutdown(std::net::Shutdown::Both).unwrap();
+        self.child.wait().unwrap()
+    }
+}
+
+#[test]
+fn opal_verifies_acts_and_reads_over_the_protocol() {
+    let Some(program) = real("local") else { return };
+    let home = directory();
+    let path = home.path().join("greeting");
+    let mut helper = Helper::start(home.path());
+    helper.load(&program, home.path(), "{}", "{}");
+    assert!(std::fs::read_dir(home.path()).unwrap().next().is_none(), "a load starts nothing");
+    let args = format!(r#"{{"filename":"{}","content":"hello"}}"#, path.display());
+    assert_eq!(helper.verify("local_file", &args).0, Found::Missing);
+    let acted: Acted = helper.ask("action.act", "local_file", &args).unwrap().read().unwrap();
+    assert!(acted.output.expose().contains(r#""content":"hello""#) && !acted.adopted);
+    assert_eq!(helper.verify("local_file", &args).0, Found::Satisfied);
+    let named = format!(r#"{{"filename":"{}"}}"#, path.display());
+    let read: Resolved = helper.ask("value.resolve", "local_file", &named).unwrap().read().unwrap();
+    assert!(read.value.expose().contains(r#""content":"hello""#));
+    assert_eq!(helper.verify("local_file.absent", &args).0, Found::Drifted);
+    helper.ask("action.act", "local_file.absent", &args).unwrap();
+    assert_eq!(helper.verify("local_file.absent", &args).0, Found::Satisfied);
+    assert!(!path.exists());
+    assert!(helper.end().success());
+    assert!(std::fs::read_dir(home.path()).unwrap().next().is_none(), "nothing is left");
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused_with_the_name_of_the_provider() {
+    let Some(program) = real("box") else { return };
+    let home = directory();
+    let mut helper = Helper::start(home.path());
+    assert_eq!(helper.refused("state.verify", "box_thing", "{}"), "the provider is not loaded");
+    let config = format!(r#"{{"directory":"{}"}}"#, home.path().display());
+    helper.load(&program, home.path(), &config, "{}");
+    for (call, decorator, args, why) in [
+        ("state.verify", "box_other", "{}", "acme 1.0.0: it has no resource `box_other`"),
+        ("value.resolve", "box_thing", "{}", "acme 1.0.0: it has no data source `box_thing`"),
+        ("state.verify", "box_thing", r#"{"nam":"a"}"#, "acme 1.0.0: it has no `nam`"),
+        ("state.verify", "box_thing", r#"{"name":1}"#, "acme 1.0.0: `name`: expected a String"),
+        ("action.act", "box_net", r#"{"name":"a"}"#, "acme 1.0.0: cannot identify `box_net`"),
+        ("wrapper.begin", "box_thing", r#"{"name":"a"}"#, "acme 1.0.0: an unknown call"),
+    ] {
+        assert_eq!(helper.refused(call, decorator, args), why);
+    }
+    assert!(helper.end().success());
+}
+
+#[test]
+fn drift_is_reported_by_attribute() {
+    let Some(program) = real("box") else { return };
+    let home = directory();
+    let mut helper = Helper::start(home.path());
+    let config = format!(r#"{{"directory":"{}"}}"#, home.path().display());
+    helper.load(&program, home.path(), &config, "{}");
+    let red = r#"{"name":"a","color":"red","secret":"canary-77"}"#;
+    helper.ask("action.act", "box_thing", red).unwrap();
+    let blue = r#"{"name":"a","color":"blue","secret":"canary-77"}"#;
+    let (status, message) = helper.verify("box_thing", blue);
+    assert_eq!(
+        (status, message.as_str()),
+        (Found::Drifted, "color: expected \"blue\", actual \"red\"")
+    );
+    assert!(helper.end().success());
+}
+
+#[test]
+fn a_line_that_is_not_a_message_ends_the_helper() {
+    use std::io::Write as _;
+    let home = directory();
+    let mut helper = Helper::start(home.path());
+    helper.socket.write_all(b"{\"id\":1}\n").unwrap();
+    assert_eq!(helper.child.wait().unwrap().code(), Some(76));
+}
