@@ -12,10 +12,11 @@ use opal_core::Registry;
 use opal_files::{regular, trusted};
 use opal_ops::source::{Form, Loaded};
 use opal_plugins::accept::Acceptances;
+use opal_plugins::adapt::native::NativeRules;
 use opal_plugins::installed::{self, Installed, LoadError, NotAllowed, Store};
 use opal_plugins::lock::{self, Lock};
 use opal_plugins::project;
-use opal_trust::policy::{PluginRules, Policy};
+use opal_trust::policy::{Native, PluginRules, Policy};
 use opal_vault::root::Root;
 
 use crate::failure::{Exit, Failure};
@@ -44,6 +45,15 @@ pub(crate) struct Packages {
     pub(crate) all: Vec<Installed>,
     registries: Vec<(String, String)>,
     registry: &'static Registry,
+}
+
+impl Packages {
+    /// What holds for the native code of these packages.
+    pub(crate) fn native(&self, policy: Native) -> NativeRules {
+        let folder = self.file.parent().map(Path::to_owned).unwrap_or_default();
+        let base = folder.canonicalize().unwrap_or(folder);
+        NativeRules { is_unconfined: policy == Native::Unconfined, base }
+    }
 }
 
 impl Deref for Decorators {
@@ -151,7 +161,7 @@ impl Decorators {
             one.judge(&policy.plugins, accepted).map_err(|why| not_allowed(one, &why))?;
         }
         // Only from here on the code of packages can run at all.
-        helpers::run_packages(root);
+        helpers::run_packages(root, packages.native(policy.plugins.native));
         Ok(())
     }
 
@@ -277,6 +287,7 @@ pub(crate) fn not_allowed(one: &Installed, why: &NotAllowed) -> Failure {
     let help = match why {
         NotAllowed::Project(_) => "extend `allow` in opal.mod, or remove the package",
         NotAllowed::Policy(_) => "ask the owner of the policy",
+        NotAllowed::Native => "write `native = true` for the package in opal.mod, or remove it",
         NotAllowed::NotAccepted { .. } => {
             "check what it does and accept it: `opal plugin install`; for a directory of your own: \
              `opal plugin trust DIR`"

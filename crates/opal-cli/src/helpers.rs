@@ -6,6 +6,7 @@ use opal_core::pages::Pages;
 use opal_core::schema::Schemas;
 use opal_core::template;
 use opal_helper::{Extra, Unusable};
+use opal_plugins::adapt::native::NativeRules;
 use opal_plugins::adapt::{RUNTIME, Runtime};
 use opal_plugins::client::Hosts;
 use opal_plugins::client::compiled::Cache;
@@ -37,12 +38,20 @@ pub(crate) fn render_templates() {
 }
 
 /// Has the code of packages run by the plugin helper. Nothing is started before it is called.
-pub(crate) fn run_packages(root: Option<&Root>) {
+pub(crate) fn run_packages(root: Option<&Root>, native: NativeRules) {
     RUNTIME.get_or_init(|| Runtime {
         cache: Cache::new(root.cloned()),
         hosts: Hosts::default(),
         web: extra(),
+        native,
     });
+}
+
+/// Ends what the code of packages started. Nothing of it outlives opal.
+pub(crate) fn end_packages() {
+    if let Some(runtime) = RUNTIME.get() {
+        runtime.hosts.end();
+    }
 }
 
 /// What a command ended with; one that could not go on without a helper has the exit code for that. The

@@ -88,7 +88,9 @@ fn main() -> ExitCode {
     targets::read_inventories();
     signals::outlive_size_limits();
     panic::set_hook(Box::new(view::bug));
-    panic::catch_unwind(opal).unwrap_or(ExitCode::from(Exit::Bug.code()))
+    let code = panic::catch_unwind(opal).unwrap_or(ExitCode::from(Exit::Bug.code()));
+    helpers::end_packages();
+    code
 }
 
 fn opal() -> ExitCode {

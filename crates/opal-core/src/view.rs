@@ -108,6 +108,8 @@ pub struct PluginFact {
     pub source: Option<String>,
     pub verification: Option<String>,
     pub signed_by: Option<String>,
+    /// What runs its code: `opal`, `wasm`, `native`.
+    pub engine: Option<String>,
 }
 
 impl<'a> PlanView<'a> {
@@ -182,6 +184,7 @@ impl Facts {
             source: Some(plugin.source.clone()),
             verification: Some(plugin.verification.clone()),
             signed_by: plugin.signed_by.clone(),
+            engine: plugin.engine.clone(),
         });
         let generated_by = match (&made.generated_by, &made.host) {
             (Some(who), Some(host)) => Some(format!("{who}@{host}")),

@@ -4,6 +4,9 @@
 //! Two layers that do not depend on each other. Landlock takes away every file and port where the
 //! kernel has it. seccomp allows a list of system calls and refuses the others; it must suffice alone.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod native;
+
 /// The memory and the time of a compiler: a component is at most 64 MiB.
 const COMPILER_BYTES: u64 = 8 << 30;
 const COMPILER_SECS: u64 = 300;
@@ -143,7 +146,7 @@ mod linux {
         Ok(SeccompRule::new(vec![condition])?)
     }
 
-    fn filter(
+    pub(super) fn filter(
         rules: BTreeMap<i64, Vec<SeccompRule>>,
         otherwise: SeccompAction,
         matched: SeccompAction,

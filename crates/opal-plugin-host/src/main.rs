@@ -12,6 +12,7 @@
 //! | compiling, loading and calling components, with all limits | `engine` |
 //! | what a component imports: opal's host, and a WASI that does nothing | `host`, `wasi` |
 //! | what this process gives up before it reads anything | `confine` |
+//! | a native program, which this process becomes | `native` |
 //! | the socket, and the descriptors that come with lines | `socket` |
 //!
 //! Deliberately not here: files, variables, programs, the network. Whatever a plugin wants of the
@@ -22,6 +23,8 @@ mod confine;
 mod engine;
 mod host;
 mod link;
+#[cfg(target_os = "linux")]
+mod native;
 mod serve;
 mod socket;
 mod wasi;
@@ -37,7 +40,14 @@ fn main() -> ExitCode {
     let Some(socket) = socket::take() else {
         return ExitCode::from(PROTOCOL);
     };
-    let is_compiler = std::env::args_os().nth(1).is_some_and(|word| word == "compile");
+    let word = std::env::args_os().nth(1);
+    let is_compiler = word.as_ref().is_some_and(|word| word == "compile");
+    #[cfg(target_os = "linux")]
+    if word.is_some_and(|word| word == "native") {
+        // It returns only where there is no program.
+        let _ = native::serve(socket);
+        return ExitCode::from(PROTOCOL);
+    }
     if confine::confine(is_compiler).is_err() {
         return ExitCode::from(PROTOCOL);
     }

@@ -6,10 +6,12 @@
 //! | values, states and actions | here |
 //! | what opens before a block and closes after it, and what judges its runs | `blocks` |
 //! | what was opened and is not closed yet | [`ending`] |
+//! | native programs | [`native`] |
 //! | what follows `<` and `>` | `streams` |
 
 mod blocks;
 pub mod ending;
+pub mod native;
 mod streams;
 
 use std::collections::BTreeMap;
@@ -28,6 +30,7 @@ use opal_core::resolver::{Input, Inputs, Probe, Resolver, Trouble};
 use opal_core::resource::{Details, Finding, Status, Verify};
 use opal_core::types::Type;
 
+use self::native::NativeRules;
 use crate::capability::Capability;
 use crate::client::compiled::{Cache, Compiled};
 use crate::client::failure::{CallFailure, Why};
@@ -43,8 +46,9 @@ pub struct Code {
     pub version: String,
     /// Of its package: `sha256:…`.
     pub checksum: String,
-    /// The component.
+    /// The component, or the native program.
     pub wasm: Vec<u8>,
+    pub is_native: bool,
     /// What its manifest says that it exports.
     pub exports: Vec<String>,
     pub memory_mib: u32,
@@ -68,6 +72,7 @@ pub struct Runtime {
     pub hosts: Hosts,
     /// Who speaks to hosts.
     pub web: Arc<dyn Exchanges>,
+    pub native: NativeRules,
 }
 
 /// The one of this process; none where it runs no code of packages.
@@ -97,6 +102,7 @@ impl Code {
             version: version.to_owned(),
             checksum: String::new(),
             wasm,
+            is_native: false,
             exports,
             memory_mib: MEMORY_MIB,
             capabilities: Vec::new(),
@@ -157,13 +163,19 @@ impl Code {
         if let Some(component) = &*component {
             return Ok(Arc::clone(component));
         }
-        let compiled = self.compiled(runtime)?;
+        let compiled = match self.is_native {
+            true => native::image(&self.wasm)
+                .map_err(|error| Why::Crashed(Ended::NotStarted(error.kind())))?,
+            false => self.compiled(runtime)?.file,
+        };
+        let native = self.is_native.then(|| runtime.native.of(&self.capabilities, self.memory_mib));
         let made = Arc::new(Component {
             name: self.name.clone(),
             version: self.version.clone(),
-            compiled: compiled.file,
+            compiled,
             load: Load { exports: self.exports.clone(), memory_mib: self.memory_mib },
-            is_alone: made.grants.has_secrets(),
+            native,
+            is_alone: self.is_native || made.grants.has_secrets(),
         });
         *component = Some(Arc::clone(&made));
         Ok(made)

@@ -8,10 +8,10 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | one process, its calls and how it ends | [`process`] |
+//! | one process, its calls and how it ends | [`process`], with all that it started in `child` |
 //! | the processes of a run, and the one restart | [`hosts`] |
 //! | sending a line with descriptors | `sending` |
-//! | what a call costs of what may be in flight | `room` |
+//! | what a call costs of what may be in flight, and what a native program may use | `room`, `limits` |
 //! | what opal does for a plugin, and what it refuses | [`serving`], paths and programs in `sites` |
 //! | requests to hosts | `web` |
 //! | what a package was granted: every check | [`grants`] |
@@ -19,11 +19,13 @@
 //! | compiled code, kept under a MAC | [`compiled`] |
 //! | why a call has no answer: all messages | [`failure`] |
 
+mod child;
 pub mod compiled;
 pub mod failure;
 pub mod grants;
 pub mod handles;
 pub mod hosts;
+mod limits;
 pub mod process;
 mod room;
 mod sending;

@@ -1,4 +1,4 @@
-//! What answers for native code and targets of packages: it says that nothing runs them.
+//! What answers for targets of packages: it says that nothing runs them.
 
 use opal_core::Data;
 use opal_core::action::{Action, Halt, Stage};
@@ -17,8 +17,8 @@ pub(crate) static UNWIRED: Unwired = Unwired;
 fn trouble() -> Trouble {
     Trouble::new(
         TroubleKind::Unreachable,
-        "this version of opal does not run native code and targets of packages",
-        "use decorators in WebAssembly, or those that the package has in `decorators/*.opl`",
+        "this version of opal does not run targets of packages",
+        "use decorators that run on this machine, or those that the package has in `decorators/*.opl`",
     )
 }
 

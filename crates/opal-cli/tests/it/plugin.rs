@@ -4,6 +4,7 @@ mod attacks;
 mod cleanup;
 mod git;
 mod language;
+mod native;
 mod oci;
 mod registry;
 mod shelf;
@@ -280,28 +281,6 @@ fn a_package_begins_with_a_decorator_that_needs_no_power() {
     opal.call(&["plugin", "trust", "plugins"]).code(0);
     opal.call(&["add", "./plugins/tools"]).code(0);
     hi(&opal).code(0).says("hello world");
-}
-
-#[test]
-fn native_code_of_a_package_is_refused_as_long_as_nothing_runs_it() {
-    let toml = format!("{TOML}[plugins]\nnative = \"plugins/house\"\n");
-    let dim = "x-opal-plugin: {name: acme/house, version: 1.0.0}\nx-opal-decorators:\n\
-               \x20 - name: house.value\n    params:\n      properties:\n        key: {type: string, pattern: \"^[a-z]+$\"}\n\
-               \x20     required: [key]\n    returns: {version: 1.0.0, type: string}\n\
-               \x20 - name: house.act\n";
-    let opal = rooted("fun value() = echo @house.value(\"a\")\nfun act() = @house.act()\n")
-        .file("house/opal.toml", toml)
-        .file("house/dim.yaml", dim)
-        .file("house/plugins/house", "");
-    opal.call(&["plugin", "trust", "."]).code(0);
-    opal.call(&["plugin", "add", "./house"]).code(0);
-    opal.call(&["check"]).code(0);
-    opal.call(&["value"]).code(69).says("does not run native code");
-    opal.call(&["act"]).code(69).says("does not run native code");
-    opal.write("commands.opl", "fun value() = echo @house.value(\"A1\")\n");
-    opal.call(&["check"]).code(65).says("`key` must match");
-    let explained = opal.call(&["explain", "@house.value"]);
-    explained.code(0).says("key");
 }
 
 #[test]

@@ -47,6 +47,21 @@ record! {
 }
 
 record! {
+    /// Makes the helper a native program. A descriptor with the program comes with the line.
+    Native {
+        /// Directories and files that it may read, and those that it may write too.
+        reads: Vec<String>,
+        writes: Vec<String>,
+        /// Whether it may open sockets, and start programs.
+        net: bool,
+        run: bool,
+        memory_mib: u32,
+        /// Whether it runs although the kernel cannot take files from it.
+        unconfined: bool,
+    }
+}
+
+record! {
     /// One call of a decorator.
     Invocation {
         decorator: String,

@@ -265,7 +265,10 @@ fn facts(facts: &Facts) -> Vec<(&'static str, String)> {
     let made: Vec<String> = made.into_iter().flatten().collect();
     let plugin = |plugin: &PluginFact| {
         let verified = plugin.verification.as_deref().filter(|it| *it != "none");
-        let known: Vec<&str> = plugin.source.as_deref().into_iter().chain(verified).collect();
+        // Code that no sandbox of opal's own runs is marked.
+        let native = (plugin.engine.as_deref() == Some("native")).then_some("native code");
+        let known = plugin.source.as_deref().into_iter().chain(verified).chain(native);
+        let known: Vec<&str> = known.collect();
         let source = known.join(", ");
         let source = if source.is_empty() { source } else { format!(" ({source})") };
         format!("{} {}{source}", plugin.name, plugin.version)

@@ -39,7 +39,7 @@ pub(crate) fn component() -> Component {
 pub(crate) fn named(name: &str, compiled: File, exports: Vec<String>) -> Component {
     let load = Load { exports, memory_mib: 64 };
     let (name, version) = (name.to_owned(), "1.2.3".to_owned());
-    Component { name, version, compiled, load, is_alone: false }
+    Component { name, version, compiled, load, native: None, is_alone: false }
 }
 
 pub(crate) fn hosts() -> Hosts {

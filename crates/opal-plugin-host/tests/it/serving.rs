@@ -94,6 +94,7 @@ fn code(root: &Path, capabilities: &[&str]) -> &'static Code {
         cache: cache_of(root),
         hosts: Hosts::at(program().to_owned()),
         web: Arc::new(Exchanger::default()),
+        native: opal_plugins::adapt::native::NativeRules::default(),
     };
     let exports = ["action", "policy", "state", "value", "wrapper"].map(str::to_owned).into();
     Box::leak(Box::new(Code {

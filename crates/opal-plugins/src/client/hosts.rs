@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use opal_core::protocol::Body;
-use opal_core::protocol::call::{Function, Invocation, Load};
+use opal_core::protocol::call::{Function, Invocation, Load, Native};
 use opal_helper::BUILD;
 
 use super::failure::{CallFailure, Why};
@@ -21,9 +21,11 @@ pub struct Component {
     /// `acme/vault`.
     pub name: String,
     pub version: String,
-    /// Opened once, checked, and loaded from this descriptor.
+    /// Opened once, checked, and loaded from this descriptor: compiled code, or a program.
     pub compiled: File,
     pub load: Load,
+    /// What a native program may do by itself; none for WASM.
+    pub native: Option<Native>,
     /// Whether it has a process of its own: it may read the text of secrets.
     pub is_alone: bool,
 }
@@ -42,6 +44,18 @@ pub struct Hosts {
 struct Slot {
     host: Arc<Host>,
     loaded: BTreeSet<String>,
+}
+
+fn unusable(ended: Ended) -> Why {
+    match ended {
+        Ended::OtherBuild(build) => {
+            Why::Unusable(opal_helper::Unusable::OtherBuild { name: HOST, build })
+        }
+        Ended::NotStarted(kind) => {
+            Why::Unusable(opal_helper::Unusable::NotStarted { name: HOST, kind })
+        }
+        ended => Why::Crashed(ended),
+    }
 }
 
 impl Hosts {
@@ -87,8 +101,11 @@ impl Hosts {
             slots.remove(&place);
         }
         if !slots.contains_key(&place) {
-            let host = Arc::new(self.start()?);
-            slots.insert(place.clone(), Slot { host, loaded: BTreeSet::new() });
+            let (host, loaded) = match &component.native {
+                Some(native) => (self.native(component, native)?, [component.name.clone()].into()),
+                None => (self.start()?, BTreeSet::new()),
+            };
+            slots.insert(place.clone(), Slot { host: Arc::new(host), loaded });
         }
         let Some(slot) = slots.get_mut(&place) else {
             return Err(Why::Crashed(Ended::Silent));
@@ -111,15 +128,29 @@ impl Hosts {
 
     fn start(&self) -> Result<Host, Why> {
         let program = self.program().map_err(Why::Unusable)?;
-        Host::start(&program, BUILD).map_err(|ended| match ended {
-            Ended::OtherBuild(build) => {
-                Why::Unusable(opal_helper::Unusable::OtherBuild { name: HOST, build })
-            }
-            Ended::NotStarted(kind) => {
-                Why::Unusable(opal_helper::Unusable::NotStarted { name: HOST, kind })
-            }
-            ended => Why::Crashed(ended),
-        })
+        Host::start(&program, BUILD).map_err(unusable)
+    }
+
+    /// A process that is a native program, which exports what its manifest says.
+    fn native(&self, component: &Component, native: &Native) -> Result<Host, Why> {
+        let program = self.program().map_err(Why::Unusable)?;
+        let started = Host::native(&program, BUILD, &component.compiled, native);
+        let (host, mut exports) = started.map_err(unusable)?.map_err(Why::Refused)?;
+        exports.sort_unstable();
+        let mut declared = component.load.exports.clone();
+        declared.sort_unstable();
+        if exports == declared {
+            return Ok(host);
+        }
+        let shown = |names: &[String]| names.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
+        let (found, says) = (shown(&exports), shown(&declared));
+        Err(Why::Strange(format!("it exports {found}, its manifest says {says}")))
+    }
+
+    /// Ends the native programs, with everything that they started. The others end with opal.
+    pub fn end(&self) {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.retain(|_, slot| !slot.host.is_native());
     }
 
     /// The processes that run, for tests that kill them.

@@ -3,22 +3,24 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::net::Shutdown;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use opal_core::data::Secret;
-use opal_core::protocol::call::{Function, Invocation, Load};
+use opal_core::protocol::call::{Function, Invocation, Load, Native};
 use opal_core::protocol::request::Service;
-use opal_core::protocol::{Body, CALL_SECS, Call, Malformed, Message, Refusal, Reply, line};
+use opal_core::protocol::{Body, CALL_SECS, Call, Kind, Malformed, Message, Refusal, Reply, line};
+use rustix::process::Signal;
 
 use super::Serve;
+use super::child::Helper;
+use super::limits::{Nothing, OwnTime};
 use super::room::Room;
 use super::sending::send;
 
@@ -40,14 +42,18 @@ pub struct Host {
 #[derive(Debug)]
 struct Shared {
     socket: Mutex<UnixStream>,
+    /// The same, to end the connection in the middle of a line.
+    control: UnixStream,
     open: Mutex<Open>,
+    /// Whether the code of a package is the process: then its limits are counted here.
+    is_native: bool,
 }
 
 #[derive(Debug)]
 struct Open {
     next: u64,
     calls: BTreeMap<u64, Sender<Event>>,
-    child: Child,
+    helper: Helper,
     ended: Option<Ended>,
     /// Why opal ended it.
     reason: Option<Ended>,
@@ -105,28 +111,29 @@ impl Host {
         }
     }
 
-    fn start_as(program: &Path, build: &str, args: &[&str]) -> Result<Self, Ended> {
+    fn start_as(program: &Path, build: &str, args: &[&'static str]) -> Result<Self, Ended> {
         let not_started = |error: std::io::Error| Ended::NotStarted(error.kind());
         let (own, theirs) = UnixStream::pair().map_err(not_started)?;
-        // It gets nothing of the environment. A group of its own, because Ctrl+C reaches the whole group
-        // of opal, and what cleans up afterwards still needs the helper.
-        #[expect(clippy::disallowed_methods, reason = "the helper ends with the socket to it")]
-        let child = Command::new(program)
-            .args(args)
-            .env_clear()
-            .current_dir("/")
-            .process_group(0)
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(not_started)?;
         let incoming = own.try_clone().map_err(not_started)?;
-        let calls = BTreeMap::new();
-        let open = Open { next: 1, calls, child, ended: None, reason: None };
-        let shared = Arc::new(Shared { socket: Mutex::new(own), open: Mutex::new(open) });
-        let reading = Arc::clone(&shared);
-        let reader = Some(thread::spawn(move || reading.read(incoming)));
+        let control = own.try_clone().map_err(not_started)?;
+        let (program, args) = (program.to_owned(), args.to_vec());
+        let is_native = args == ["native"];
+        let (started, wait) = channel();
+        // The thread that reads starts it, and lasts as long: a native program ends with the thread that
+        // started it, so also where opal is killed.
+        let reader = thread::spawn(move || {
+            let helper = match Helper::start(&program, &args, theirs) {
+                Ok(helper) => helper,
+                Err(error) => return drop(started.send(Err(not_started(error)))),
+            };
+            let open = Open { next: 1, calls: BTreeMap::new(), helper, ended: None, reason: None };
+            let (socket, open) = (Mutex::new(own), Mutex::new(open));
+            let shared = Arc::new(Shared { socket, control, open, is_native });
+            let _ = started.send(Ok(Arc::clone(&shared)));
+            shared.read(incoming);
+        });
+        let shared = wait.recv().unwrap_or(Err(Ended::Silent))?;
+        let reader = Some(reader);
         let host = Self { shared, reader, room: Room::default() };
         let hello = host.ask("hello", None, Body::default(), &[], &mut Nothing, SILENCE)?;
         match hello.0.ok().and_then(|body| body.get::<String>("build")) {
@@ -136,6 +143,28 @@ impl Host {
                 let found = found.chars().filter(char::is_ascii_graphic).take(80).collect();
                 Err(Ended::OtherBuild(found))
             }
+        }
+    }
+
+    /// Starts a helper that confines itself and becomes a native program; gives what the program exports.
+    pub fn native(
+        program: &Path,
+        build: &str,
+        image: &File,
+        native: &Native,
+    ) -> Result<Result<(Self, Vec<String>), Refusal>, Ended> {
+        let host = Self::start_as(program, build, &["native"])?;
+        let files = [image.as_fd()];
+        let (became, _) =
+            host.ask("native", None, Body::of(native), &files, &mut Nothing, SILENCE)?;
+        if let Err(refusal) = became {
+            return Ok(Err(refusal));
+        }
+        let (hello, _) = host.ask("hello", None, Body::default(), &[], &mut Nothing, SILENCE)?;
+        match hello.map(|body| body.get("exports")) {
+            Ok(Some(exports)) => Ok(Ok((host, exports))),
+            Ok(None) => Err(Ended::Malformed(Malformed::NotMessage("no exports"))),
+            Err(refusal) => Ok(Err(refusal)),
         }
     }
 
@@ -172,10 +201,16 @@ impl Host {
         self.shared.open().ended.clone()
     }
 
+    /// Whether it is a native program.
+    #[must_use]
+    pub fn is_native(&self) -> bool {
+        self.shared.is_native
+    }
+
     /// The process, for tests that kill it.
     #[must_use]
     pub fn pid(&self) -> u32 {
-        self.shared.open().child.id()
+        self.shared.open().helper.pid()
     }
 
     fn ask(
@@ -196,7 +231,7 @@ impl Host {
             return match error {
                 // Nothing of it was sent.
                 Malformed::LongLine | Malformed::LongFrames => {
-                    let kind = opal_core::protocol::Kind::TooLarge;
+                    let kind = Kind::TooLarge;
                     Ok((Err(Refusal::new(kind, "the arguments are too large")), None))
                 }
                 _ => Err(self.shared.wait_for_end()),
@@ -249,11 +284,13 @@ impl Shared {
     ) -> Result<Given, Ended> {
         let mut heard = Instant::now();
         let mut cancelled: Option<Instant> = None;
+        let mut own = OwnTime::default();
         loop {
             match wait.recv_timeout(LOOK) {
                 Ok(Event::Answered(reply)) => return Ok((reply.result, reply.log)),
                 Ok(Event::Ended(ended)) => return Err(ended),
                 Ok(Event::Asked(call)) => {
+                    own.asked(&call, heard);
                     self.serve(&call, serve)?;
                     heard = Instant::now();
                 }
@@ -263,6 +300,11 @@ impl Shared {
             if cancelled.is_none() && serve.is_stopped() {
                 let _ = self.send(&Message::Cancel(id), &[]);
                 cancelled = Some(Instant::now());
+            }
+            if let Some(refusal) = own.exceeded(heard).filter(|_| self.is_native) {
+                // Nobody can make it stop but by ending it.
+                self.end(Ended::Silent);
+                return Ok((Err(refusal), None));
             }
             let is_silent = heard.elapsed() > silence;
             if is_silent || cancelled.is_some_and(|since| since.elapsed() > PARTING) {
@@ -280,7 +322,7 @@ impl Shared {
         let reply = |result| Message::Reply(Reply { id: call.id, result, log: None });
         // Where it ended, the reader says how.
         if let Err(Malformed::LongLine | Malformed::LongFrames) = self.send(&reply(result), &[]) {
-            let kind = opal_core::protocol::Kind::TooLarge;
+            let kind = Kind::TooLarge;
             let refusal = Refusal::new(kind, "more than 16 MiB");
             let _ = self.send(&reply(Err(refusal)), &[]);
         }
@@ -306,7 +348,7 @@ impl Shared {
         }
         let mut open = self.open();
         // It has closed its end, and has nothing more to do.
-        let status = wait(&mut open.child);
+        let status = open.helper.wait();
         let ended = open.reason.clone().unwrap_or(status);
         open.ended = Some(ended.clone());
         for events in std::mem::take(&mut open.calls).into_values() {
@@ -331,7 +373,10 @@ impl Shared {
         let mut open = self.open();
         if open.ended.is_none() {
             open.reason.get_or_insert(reason);
-            let _ = open.child.kill();
+            let signal = if self.is_native { Signal::TERM } else { Signal::KILL };
+            open.helper.signal(signal);
+            // Whatever is still there some time after the reader has seen the end is killed.
+            let _ = self.control.shutdown(Shutdown::Both);
         }
     }
 
@@ -347,41 +392,5 @@ impl Shared {
             }
             thread::sleep(Duration::from_millis(1));
         }
-    }
-}
-
-/// Waits for a helper that has closed its end; one that stays is killed.
-fn wait(child: &mut Child) -> Ended {
-    let until = Instant::now() + Duration::from_millis(500);
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break Ok(status),
-            Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(1)),
-            Ok(None) => {
-                let _ = child.kill();
-                break child.wait();
-            }
-            Err(error) => break Err(error),
-        }
-    };
-    match status {
-        Ok(status) => match status.signal() {
-            Some(signal) => Ended::Signal(signal),
-            None => Ended::Code(status.code().unwrap_or_default()),
-        },
-        Err(error) => Ended::NotStarted(error.kind()),
-    }
-}
-
-/// For calls that ask for nothing.
-struct Nothing;
-
-impl Serve for Nothing {
-    fn serve(&mut self, _: Service, _: &Body) -> Result<Body, Refusal> {
-        Err(Refusal::new(opal_core::protocol::Kind::Denied, "nothing may be asked here"))
-    }
-
-    fn is_stopped(&self) -> bool {
-        false
     }
 }

@@ -17,6 +17,8 @@ pub enum NotAllowed {
     /// `allow` of `opal.mod` leaves it out.
     Project(Capability),
     Policy(String),
+    /// It is native code, and `opal.mod` does not say that it may be.
+    Native,
     /// Nobody accepted this checksum; whether another one was.
     NotAccepted {
         was_another: bool,
@@ -30,6 +32,9 @@ impl Installed {
         let granted = self.granted();
         if let Some(missing) = self.manifest.capabilities.difference(&granted).next() {
             return Err(NotAllowed::Project(missing.clone()));
+        }
+        if self.engine() == "native" && !self.wanted.native {
+            return Err(NotAllowed::Native);
         }
         self.obeys(policy).map_err(NotAllowed::Policy)?;
         if accepted.accepts(self.name(), &self.checksum, &granted)
@@ -134,6 +139,7 @@ impl fmt::Display for NotAllowed {
                 write!(f, "`allow` in opal.mod leaves out `{capability}`, which it needs")
             }
             Self::Policy(why) => f.write_str(why),
+            Self::Native => f.write_str("it is native code, which opal.mod does not allow"),
             Self::NotAccepted { was_another: true } => {
                 f.write_str("it has changed since it was accepted on this machine")
             }

@@ -3,24 +3,28 @@
 use std::collections::BTreeSet;
 
 use opal_core::action::Sink;
-use opal_core::decorator::{Block, Descriptor, Exposure, Resource};
+use opal_core::decorator::{Block, Cost, Descriptor, Exposure, Resource};
 
 use super::Installed;
 use crate::adapt::ending::{Ending, Kept};
 use crate::adapt::{Adapter, Code};
 use crate::manifest::{Body, Declared};
 
-/// The component of a package; none where it has no decorator in WASM.
+/// The component or the program of a package; none where it has no decorator in code. WASM wins.
 pub(crate) fn code(one: &Installed) -> Option<&'static Code> {
-    if one.engine() != "wasm" {
-        return None;
-    }
-    let wasm = one.manifest.description.wasm.as_ref()?;
-    let wasm = one.package.file(wasm)?.to_vec();
+    let description = &one.manifest.description;
+    let is_native = match one.engine() {
+        "wasm" => false,
+        "native" => true,
+        _ => return None,
+    };
+    let file = if is_native { &description.native } else { &description.wasm };
+    let wasm = one.package.file(file.as_ref()?)?.to_vec();
     let exports = exports(&one.manifest.decorators).into_iter().map(str::to_owned).collect();
     Some(Box::leak(Box::new(Code {
         capabilities: one.granted().into_iter().collect(),
         checksum: format!("sha256:{}", one.checksum.hex()),
+        is_native,
         ..Code::new(one.name(), &one.version().to_string(), wasm, exports)
     })))
 }
@@ -81,7 +85,10 @@ pub(super) fn wire(descriptor: Descriptor, declared: &Declared, code: &'static C
     let adapter = adapter(declared, &descriptor, code);
     // A block that runs elsewhere needs targets.
     let acts = descriptor.action.is_some() && descriptor.boundary.is_none();
+    // A quick plan starts no native code.
+    let cost = if code.is_native { Cost::Expensive } else { descriptor.cost };
     Descriptor {
+        cost,
         resolver: descriptor.resolver.map(|_| adapter as _),
         sink: descriptor.writes.then_some(Sink::Streamed(adapter)),
         source: descriptor.reads.then_some(adapter as _),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use opal_plugins::adapt::native::NativeRules;
 use opal_plugins::address::Address;
 use opal_plugins::installed::{Installed, LoadError, Store};
 use opal_plugins::manifest::Faulty;
@@ -30,7 +31,7 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     };
     // The code gets nothing of this machine: the world of a test answers it.
     let root = context.root(matches.get_one("root"));
-    helpers::run_packages(root.as_ref());
+    helpers::run_packages(root.as_ref(), NativeRules::default());
     let found = match suite::run(&one) {
         Ok(found) => found,
         Err(SuiteError::Faulty(faulty)) => return wrong(context, &given, faulty),

@@ -101,7 +101,8 @@ fn close(
     let accepted = context.registry.accepted(Some(root))?;
     let judged = one.judge(&policy.plugins, accepted);
     judged.map_err(|why| crate::decorators::not_allowed(one, &why))?;
-    helpers::run_packages(Some(root));
+    let rules = packages.iter().map(|it| it.native(policy.plugins.native)).next();
+    helpers::run_packages(Some(root), rules.unwrap_or_default());
     let kept = RUNTIME.get().and_then(|runtime| Kept::load(&runtime.cache, &open.id));
     let kept = kept.filter(|kept| *kept.plugin == *open.plugin).ok_or_else(|| {
         let why = "this machine does not have what closing needs";

@@ -85,7 +85,7 @@ fn the_plan_and_the_contract_have_what_is_at_the_streams() {
 fn a_source_that_fails_fails_the_step() {
     let opal = project(COMMANDS);
     // The step has not run.
-    opal.call(&["missing"]).code(1).says("acme/store says: there is no such file");
+    opal.call(&["missing"]).code(1).says("acme/store says: the file `store/none` does not exist");
     assert!(!opal.path().join("ran").exists());
     // What it read was not all.
     opal.call(&["torn"]).code(1).says("acme/store says: the connection was lost");

@@ -145,6 +145,7 @@ pub(crate) fn all_facts() -> Facts {
             source: Some("git:example".into()),
             verification: Some("passed".into()),
             signed_by: Some("ops".into()),
+            engine: None,
         }],
         project: Some("shop".into()),
         key_of_process: true,
