@@ -143,17 +143,46 @@ impl Instance {
         let Ok(Data::Map(args)) = json::read(asked.args.expose()) else {
             return Err(self.invalid("arguments that are not a table"));
         };
-        let provider = self.provider().await?;
-        let answer = match name {
-            "value.resolve" => self.resolve(&provider, &asked.decorator, args).await,
-            "state.verify" => self.verify(&provider, &asked.decorator, args).await,
-            "action.act" => self.act(&provider, &asked.decorator, args).await,
+        // What only reads is repeated once after a crash, what changes never.
+        let mut tries = if name == "action.act" { 1 } else { 2 };
+        loop {
+            tries -= 1;
+            let provider = self.provider().await?;
+            let answer = self.answer(&provider, name, &asked.decorator, args.clone()).await;
+            let trouble = match answer {
+                Ok(body) => return Ok(body),
+                Err(Failed::Refused(refusal)) => return Err(refusal),
+                Err(Failed::Trouble(trouble)) => provider.explain(trouble).await,
+            };
+            if trouble.is_crash() {
+                self.forget(&provider).await;
+            }
+            if !trouble.is_crash() || tries == 0 {
+                return Err(self.refusal(&trouble));
+            }
+        }
+    }
+
+    async fn answer(
+        &self,
+        provider: &Provider,
+        name: &str,
+        decorator: &str,
+        args: Args,
+    ) -> Result<Body, Failed> {
+        match name {
+            "value.resolve" => self.resolve(provider, decorator, args).await,
+            "state.verify" => self.verify(provider, decorator, args).await,
+            "action.act" => self.act(provider, decorator, args).await,
             _ => Err(Failed::Refused(self.invalid("an unknown call"))),
-        };
-        match answer {
-            Ok(body) => Ok(body),
-            Err(Failed::Refused(refusal)) => Err(refusal),
-            Err(Failed::Trouble(trouble)) => Err(self.refusal(&provider.explain(trouble).await)),
+        }
+    }
+
+    /// The next call starts another process, unless one has done so already.
+    async fn forget(&self, ended: &Rc<Provider>) {
+        let mut running = self.provider.lock().await;
+        if running.as_ref().is_some_and(|provider| Rc::ptr_eq(provider, ended)) {
+            *running = None;
         }
     }
 

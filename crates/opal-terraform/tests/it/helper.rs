@@ -150,6 +150,25 @@ fn drift_is_reported_by_attribute() {
 }
 
 #[test]
+fn a_read_is_repeated_once_after_a_crash_and_an_apply_never() {
+    let Some(program) = real("box") else { return };
+    let home = directory();
+    let mut helper = Helper::start(home.path());
+    let config = format!(r#"{{"directory":"{}"}}"#, home.path().display());
+    helper.load(&program, home.path(), &config, "{}");
+    let once = r#"{"name":"crash-once"}"#;
+    assert_eq!(helper.verify("box_thing", once).0, Found::Missing);
+    let always = helper.refused("state.verify", "box_thing", r#"{"name":"crash"}"#);
+    assert!(always.contains("the provider ended (exit code 3)"), "{always}");
+    std::fs::remove_file(home.path().join("crashed")).unwrap();
+    let act = helper.refused("action.act", "box_thing", once);
+    assert!(act.contains("the provider ended (exit code 3)"), "{act}");
+    // The next call has a process of its own.
+    assert_eq!(helper.verify("box_thing", once).0, Found::Missing);
+    assert!(helper.end().success());
+}
+
+#[test]
 fn a_line_that_is_not_a_message_ends_the_helper() {
     use std::io::Write as _;
     let home = directory();

@@ -190,6 +190,11 @@ func misbehave(m *model) {
 		// The library takes os.Stderr for itself.
 		println("last words")
 		os.Exit(3)
+	case "crash-once":
+		if _, err := os.Stat(filepath.Join(cloud, "crashed")); err != nil {
+			os.WriteFile(filepath.Join(cloud, "crashed"), nil, 0o600)
+			os.Exit(3)
+		}
 	case "huge":
 		m.Color = types.StringValue(strings.Repeat("x", 17<<20))
 	}
