@@ -6,6 +6,7 @@ pub(crate) mod modules;
 mod names;
 mod newcomers;
 mod plugins;
+mod publishing;
 mod resources;
 mod runs;
 mod shared;

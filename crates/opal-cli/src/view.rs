@@ -14,6 +14,7 @@ pub(crate) mod list;
 pub(crate) mod module;
 pub(crate) mod plan;
 pub(crate) mod plugin;
+pub(crate) mod publishing;
 pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod runs;

@@ -38,6 +38,8 @@ fn answer(request: &Parcel, asking: &mut Asking<'_>) -> Parcel {
         schemas::answer(request)
     } else if head.get("registry").is_some() {
         opal_registry::consume::answer(request)
+    } else if head.get("publish").is_some() {
+        opal_registry::publish::answer(request, asking, &opal_decorators::registry())
     } else if head.get("template").is_some() {
         templates::answer(request)
     } else {

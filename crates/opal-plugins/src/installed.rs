@@ -143,7 +143,8 @@ impl Installed {
         })
     }
 
-    pub(crate) const fn package(&self) -> &Package {
+    #[must_use]
+    pub const fn package(&self) -> &Package {
         &self.package
     }
 

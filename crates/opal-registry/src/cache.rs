@@ -4,15 +4,17 @@
 //! package whenever it reads one.
 
 use std::fs::{self, DirBuilder};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use opal_core::hash::Digest;
+use opal_files::regular;
 use opal_plugins::installed::{STATEMENTS, VERIFIERS, kept};
 use opal_plugins::package::{Mode, Package};
 use opal_vault::root::{Root, RootError, Why, read_guarded};
 
+use crate::format::MAX_STATEMENTS;
 use crate::refusal::Refusal;
 
 const FOLDER: &str = "plugins";
@@ -53,6 +55,15 @@ impl Cache {
         let folder = self.root.guarded(FOLDER).ok()?;
         let package = Package::read(&kept(&folder, checksum)).ok()?;
         (package.checksum() == *checksum).then_some(package)
+    }
+
+    /// The statements that came with a package.
+    pub(crate) fn statements(&self, checksum: &Digest) -> Option<Vec<u8>> {
+        let file = kept(&self.root.guarded(FOLDER).ok()?, checksum).join(STATEMENTS);
+        let file = regular::open(&file).ok()?;
+        let mut bytes = Vec::new();
+        file.take(MAX_STATEMENTS).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
     }
 
     /// Keeps a package, in place of whatever has its name.

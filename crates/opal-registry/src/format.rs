@@ -29,7 +29,7 @@ use serde::de::DeserializeOwned;
 pub use fields::{PackageName, Sha256, Visible};
 pub use index::{INDEX_TYPE, Index, IndexEntry};
 pub use manifest::{DecoratorEntry, Engine, PackageManifest};
-pub use versions::{Dependency, VersionEntry, Versions, Yank};
+pub use versions::{AddError, Dependency, VersionEntry, Versions, Yank};
 
 /// The name of the index, at the top of a registry.
 pub const INDEX: &str = "index.json";

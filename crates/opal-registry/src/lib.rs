@@ -19,6 +19,7 @@ pub mod consume;
 pub mod format;
 mod freshness;
 mod programs;
+pub mod publish;
 mod refusal;
 mod registries;
 mod resolve;

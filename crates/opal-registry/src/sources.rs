@@ -10,16 +10,18 @@
 pub(crate) mod credentials;
 mod documents;
 pub(crate) mod git;
-mod oci;
+pub(crate) mod oci;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use opal_core::Secret;
 use opal_http::Transfer;
+use serde_json::Value;
 
 use crate::format::{PackageName, Sha256, VersionEntry, Versions};
 use crate::refusal::Refusal;
+use credentials::{From, Rule};
 
 /// What is used to reach registries.
 #[derive(Debug, Default)]
@@ -34,6 +36,28 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
+    /// What `opal` sends: names of variables and rules for hosts, and their values one after the other.
+    pub(crate) fn read<'t>(
+        head: &Value,
+        mut values: impl Iterator<Item = &'t str>,
+    ) -> Option<Self> {
+        let mut variables = BTreeMap::new();
+        for name in head.get("variables")?.as_array()? {
+            variables.insert(name.as_str()?.to_owned(), Secret::new(values.next()?));
+        }
+        let mut credentials = Vec::new();
+        for rule in head.get("credentials")?.as_array()? {
+            let host = rule.get("host")?.as_str()?.to_owned();
+            let from = match rule.get("command").and_then(Value::as_str) {
+                Some(line) => From::Command(line.to_owned()),
+                None => From::Given(Secret::new(values.next()?)),
+            };
+            credentials.push(Rule { host, from });
+        }
+        let folder = head.get("folder")?.as_str()?.into();
+        Some(Self { variables, credentials, folder, ..Self::default() })
+    }
+
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(Secret::expose).filter(|value| !value.is_empty())
     }

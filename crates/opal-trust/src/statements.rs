@@ -41,9 +41,7 @@ pub struct Subject<'a> {
 pub struct Origin {
     /// Of `plugin.tar.gz`.
     pub archive: Option<Digest>,
-    /// The commit that it was made from, where there is one.
-    pub commit: Option<String>,
-    /// `git+https://host/o/r`.
+    /// Where its sources are, as its `opal.toml` says.
     pub repository: Option<String>,
     /// The version of opal that published it.
     pub opal: String,
@@ -73,11 +71,8 @@ pub fn provenance(subject: &Subject<'_>, origin: &Origin, key: &SigningKey) -> S
     if let Some(archive) = origin.archive {
         subjects.push(json!({"name": "plugin.tar.gz", "digest": {"sha256": archive.hex()}}));
     }
-    let mut sources = Vec::new();
-    if let Some(commit) = &origin.commit {
-        let uri = origin.repository.as_deref().unwrap_or("git+local");
-        sources.push(json!({"uri": uri, "digest": {"gitCommit": commit}}));
-    }
+    let sources = origin.repository.iter().map(|uri| json!({"uri": uri}));
+    let sources: Vec<Value> = sources.collect();
     let document = json!({
         "_type": STATEMENT,
         "subject": subjects,
@@ -202,7 +197,11 @@ mod tests {
     }
 
     fn origin() -> Origin {
-        Origin { archive: Some(Digest([9; 32])), commit: Some("abc".into()), ..Origin::default() }
+        Origin {
+            archive: Some(Digest([9; 32])),
+            repository: Some("https://x.example/o/r".into()),
+            ..Origin::default()
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use clap::{Arg, Command, ValueHint};
 
+use super::publishing;
 use super::shared::{json, root};
 
 fn directory(help: &'static str) -> Arg {
@@ -130,6 +131,10 @@ pub(super) fn plugin() -> Command {
                 .args([directory("A new directory"), json()])
                 .after_help("Example:\n  opal plugin init plugins/house"),
             verify(),
+            publishing::pack(),
+            publishing::publish(),
+            publishing::yank(),
+            publishing::mirror(),
         ])
         .after_help("Examples:\n  opal plugin init plugins/house\n  opal plugin add ./plugins/house")
 }

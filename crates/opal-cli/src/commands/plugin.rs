@@ -5,7 +5,10 @@ mod author;
 mod fetching;
 mod files;
 mod project;
+mod publishing;
+mod reaching;
 pub(crate) mod rebuild;
+mod report;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -43,6 +46,10 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         Some(("trust", matches)) => trust(context, matches),
         Some(("init", matches)) => author::init(matches),
         Some(("verify", matches)) => verify::run(context, matches),
+        Some(("pack", matches)) => publishing::pack(context, matches),
+        Some(("publish", matches)) => publishing::publish(context, matches),
+        Some(("yank", matches)) => publishing::yank(context, matches),
+        Some(("mirror", matches)) => publishing::mirror(context, matches),
         _ => Err(Failure::usage("`opal plugin` needs a command", "see `opal plugin --help`")),
     }
 }

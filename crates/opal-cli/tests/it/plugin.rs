@@ -6,6 +6,7 @@ mod git;
 mod language;
 mod native;
 mod oci;
+mod publish;
 mod registry;
 mod shelf;
 mod sources;

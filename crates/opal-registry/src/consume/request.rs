@@ -1,9 +1,7 @@
 //! What `opal` sends: one document, and after it the texts that may be secret.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use opal_core::Secret;
 use opal_helper::Parcel;
 use opal_plugins::address::{Address, Repository};
 use opal_plugins::manifest::describe;
@@ -16,7 +14,6 @@ use serde_json::Value;
 use crate::format::{Dependency, PackageName, Sha256};
 use crate::refusal::Refusal;
 use crate::sources::Reach;
-use crate::sources::credentials::{From, Rule};
 
 /// A request.
 #[derive(Debug)]
@@ -79,23 +76,7 @@ impl Request {
             },
             words: texts(head.get("words")?)?,
         };
-        let mut blobs = (0..).map_while(|index| parcel.text(index));
-        let names = texts(head.get("variables")?)?;
-        let mut variables = BTreeMap::new();
-        for name in names {
-            variables.insert(name, Secret::new(blobs.next()?));
-        }
-        let mut credentials = Vec::new();
-        for rule in head.get("credentials")?.as_array()? {
-            let host = rule.get("host")?.as_str()?.to_owned();
-            let from = match rule.get("command").and_then(Value::as_str) {
-                Some(line) => From::Command(line.to_owned()),
-                None => From::Given(Secret::new(blobs.next()?)),
-            };
-            credentials.push(Rule { host, from });
-        }
-        let folder = text("folder")?.into();
-        let reach = Reach { variables, credentials, folder, ..Reach::default() };
+        let reach = Reach::read(head, (0..).map_while(|index| parcel.text(index)))?;
         Some((request, reach))
     }
 

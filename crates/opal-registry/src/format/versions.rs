@@ -131,6 +131,14 @@ impl Versions {
         usable().rfind(|entry| entry.version.pre.is_empty()).or_else(|| usable().next_back())
     }
 
+    /// All of them but one.
+    #[must_use]
+    pub fn without(&self, version: &Version) -> Self {
+        let mut left = self.clone();
+        left.versions.retain(|entry| entry.version != *version);
+        left
+    }
+
     /// Adds a version.
     ///
     /// # Errors

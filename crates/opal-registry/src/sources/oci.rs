@@ -9,6 +9,7 @@ use std::time::Duration;
 use opal_core::Secret;
 use opal_http::{TransferRequest, TransferResponse};
 use opal_plugins::address::host;
+use semver::Version;
 use serde_json::Value;
 
 use super::credentials::{Scheme, headers};
@@ -25,7 +26,7 @@ const MAX_TAGS: u64 = 16 << 20;
 const MAX_PAGES: usize = 1000;
 
 #[derive(Debug)]
-pub(super) struct Oci<'a> {
+pub(crate) struct Oci<'a> {
     address: String,
     /// `https://reg.example`.
     server: String,
@@ -36,7 +37,7 @@ pub(super) struct Oci<'a> {
 }
 
 impl<'a> Oci<'a> {
-    pub(super) fn new(address: &str, rest: &str, reach: &'a Reach) -> Self {
+    pub(crate) fn new(address: &str, rest: &str, reach: &'a Reach) -> Self {
         let (host, base) = rest.split_once('/').unwrap_or((rest, ""));
         let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
         // As other clients do: a registry on this machine has no certificate.
@@ -54,14 +55,45 @@ impl<'a> Oci<'a> {
         }
     }
 
+    /// An address in the repository of a package.
+    pub(crate) fn url(&self, name: &PackageName, rest: &str) -> String {
+        format!("{}/v2/{}/{rest}", self.server, self.repository(name))
+    }
+
+    /// The address of an upload, where it is on this server: credentials go nowhere else.
+    pub(crate) fn own(&self, location: &str) -> Option<String> {
+        if location.starts_with('/') && !location.starts_with("//") {
+            return Some(format!("{}{location}", self.server));
+        }
+        location.starts_with(&format!("{}/", self.server)).then(|| location.to_owned())
+    }
+
     fn send(&self, url: &str, accept: &str, most: u64) -> Result<TransferResponse, Refusal> {
-        let found = self.once(url, accept, most, self.token.borrow().as_ref())?;
+        self.exchange("GET", url, &[("Accept", accept)], &[], most)
+    }
+
+    /// Any request, with a token where the registry asks for one.
+    pub(crate) fn exchange(
+        &self,
+        method: &str,
+        url: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+        most: u64,
+    ) -> Result<TransferResponse, Refusal> {
+        let once = |token: Option<&Secret>| {
+            let own = headers.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(*value)));
+            let token = token.map(|token| ("Authorization".to_owned(), token.clone()));
+            let headers: Vec<(String, Secret)> = own.chain(token).collect();
+            self.request(method, url, &headers, body, most)
+        };
+        let found = once(self.token.borrow().as_ref())?;
         if found.status != 401 {
             return Ok(found);
         }
         let challenge = found.header("www-authenticate").unwrap_or_default().to_owned();
         let token = self.authorise(&challenge)?;
-        let found = self.once(url, accept, most, Some(&token))?;
+        let found = once(Some(&token))?;
         self.token.replace(Some(token));
         match found.status {
             401 | 403 => Err(self.refused()),
@@ -78,26 +110,15 @@ impl<'a> Oci<'a> {
         Refusal::untrusted(message, help)
     }
 
-    fn once(
+    fn request(
         &self,
-        url: &str,
-        accept: &str,
-        most: u64,
-        token: Option<&Secret>,
-    ) -> Result<TransferResponse, Refusal> {
-        let mut headers = vec![("Accept".to_owned(), Secret::new(accept))];
-        headers.extend(token.map(|token| ("Authorization".to_owned(), token.clone())));
-        self.get(url, &headers, most)
-    }
-
-    fn get(
-        &self,
+        method: &str,
         url: &str,
         headers: &[(String, Secret)],
+        body: &[u8],
         most: u64,
     ) -> Result<TransferResponse, Refusal> {
-        let request =
-            TransferRequest { method: "GET", url, headers, body: &[], most, timeout: TIMEOUT };
+        let request = TransferRequest { method, url, headers, body, most, timeout: TIMEOUT };
         let variables = |name: &str| self.reach.variable(name);
         let found = self.reach.transfer.send(&request, &variables);
         found.map_err(|trouble| Refusal::unreached(&trouble))
@@ -131,7 +152,7 @@ impl<'a> Oci<'a> {
         if let Some(service) = service {
             url.push_str(&format!("&service={}", encoded(&service)));
         }
-        let found = self.get(&url, &own, 1 << 20)?;
+        let found = self.request("GET", &url, &own, &[], 1 << 20)?;
         let document: Option<Value> = serde_json::from_slice(&found.body).ok();
         let token =
             document.as_ref().and_then(|it| it.get("token").or_else(|| it.get("access_token")));
@@ -139,8 +160,12 @@ impl<'a> Oci<'a> {
         token.map(|token| Secret::new(format!("Bearer {token}"))).ok_or_else(|| self.refused())
     }
 
-    fn manifest(&self, name: &PackageName, tag: &str) -> Result<Option<OciManifest>, Refusal> {
-        let url = format!("{}/v2/{}/manifests/{tag}", self.server, self.repository(name));
+    pub(crate) fn manifest(
+        &self,
+        name: &PackageName,
+        tag: &str,
+    ) -> Result<Option<OciManifest>, Refusal> {
+        let url = self.url(name, &format!("manifests/{tag}"));
         let found = self.send(&url, MANIFEST_TYPE, MAX_OCI_MANIFEST)?;
         match found.status {
             200 => OciManifest::parse(&found.body).map(Some).map_err(|error| self.invalid(&error)),
@@ -162,7 +187,7 @@ impl<'a> Oci<'a> {
     }
 
     fn tags(&self, name: &PackageName) -> Result<Option<Vec<String>>, Refusal> {
-        let first = format!("{}/v2/{}/tags/list?n=1000", self.server, self.repository(name));
+        let first = self.url(name, "tags/list?n=1000");
         let (mut next, mut all) = (Some(first), Vec::new());
         for _ in 0..MAX_PAGES {
             let Some(url) = next else { return Ok(Some(all)) };
@@ -185,8 +210,21 @@ impl<'a> Oci<'a> {
         Err(Refusal::invalid(format!("{name} has too many tags in {}", self.address)))
     }
 
+    /// `statements.jsonl` of a version.
+    pub(crate) fn statements_of(
+        &self,
+        name: &PackageName,
+        version: &Version,
+    ) -> Result<Option<Vec<u8>>, Refusal> {
+        let Some(manifest) = self.manifest(name, &oci::attest_tag(version))? else {
+            return Ok(None);
+        };
+        let layer = manifest.layer(STATEMENTS_TYPE).filter(|layer| layer.size <= MAX_STATEMENTS);
+        layer.map(|layer| self.blob(name, layer.digest, layer.size)).transpose()
+    }
+
     fn blob(&self, name: &PackageName, digest: Sha256, most: u64) -> Result<Vec<u8>, Refusal> {
-        let url = format!("{}/v2/{}/blobs/{digest}", self.server, self.repository(name));
+        let url = self.url(name, &format!("blobs/{digest}"));
         let found = self.send(&url, "*/*", most)?;
         match found.status {
             200 if Sha256::of(&found.body) == digest => Ok(found.body),
@@ -230,11 +268,7 @@ impl Registry for Oci<'_> {
         name: &PackageName,
         entry: &VersionEntry,
     ) -> Result<Option<Vec<u8>>, Refusal> {
-        let Some(manifest) = self.manifest(name, &oci::attest_tag(&entry.version))? else {
-            return Ok(None);
-        };
-        let layer = manifest.layer(STATEMENTS_TYPE).filter(|layer| layer.size <= MAX_STATEMENTS);
-        layer.map(|layer| self.blob(name, layer.digest, layer.size)).transpose()
+        self.statements_of(name, &entry.version)
     }
 
     fn index(&self) -> Result<Option<Vec<u8>>, Refusal> {

@@ -4,49 +4,21 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::hash::Digest;
-use opal_core::wiped::Wiped;
 use opal_helper::Parcel;
 use opal_plugins::address::Address;
 use opal_plugins::installed::Installed;
 use opal_plugins::lock::{Lock, Locked};
 use opal_plugins::project::Wanted;
-use opal_plugins::registries::{CredentialSource, Known, KnownError};
 use opal_trust::policy::{PluginRules, Policy};
 use opal_vault::root::Root;
 use serde_json::{Value, json};
 
 use super::project::Project;
-use crate::ambient::variable;
+use super::reaching::{self, silent};
 use crate::context::Context;
 use crate::decorators::{core, effective};
-use crate::failure::{Exit, Failure};
-use crate::{helpers, rules};
-
-/// The variables that `git`, credentials and connections may need.
-const VARIABLES: [&str; 22] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "TMPDIR",
-    "XDG_CONFIG_HOME",
-    "XDG_RUNTIME_DIR",
-    "SSH_AUTH_SOCK",
-    "SSH_AGENT_PID",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_SSL_CAINFO",
-    "SSL_CERT_FILE",
-    "DOCKER_CONFIG",
-    "https_proxy",
-    "HTTPS_PROXY",
-    "http_proxy",
-    "all_proxy",
-    "ALL_PROXY",
-    "no_proxy",
-    "NO_PROXY",
-];
+use crate::failure::Failure;
+use crate::rules;
 
 /// Asks the helper on behalf of a project.
 pub(super) struct Fetching<'f> {
@@ -140,76 +112,23 @@ impl<'f> Fetching<'f> {
 
     fn ask(&self, what: &str, words: &[String], mut more: Value) -> Result<Value, Failure> {
         let registries = effective(&self.policy, &self.project.registries);
-        let known = Known::load(&self.root).map_err(|error| unknown(&self.root, error))?;
-        let variables = VARIABLES.iter().filter_map(|name| Some((*name, variable(name)?)));
-        let variables: Vec<(&str, Wiped<String>)> = variables
-            .map(|(name, value)| (name, Wiped::new(value.to_string_lossy().into_owned())))
-            .collect();
-        let mut parcel = Parcel::default();
-        for (_, value) in &variables {
-            parcel = parcel.with(value.as_bytes());
-        }
-        let mut credentials = Vec::new();
-        for one in &known.credentials {
-            match &one.from {
-                CredentialSource::Command(line) => {
-                    credentials.push(json!({"host": one.host, "command": line}));
-                }
-                CredentialSource::Environment(name) => {
-                    if let Some(value) = variable(name) {
-                        credentials.push(json!({"host": one.host}));
-                        parcel = parcel.with(value.to_string_lossy().as_bytes());
-                    }
-                }
-            }
-        }
         let top = self.project.top();
         let common = json!({
             "what": what,
             "words": words,
-            "root": self.root.path().display().to_string(),
             "folder": top.display().to_string(),
             "core": core().to_string(),
-            "now": seconds(),
             "registries": registries,
             "keys": self.policy.keys.iter().map(|(address, key)| [address.clone(), key.to_string()]).collect::<Vec<_>>(),
             "from": self.from.as_deref().map(Path::display).map(|it| it.to_string()),
-            "variables": variables.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
-            "credentials": credentials,
         });
         if let (Some(more), Value::Object(common)) = (more.as_object_mut(), common) {
             more.extend(common);
         }
+        let mut parcel = reaching::add(&self.root, &mut more, Parcel::default())?;
         parcel.head = json!({"registry": more});
-        let answer = helpers::extra().ask(&parcel, &mut |_| Parcel::default());
-        let answer = answer.map_err(|unusable| helpers::failure(&unusable))?;
-        match answer.head.get("refused") {
-            Some(refused) => Err(refusal(refused).unwrap_or_else(silent)),
-            None => Ok(answer.head),
-        }
+        Ok(reaching::ask(&parcel, &mut |_| Parcel::default())?.head)
     }
-}
-
-fn seconds() -> u64 {
-    let now = opal_session::clock::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
-    now.map_or(0, |now| now.as_secs())
-}
-
-fn refusal(refused: &Value) -> Option<Failure> {
-    let exit = match refused.get("exit")?.as_u64()? {
-        65 => Exit::Source,
-        74 => Exit::Write,
-        77 => Exit::NotTrusted,
-        78 => Exit::Configuration,
-        _ => Exit::Unavailable,
-    };
-    let text = |key: &str| Some(refused.get(key)?.as_str()?.to_owned());
-    Some(Failure::new(exit, text("message")?, text("help")?))
-}
-
-fn silent() -> Failure {
-    let message = "`opal-extra` gave an answer that cannot be understood";
-    Failure::new(Exit::Bug, message, "install opal again, all of one build")
 }
 
 fn written(local: &Installed) -> Value {
@@ -241,18 +160,4 @@ fn read(found: &Value) -> Option<Locked> {
         capabilities: Default::default(),
         requires: requires.map(|it| it.as_str().map(str::to_owned)).collect::<Option<_>>()?,
     })
-}
-
-fn unknown(root: &Root, error: KnownError) -> Failure {
-    match error {
-        KnownError::Unusable(error) => {
-            let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::Configuration };
-            Failure::new(exit, error.to_string(), error.help())
-        }
-        KnownError::Invalid(error) => {
-            let file = root.path().join("config").join(opal_plugins::registries::FILE);
-            let message = format!("{}:{}: {}", file.display(), error.line, error.message);
-            Failure::new(Exit::Configuration, message, "correct the file")
-        }
-    }
 }

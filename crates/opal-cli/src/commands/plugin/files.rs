@@ -10,10 +10,14 @@ use rustix::io::Errno;
 use crate::failure::Failure;
 
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    write_bytes(path, text.as_bytes())
+}
+
+pub(super) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let written = (|| -> io::Result<()> {
         let usual = atomic::usual_mode(atomic::directory_of(path)?)?;
         let mut file = Unfinished::beside(path)?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(bytes)?;
         file.file().set_permissions(PermissionsExt::from_mode(0o644 & usual))?;
         file.replace(rustix::fs::CWD, path).map_err(Errno::into)
     })();

@@ -8,6 +8,7 @@ use opal_plugins::address::Address;
 use opal_plugins::installed::{Installed, LoadError, Store};
 use opal_plugins::manifest::Faulty;
 use opal_plugins::project::Wanted;
+use opal_plugins::suite::report::Report;
 use opal_plugins::suite::{self, SuiteError};
 
 use super::files::write;
@@ -20,29 +21,12 @@ use crate::{helpers, view};
 
 pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let given = matches.get_one::<PathBuf>("directory").cloned().unwrap_or_else(|| ".".into());
-    let directory = given.canonicalize().map_err(|error| {
-        let message = format!("`{}` cannot be used: {error}", given.display());
-        Failure::new(Exit::NoFile, message, "name the directory of a package")
-    })?;
-    let one = match read(&given, &directory) {
-        Ok(one) => one,
-        Err(LoadError::Manifest { faulty, .. }) => return wrong(context, &given, faulty),
-        Err(error) => return Err(failure(&directory.join("opal.toml"), error)),
-    };
-    // The code gets nothing of this machine: the world of a test answers it.
-    let root = context.root(matches.get_one("root"));
-    helpers::run_packages(root.as_ref(), NativeRules::default());
-    let found = match suite::run(&one) {
-        Ok(found) => found,
-        Err(SuiteError::Faulty(faulty)) => return wrong(context, &given, faulty),
-        Err(SuiteError::NoHelper(why)) => {
-            let trouble = why.trouble();
-            let help = trouble.help.first().map(ToString::to_string).unwrap_or_default();
-            return Err(Failure::new(Exit::Unavailable, trouble.message.to_string(), help));
-        }
+    let (one, found) = match tested(context, matches, &given)? {
+        Ok(tested) => tested,
+        Err(exit) => return Ok(exit),
     };
     let rebuild = match matches.get_flag("rebuild") {
-        true => rebuild::check(&one, &directory)?,
+        true => rebuild::check(&one, &one.directory)?,
         false => Rebuild::not_run(&one),
     };
     if let Some(file) = matches.get_one::<PathBuf>("report") {
@@ -54,8 +38,37 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     Ok(if passed { Exit::Done } else { Exit::Differs })
 }
 
+/// The package of a directory and what the suite says about it; an exit code where its errors have been shown.
+pub(super) fn tested(
+    context: &Context<'_>,
+    matches: &ArgMatches,
+    given: &Path,
+) -> Result<Result<(Installed, Report), Exit>, Failure> {
+    let directory = given.canonicalize().map_err(|error| {
+        let message = format!("`{}` cannot be used: {error}", given.display());
+        Failure::new(Exit::NoFile, message, "name the directory of a package")
+    })?;
+    let one = match read(given, &directory) {
+        Ok(one) => one,
+        Err(LoadError::Manifest { faulty, .. }) => return wrong(context, given, faulty).map(Err),
+        Err(error) => return Err(failure(&directory.join("opal.toml"), error)),
+    };
+    // The code gets nothing of this machine: the world of a test answers it.
+    let root = context.root(matches.get_one("root"));
+    helpers::run_packages(root.as_ref(), NativeRules::default());
+    match suite::run(&one) {
+        Ok(found) => Ok(Ok((one, found))),
+        Err(SuiteError::Faulty(faulty)) => wrong(context, given, faulty).map(Err),
+        Err(SuiteError::NoHelper(why)) => {
+            let trouble = why.trouble();
+            let help = trouble.help.first().map(ToString::to_string).unwrap_or_default();
+            Err(Failure::new(Exit::Unavailable, trouble.message.to_string(), help))
+        }
+    }
+}
+
 /// The package of a directory, wherever it is.
-fn read(given: &Path, directory: &Path) -> Result<Installed, LoadError> {
+pub(super) fn read(given: &Path, directory: &Path) -> Result<Installed, LoadError> {
     let key = directory.display().to_string();
     let requirement = ">=0.0.0-0".parse();
     let requirement = requirement.map_err(|_| LoadError::Missing { key: key.clone() })?;
@@ -68,7 +81,11 @@ fn read(given: &Path, directory: &Path) -> Result<Installed, LoadError> {
     })
 }
 
-fn wrong(context: &Context<'_>, given: &Path, faulty: Vec<Faulty>) -> Result<Exit, Failure> {
+pub(super) fn wrong(
+    context: &Context<'_>,
+    given: &Path,
+    faulty: Vec<Faulty>,
+) -> Result<Exit, Failure> {
     let file = |it: Faulty| {
         let name = given.join(&it.file).display().to_string();
         CheckedFile::new(name.trim_start_matches("./").to_owned(), it.text, it.diagnostics)

@@ -246,7 +246,7 @@ fn the_lock_pins_the_publisher_and_a_policy_names_those_that_count() {
     let sign = |version: &str, key: &SigningKey| {
         let checksum = Shelf::package("acme/vault", version, &[]).checksum();
         let subject = Subject { name: "acme/vault", version, checksum };
-        let origin = Origin { archive: None, commit: None, repository: None, opal: "1".into() };
+        let origin = Origin { opal: "1".into(), ..Origin::default() };
         let line = provenance(&subject, &origin, key) + "\n";
         fs::write(shelf.path().join(format!("acme/vault/{version}/statements.jsonl")), line)
             .unwrap();

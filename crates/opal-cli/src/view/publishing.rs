@@ -1,0 +1,137 @@
+//! What `opal plugin pack`, `publish`, `yank` and `mirror` show.
+
+use std::path::Path;
+
+use opal_trust::keys::PublicKey;
+use serde_json::{Value, json};
+
+use super::{print, print_json};
+use crate::failure::{Exit, Failure};
+
+fn text<'v>(head: &'v Value, key: &str) -> &'v str {
+    head.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A version and its bytes, as every document has it.
+fn release(head: &Value) -> Value {
+    json!({
+        "name": text(head, "name"),
+        "version": text(head, "version"),
+        "checksum": text(head, "checksum"),
+        "archive": text(head, "archive"),
+        "size": head.get("size"),
+    })
+}
+
+pub(crate) fn packed(head: &Value, file: &Path, json: bool) -> Result<Exit, Failure> {
+    if json {
+        let file = file.display().to_string();
+        return print_json(&json!({"version": 1, "packed": release(head), "file": file}));
+    }
+    let (name, version) = (text(head, "name"), text(head, "version"));
+    print(&format!(
+        "packed {name} {version}: {}\nArchive: {}\nChecksum: {}\n",
+        file.display(),
+        text(head, "archive"),
+        text(head, "checksum"),
+    ))
+}
+
+pub(crate) fn published(
+    head: &Value,
+    to: &str,
+    publisher: Option<&PublicKey>,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let publisher = publisher.map(ToString::to_string);
+    let was_finished = head.get("finished").and_then(Value::as_bool) == Some(true);
+    if json {
+        return print_json(&json!({
+            "version": 1,
+            "published": release(head),
+            "registry": to,
+            "publisher": publisher,
+            "index": head.get("index"),
+            "finished": was_finished,
+        }));
+    }
+    let what = if was_finished { "finished publishing" } else { "published" };
+    print(&format!(
+        "{what} {} {} to {to}\nChecksum: {}\nPublisher: {}\n",
+        text(head, "name"),
+        text(head, "version"),
+        text(head, "checksum"),
+        publisher.as_deref().unwrap_or("none (it is not signed)"),
+    ))
+}
+
+pub(crate) fn attested(head: &Value, to: &str, json: bool) -> Result<Exit, Failure> {
+    if json {
+        return print_json(&json!({"version": 1, "attested": release(head), "registry": to}));
+    }
+    let (name, version) = (text(head, "name"), text(head, "version"));
+    print(&format!("added the report about {name} {version} to {to}\n"))
+}
+
+pub(crate) fn refreshed(head: &Value, to: &str, json: bool) -> Result<Exit, Failure> {
+    let number = head.get("index").and_then(Value::as_u64).unwrap_or_default();
+    if json {
+        return print_json(&json!({"version": 1, "index": number, "registry": to}));
+    }
+    print(&format!("wrote index {number} of {to}\n"))
+}
+
+/// What became of a version.
+pub(crate) struct Yanked<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) version: &'a str,
+    pub(crate) to: &'a str,
+    pub(crate) is_undone: bool,
+    pub(crate) is_changed: bool,
+}
+
+pub(crate) fn yanked(what: &Yanked<'_>, json: bool) -> Result<Exit, Failure> {
+    let Yanked { name, version, to, is_undone, is_changed } = *what;
+    if json {
+        return print_json(&json!({
+            "version": 1,
+            "name": name,
+            "package_version": version,
+            "registry": to,
+            "yanked": !is_undone,
+            "changed": is_changed,
+        }));
+    }
+    print(&match (is_changed, is_undone) {
+        (true, false) => {
+            format!(
+                "yanked {name} {version} in {to}: only projects that have locked it can use it\n"
+            )
+        }
+        (true, true) => format!("{name} {version} can be used again from {to}\n"),
+        (false, false) => format!("{name} {version} was yanked already in {to}\n"),
+        (false, true) => format!("{name} {version} was not yanked in {to}\n"),
+    })
+}
+
+pub(crate) fn mirrored(
+    head: &Value,
+    directory: &Path,
+    count: usize,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let added = head.get("added").and_then(Value::as_array).cloned().unwrap_or_default();
+    if json {
+        let added: Vec<Value> = added.iter().map(release).collect();
+        let directory = directory.display().to_string();
+        let document =
+            json!({"version": 1, "added": added, "packages": count, "directory": directory});
+        return print_json(&document);
+    }
+    let mut out = String::new();
+    for one in &added {
+        out += &format!("added {} {}\n", text(one, "name"), text(one, "version"));
+    }
+    out += &format!("{} has {count} locked packages\n", directory.display());
+    print(&out)
+}
