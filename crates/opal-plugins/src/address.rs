@@ -46,7 +46,7 @@ pub enum AddressError {
 impl Address {
     pub fn parse(key: &str) -> Result<Self, AddressError> {
         let is_visible = key.chars().all(|c| c.is_ascii_graphic());
-        if key.is_empty() || key.len() > 255 || !is_visible || key.starts_with('/') {
+        if key.is_empty() || key.len() > 255 || !is_visible || key.starts_with(['/', '-']) {
             return Err(AddressError::Invalid);
         }
         if is_local(key) {
