@@ -253,17 +253,24 @@ fn ansible(root: &Path) -> Option<PathBuf> {
     if found.is_some() {
         return found;
     }
-    let environment = ["python3", "-m", "venv", &folder];
-    // Debian has this part of Python in a package of its own.
-    let made = run(root, &environment)
-        .or_else(|_| install(root, "python3-venv").and_then(|()| run(root, &environment)));
-    let (pip, package) = (format!("{folder}/bin/pip"), format!("ansible-core=={ANSIBLE}"));
-    let packages = [&pip, "install", "--quiet", "--disable-pip-version-check", &package];
-    if let Err(message) = made.and_then(|()| run(root, &packages)) {
+    let package = format!("ansible-core=={ANSIBLE}");
+    if let Err(message) = pip(root, &folder, &package) {
         let takes = "that requires PyPI, and Python 3.11 or newer";
         say(&format!("{package} cannot be installed ({takes}): {message}"));
     }
     linked(root, &folder)
+}
+
+/// Installs a package of PyPI into an environment of its own, `folder`.
+pub(crate) fn pip(root: &Path, folder: &str, package: &str) -> Result<(), String> {
+    let pip = format!("{folder}/bin/pip");
+    if !root.join(&pip).exists() {
+        let environment = ["python3", "-m", "venv", folder];
+        // Debian has this part of Python in a package of its own.
+        run(root, &environment)
+            .or_else(|_| install(root, "python3-venv").and_then(|()| run(root, &environment)))?;
+    }
+    run(root, &[&pip, "install", "--quiet", "--disable-pip-version-check", package])
 }
 
 /// Links to its programs, where they answer: Python, which is beside them, stays the one of the system.

