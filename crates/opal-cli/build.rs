@@ -1,4 +1,5 @@
-//! Puts the pages of `docs/errors` into the binary, for `opal explain`: packed, because few runs read them.
+//! Puts the pages of `docs/errors` into the binary, for `opal explain`, and the templates of packages, for
+//! `opal plugin init`: packed, because few runs read them.
 //! Has the programs linked so that they start sooner (`docs/decisions/0010-release-profile.md`).
 
 use std::fmt::Write as _;
@@ -31,17 +32,43 @@ fn main() -> io::Result<()> {
         }
     }
     names.sort();
+    pack("pages", &names)?;
+    println!("cargo::rerun-if-changed={}", pages.display());
+    let api = Path::new(&root).join("../opal-plugin-api");
+    let mut files = Vec::new();
+    for folder in ["templates", "wit"] {
+        collect(&api, folder, &mut files)?;
+        println!("cargo::rerun-if-changed={}", api.join(folder).display());
+    }
+    files.sort();
+    pack("templates", &files)
+}
+
+/// The files below a folder, with their paths.
+fn collect(top: &Path, folder: &str, files: &mut Vec<(String, String)>) -> io::Result<()> {
+    for entry in fs::read_dir(top.join(folder))? {
+        let entry = entry?;
+        let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            collect(top, &path, files)?;
+        } else {
+            files.push((path, fs::read_to_string(entry.path())?));
+        }
+    }
+    Ok(())
+}
+
+/// Writes texts as one packed file, and a table of their names and lengths.
+fn pack(name: &str, texts: &[(String, String)]) -> io::Result<()> {
     let (mut lengths, mut all) = (String::from("&[\n"), String::new());
-    for (name, page) in &names {
-        let _ = writeln!(lengths, "    ({name:?}, {}),", page.len());
-        all.push_str(page);
+    for (name, text) in texts {
+        let _ = writeln!(lengths, "    ({name:?}, {}),", text.len());
+        all.push_str(text);
     }
     lengths.push(']');
     let out = variable("OUT_DIR")?;
-    fs::write(Path::new(&out).join("pages.rs"), lengths)?;
-    fs::write(Path::new(&out).join("pages.packed"), compress_to_vec(all.as_bytes(), 9))?;
-    println!("cargo::rerun-if-changed={}", pages.display());
-    Ok(())
+    fs::write(Path::new(&out).join(format!("{name}.rs")), lengths)?;
+    fs::write(Path::new(&out).join(format!("{name}.packed")), compress_to_vec(all.as_bytes(), 9))
 }
 
 /// The oldest C library whose loader reads packed addresses.

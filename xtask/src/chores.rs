@@ -109,6 +109,7 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
     provide_targets(root);
     provide_rust(root, GUESTS);
     crate::providers::provide(root);
+    crate::guests::provide(root);
     for (package, program) in [
         // The login shells and programs that are on the way to a target.
         ("tcsh", "/usr/bin/tcsh"),

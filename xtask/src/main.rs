@@ -18,6 +18,7 @@ mod book;
 mod chores;
 mod corpus;
 mod dist;
+mod guests;
 mod machines;
 mod peers;
 mod pictures;

@@ -102,8 +102,8 @@ impl Machine {
     /// The interfaces of a component; others than ours are refused.
     fn exports(&self, component: &Component) -> Result<BTreeSet<String>, Refusal> {
         let ty = component.component_type();
-        // What makes components from JavaScript leaves this function in them. Nothing calls it.
-        let is_left_over = |name: &str| name == "init";
+        // What makes components from JavaScript and Python leaves these in them. Nothing calls them.
+        let is_left_over = |name: &str| ["init", "exports"].contains(&name);
         let exports = ty.exports(&self.engine).filter(|(name, _)| !is_left_over(name));
         let exports = exports.map(|(name, _)| {
             let ours = name.strip_prefix("opal:plugin/").and_then(|rest| rest.split_once('@'));

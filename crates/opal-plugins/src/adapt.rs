@@ -22,12 +22,13 @@ use opal_core::action::{Action, Halt, Level, Stage};
 use opal_core::data::{Data, Secret, json};
 use opal_core::decorator::Block;
 use opal_core::pages::Exchanges;
-use opal_core::parameter;
+use opal_core::parameter::{self, Mismatch};
 use opal_core::protocol::body::View;
 use opal_core::protocol::call::{self, Acted, Function, Invocation, Load, Resolved};
 use opal_core::protocol::{Body, Frames, MEMORY_MIB, Shape, line};
 use opal_core::resolver::{Input, Inputs, Probe, Resolver, Trouble};
 use opal_core::resource::{Details, Finding, Status, Verify};
+use opal_core::shape::Shape as ResultShape;
 use opal_core::types::Type;
 
 use self::native::NativeRules;
@@ -89,6 +90,8 @@ pub struct Adapter {
     /// Whether its result holds secrets.
     pub gives_secrets: bool,
     pub returns: Option<Type>,
+    /// All that its manifest says about what it returns.
+    pub shape: Option<&'static ResultShape>,
     pub block: Block,
     /// How often a policy may try; none where it is not one.
     pub attempts: Option<u32>,
@@ -274,8 +277,17 @@ impl Adapter {
             },
             (_, data) => data,
         };
-        match parameter::accepts(wanted, &data) {
+        let fits = match self.shape {
+            Some(shape) => shape.check(&data),
+            None => parameter::accepts(wanted, &data),
+        };
+        match fits {
             Ok(()) => Ok(data),
+            Err(Mismatch::Shape { place, why, .. }) => {
+                let place = place.trim_start_matches('.');
+                let what = if place.is_empty() { String::new() } else { format!(" `{place}`") };
+                Err(strange(format!("its result{what} is not what its manifest promises: {why}")))
+            }
             Err(_) => {
                 let found = data.type_of();
                 Err(strange(format!("its manifest promises {wanted}, and its result is {found}")))

@@ -22,6 +22,7 @@ mod sources;
 use std::collections::BTreeSet;
 
 use opal_core::decorator::Descriptor;
+use opal_core::shape::Shape;
 use opal_core::{Code, Diagnostic, Registry, Span};
 use opal_yaml::problems::Problems;
 use semver::Version;
@@ -58,6 +59,8 @@ pub struct Declared {
     pub is_exported: bool,
     /// How often `retry` may be answered.
     pub attempts: Option<i64>,
+    /// All that its manifest says about what it returns.
+    pub returns: Option<&'static Shape>,
 }
 
 /// What a decorator is made of.

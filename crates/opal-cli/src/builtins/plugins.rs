@@ -4,6 +4,7 @@ use clap::{Arg, Command, ValueHint};
 
 use super::publishing;
 use super::shared::{json, root};
+use crate::commands::plugin::author::{KINDS, LANGUAGES};
 
 fn directory(help: &'static str) -> Arg {
     Arg::new("directory")
@@ -54,6 +55,20 @@ pub(super) fn add() -> Command {
             "It shows what the package can do, asks, and writes opal.mod and opal.lock.\n\n\
              Examples:\n  opal plugin add ./plugins/house\n  opal plugin add acme/vault@1.2 --as v\n  opal plugin add github.com/team/k8s@v1.0.0",
         )
+}
+
+fn choice(
+    name: &'static str,
+    value: &'static str,
+    of: &'static [&'static str],
+    help: &'static str,
+) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .value_name(value)
+        .value_parser(of.to_vec())
+        .default_value(of[0])
+        .help(help)
 }
 
 fn verify() -> Command {
@@ -127,9 +142,16 @@ pub(super) fn plugin() -> Command {
                 .args([directory("The directory of your own packages"), root(), json()])
                 .after_help("Example:\n  opal plugin trust ./plugins"),
             Command::new("init")
-                .about("Write a first package, with a decorator in opal")
-                .args([directory("A new directory"), json()])
-                .after_help("Example:\n  opal plugin init plugins/house"),
+                .about("Write a first package: in opal, or in a language that gives WebAssembly")
+                .args([
+                    directory("A new directory"),
+                    choice("language", "LANGUAGE", &LANGUAGES, "What it is written in"),
+                    choice("kind", "KIND", &KINDS, "What its decorator is"),
+                    json(),
+                ])
+                .after_help(
+                    "Examples:\n  opal plugin init plugins/house\n  opal plugin init plugins/vault --language rust --kind state",
+                ),
             verify(),
             publishing::pack(),
             publishing::publish(),

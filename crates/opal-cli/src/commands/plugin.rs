@@ -1,7 +1,7 @@
 //! `opal plugin`: packages of decorators.
 
 mod acceptance;
-mod author;
+pub(crate) mod author;
 mod fetching;
 mod files;
 mod project;
@@ -9,6 +9,7 @@ mod publishing;
 mod reaching;
 pub(crate) mod rebuild;
 mod report;
+mod templates;
 mod verify;
 
 use std::path::{Path, PathBuf};

@@ -262,10 +262,17 @@ pub(crate) fn trusted(directory: &Path, json: bool) -> Result<Exit, Failure> {
     ))
 }
 
+/// What an author does after `opal plugin init`.
+pub(crate) enum Next<'s> {
+    /// The first segment of its decorators.
+    Use(&'s str),
+    Build,
+}
+
 pub(crate) fn begun(
     directory: &Path,
     files: &[&str],
-    segment: &str,
+    next: Next<'_>,
     json: bool,
 ) -> Result<Exit, Failure> {
     let shown = directory.display().to_string();
@@ -277,6 +284,14 @@ pub(crate) fn begun(
     for file in files {
         let _ = writeln!(out, "wrote {shown}/{file}");
     }
-    let _ = writeln!(out, "add it with `opal plugin add {key}`, then use `@{segment}.hello()`");
+    let _ = match next {
+        Next::Use(segment) => {
+            writeln!(out, "add it with `opal plugin add {key}`, then use `@{segment}.hello()`")
+        }
+        Next::Build => writeln!(
+            out,
+            "build it with `sh build.sh` in {shown}, test it with `opal plugin verify {shown}`"
+        ),
+    };
     print(&out)
 }

@@ -11,6 +11,7 @@ mod registry;
 mod shelf;
 mod sources;
 mod streams;
+mod templates;
 mod verify;
 mod wasm;
 

@@ -57,6 +57,7 @@ impl Bench {
             secrets: vec!["token"],
             gives_secrets: false,
             returns,
+            shape: None,
             block: Block::Forbidden,
             attempts: None,
         }

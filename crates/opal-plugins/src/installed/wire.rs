@@ -64,6 +64,7 @@ pub(crate) fn adapter(
         secrets: secrets.map(|param| param.name).collect(),
         gives_secrets: descriptor.exposure == Exposure::Secret,
         returns: descriptor.returns.as_ref().map(|returns| returns.ty.clone()),
+        shape: declared.returns,
         block: descriptor.block,
         attempts: declared.attempts.map(|attempts| u32::try_from(attempts.max(1)).unwrap_or(1)),
     }))

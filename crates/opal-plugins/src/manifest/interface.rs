@@ -149,11 +149,11 @@ impl<'n> Reader<'n, '_, '_> {
         }
         fields.rename(format!("`{path}`"));
         let mut descriptor = Descriptor::BASE;
-        descriptor.summary = self.words(&mut fields, "summary").map_or("", leak_owned);
-        descriptor.docs = self.words(&mut fields, "description").map_or("", leak_owned);
+        descriptor.summary = self.words(&mut fields, "summary").map_or("", |text| leak(&text));
+        descriptor.docs = self.words(&mut fields, "description").map_or("", |text| leak(&text));
         fields.take("$id");
         self.params(&mut fields, &mut descriptor);
-        self.returns(&mut fields, &mut descriptor);
+        let returns = self.returns(&mut fields, &mut descriptor);
         self.block(&mut fields, &mut descriptor);
         self.io(&mut fields, &mut descriptor);
         self.resource(&mut fields, &mut descriptor);
@@ -167,7 +167,8 @@ impl<'n> Reader<'n, '_, '_> {
         let is_command = descriptor.is_action() && !is_endpoint_only(&descriptor);
         descriptor.action = is_command.then_some(&UNWIRED as _);
         descriptor.resolver = descriptor.is_value().then_some(&UNWIRED as _);
-        Some(Declared { path, descriptor, body: Body::Code, is_exported: false, attempts })
+        let (body, is_exported) = (Body::Code, false);
+        Some(Declared { path, descriptor, body, is_exported, attempts, returns })
     }
 
     fn words(&mut self, fields: &mut Fields<'n>, key: &str) -> Option<String> {
@@ -222,11 +223,13 @@ impl<'n> Reader<'n, '_, '_> {
         descriptor.params = Box::leak(params.into_boxed_slice());
     }
 
-    fn returns(&mut self, fields: &mut Fields<'n>, descriptor: &mut Descriptor) {
-        let Some(field) = fields.take("returns") else { return };
-        let Some(inner) = Fields::of(field.value, "`returns`", self.schemas.problems) else {
-            return;
-        };
+    fn returns(
+        &mut self,
+        fields: &mut Fields<'n>,
+        descriptor: &mut Descriptor,
+    ) -> Option<&'static Shape> {
+        let field = fields.take("returns")?;
+        let inner = Fields::of(field.value, "`returns`", self.schemas.problems)?;
         let version = inner.get("version").and_then(Node::word).map(str::to_owned);
         let version = version.filter(|text| Version::parse(text).is_ok());
         if version.is_none() {
@@ -238,11 +241,12 @@ impl<'n> Reader<'n, '_, '_> {
                 help,
             );
         }
-        let Some(described) = self.schemas.read(field.value, "`returns`") else { return };
+        let described = self.schemas.read(field.value, "`returns`")?;
         let shape: &'static Shape = Box::leak(Box::new(described.shape));
         descriptor.exposure = if shape.holds_secret() { Exposure::Secret } else { Exposure::Plain };
         let version = leak(&version.unwrap_or_default());
         descriptor.returns = Some(Returns { version, ty: shape.result_type() });
+        Some(shape)
     }
 
     fn choice<T: Copy>(
@@ -390,8 +394,4 @@ impl<'n> Reader<'n, '_, '_> {
 fn is_endpoint_only(it: &Descriptor) -> bool {
     let is_endpoint = it.reads || it.writes;
     is_endpoint && it.block == Block::Forbidden && it.resource.is_none() && it.returns.is_none()
-}
-
-fn leak_owned(text: String) -> &'static str {
-    leak(&text)
 }

@@ -96,6 +96,7 @@ fn source(file: &str, text: &str, built_in: &Registry, into: &mut Sources) -> Ve
             body: Body::Opal { file: file.to_owned(), function: path.clone() },
             is_exported: false,
             attempts: None,
+            returns: None,
         });
     }
     into.shell_lines.extend(shell_lines(file, text, &unit, built_in));

@@ -1,4 +1,4 @@
-//! `opal plugin init`: a first package.
+//! `opal plugin init`: a first package, in opal or in a language that gives WebAssembly.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,56 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 
 use super::files::write;
+use super::templates;
 use crate::failure::{Exit, Failure};
 use crate::view;
 
+/// The words of `--language` and `--kind`.
+pub(crate) const LANGUAGES: [&str; 4] = ["opal", "rust", "javascript", "c"];
+pub(crate) const KINDS: [&str; 4] = ["value", "state", "action", "wrapper"];
+
+/// What C has: its bindings are written out, so each kind is a file of its own.
+const KINDS_IN_C: [&str; 2] = ["value", "action"];
+
 pub(super) fn init(matches: &ArgMatches) -> Result<Exit, Failure> {
     let directory: &PathBuf = matches.get_one("directory").expect("clap demands it");
+    let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let (language, kind) = (word("language"), word("kind"));
+    let is_given = matches.value_source("kind") == Some(clap::parser::ValueSource::CommandLine);
+    if language == "opal" && is_given {
+        let message = "a decorator in opal has no `--kind`: it is what its steps are";
+        return Err(Failure::usage(message, "add `--language`, or omit `--kind`"));
+    }
+    if language == "c" && !KINDS_IN_C.contains(&kind) {
+        let message = format!("there is no template in C for `{kind}`");
+        let help = "choose `--kind value` or `--kind action`, or another language";
+        return Err(Failure::usage(message, help));
+    }
+    let name = name_of(directory)?;
+    let segment = name.replace('-', "_");
+    let files = match language {
+        "opal" => in_opal(&name, &segment),
+        language => templates::package(language, kind, &name, &segment),
+    };
+    let unwritable =
+        |path: &Path, error| Failure::unwritable(&format!("`{}`", path.display()), &error);
+    for (file, text) in &files {
+        let path = directory.join(file);
+        let folder = path.parent().unwrap_or(directory);
+        fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
+        write(&path, text)?;
+    }
+    let names: Vec<&str> = files.iter().map(|(file, _)| file.as_str()).collect();
+    let next = if language == "opal" {
+        view::plugin::Next::Use(&segment)
+    } else {
+        view::plugin::Next::Build
+    };
+    view::plugin::begun(directory, &names, next, matches.get_flag("json"))
+}
+
+/// The name of a package in a new directory.
+fn name_of(directory: &Path) -> Result<String, Failure> {
     if directory.symlink_metadata().is_ok() {
         let message = format!("`{}` already exists, and is not changed", directory.display());
         return Err(Failure::new(Exit::Write, message, "name a new directory"));
@@ -23,28 +68,15 @@ pub(super) fn init(matches: &ArgMatches) -> Result<Exit, Failure> {
         let help = "use lower case letters, digits and `-`, as in `plugins/house`";
         return Err(Failure::usage(format!("`{name}` is not a name for a package"), help));
     }
-    let segment = name.replace('-', "_");
-    let files = [
-        (
-            "opal.toml",
-            format!(
-                "[package]\nname = \"local/{name}\"\nversion = \"0.1.0\"\ndescription = \"Decorators of this project\"\n"
-            ),
-        ),
-        (
-            "decorators/hello.opl",
-            format!(
-                "# Greet somebody.\n# name: whom to greet\nfun {segment}.hello(name: String = \"world\") {{\n    @log(\"hello @var.name\")\n}}\n"
-            ),
-        ),
-    ];
-    let unwritable =
-        |path: &Path, error| Failure::unwritable(&format!("`{}`", path.display()), &error);
-    fs::create_dir_all(directory.join("decorators"))
-        .map_err(|error| unwritable(directory, error))?;
-    for (file, text) in &files {
-        write(&directory.join(file), text)?;
-    }
-    let names: Vec<&str> = files.iter().map(|(file, _)| *file).collect();
-    view::plugin::begun(directory, &names, &segment, matches.get_flag("json"))
+    Ok(name)
+}
+
+fn in_opal(name: &str, segment: &str) -> Vec<(String, String)> {
+    let toml = format!(
+        "[package]\nname = \"local/{name}\"\nversion = \"0.1.0\"\ndescription = \"Decorators of this project\"\n"
+    );
+    let hello = format!(
+        "# Greet somebody.\n# name: whom to greet\nfun {segment}.hello(name: String = \"world\") {{\n    @log(\"hello @var.name\")\n}}\n"
+    );
+    vec![("opal.toml".to_owned(), toml), ("decorators/hello.opl".to_owned(), hello)]
 }

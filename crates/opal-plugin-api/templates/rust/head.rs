@@ -1,0 +1,2 @@
+wit_bindgen::generate!({ path: "wit", world: "__WORLD__", generate_all });
+

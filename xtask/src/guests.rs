@@ -1,0 +1,40 @@
+//! What plugins in JavaScript and C are built with: installed once, into `target/tools/guests`.
+
+use std::path::Path;
+
+use crate::chores::run;
+use crate::say;
+
+const FOLDER: &str = "target/tools/guests";
+
+/// From PyPI, and a program that shows that it is there.
+const PYTHON: [(&str, &str); 1] = [("ziglang==0.17.0", "bin/python-zig")];
+
+/// From npm.
+const NODE: [(&str, &str); 2] = [
+    ("componentize-qjs@0.4.5", "node_modules/.bin/componentize-qjs"),
+    ("@bytecodealliance/jco-transpile@0.15.0", "node_modules/@bytecodealliance/jco-transpile"),
+];
+
+/// Without them the tests of templates in these languages are skipped, or fail in CI.
+pub(crate) fn provide(root: &Path) {
+    let is_there = |file: &str| root.join(FOLDER).join(file).exists();
+    if !is_there("bin/pip")
+        && let Err(message) = run(root, &["python3", "-m", "venv", FOLDER])
+    {
+        say(&format!("tools for guests in C are missing: {message}"));
+    }
+    let pip = format!("{FOLDER}/bin/pip");
+    for (package, _) in PYTHON.iter().filter(|(_, file)| !is_there(file)) {
+        let line = [&pip, "install", "--quiet", "--disable-pip-version-check", package];
+        if let Err(message) = run(root, &line) {
+            say(&format!("{package} is missing: {message}"));
+        }
+    }
+    for (package, _) in NODE.iter().filter(|(_, file)| !is_there(file)) {
+        let line = ["npm", "install", "--silent", "--prefix", FOLDER, package];
+        if let Err(message) = run(root, &line) {
+            say(&format!("{package} is missing: {message}"));
+        }
+    }
+}
