@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::chores::run;
+use crate::chores::{self, pip, run};
 use crate::say;
 
 const FOLDER: &str = "target/tools/guests";
@@ -19,18 +19,12 @@ const NODE: [(&str, &str); 2] = [
 /// Without them the tests of templates in these languages are skipped, or fail in CI.
 pub(crate) fn provide(root: &Path) {
     let is_there = |file: &str| root.join(FOLDER).join(file).exists();
-    if !is_there("bin/pip")
-        && let Err(message) = run(root, &["python3", "-m", "venv", FOLDER])
-    {
-        say(&format!("tools for guests in C are missing: {message}"));
-    }
-    let pip = format!("{FOLDER}/bin/pip");
     for (package, _) in PYTHON.iter().filter(|(_, file)| !is_there(file)) {
-        let line = [&pip, "install", "--quiet", "--disable-pip-version-check", package];
-        if let Err(message) = run(root, &line) {
+        if let Err(message) = pip(root, FOLDER, package) {
             say(&format!("{package} is missing: {message}"));
         }
     }
+    chores::provide(root, "npm", &["npm", "--version"]);
     for (package, _) in NODE.iter().filter(|(_, file)| !is_there(file)) {
         let line = ["npm", "install", "--silent", "--prefix", FOLDER, package];
         if let Err(message) = run(root, &line) {

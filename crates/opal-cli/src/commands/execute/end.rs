@@ -102,8 +102,7 @@ impl End<'_> {
         };
         let document = || self.document(context, live, id.as_deref(), &report, vault);
         live.finish(&report);
-        let runs = context.opal_runs(None);
-        view::runs::still_open(&outcome.unclosed, &runs, id.as_deref());
+        view::runs::still_open(&outcome.unclosed, &context.opal_runs(None), id.as_deref());
         if let Some(last) = word {
             view::module::last(last.json.as_ref(), &last.text, asked.plan.is_json())?;
         } else if asked.plan.is_json() && last.is_ok() {

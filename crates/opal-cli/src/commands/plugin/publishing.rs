@@ -304,7 +304,8 @@ fn address(
         (None, None) => None,
         (None, Some(name)) => {
             let project = Project::here(context, matches)?;
-            let policy = rules::of(Some(root), Policy::default(), &[project.file.clone()])?;
+            let policy =
+                rules::of(Some(root), Policy::default(), std::slice::from_ref(&project.file))?;
             let space = name.split('/').next().unwrap_or_default();
             let all = effective(&policy.plugins, &project.registries);
             let of = |space: &str| all.iter().find(|(it, _)| it == space).map(|(_, to)| to.clone());
