@@ -57,7 +57,9 @@ pub(crate) fn decorator(descriptor: &Descriptor, json: bool) -> Result<Exit, Fai
     }
     let mut out =
         format!("@{}: {}\n\n    {}\n\n", descriptor.path, descriptor.summary, usage(descriptor));
-    let _ = writeln!(out, "{}\n", prose(descriptor.docs));
+    if !descriptor.docs.is_empty() {
+        let _ = writeln!(out, "{}\n", prose(descriptor.docs));
+    }
     if !descriptor.params.is_empty() {
         out.push_str("Parameters:\n\n");
         for param in descriptor.params {

@@ -275,7 +275,7 @@ pub(crate) fn begun(
     next: Next<'_>,
     json: bool,
 ) -> Result<Exit, Failure> {
-    let shown = directory.display().to_string();
+    let shown = directory.strip_prefix(".").unwrap_or(directory).display().to_string();
     if json {
         return print_json(&json!({"version": 1, "directory": shown, "files": files}));
     }

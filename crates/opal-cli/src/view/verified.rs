@@ -61,6 +61,9 @@ pub(crate) fn show(
     });
     let broken = found.broken.len() + usize::from(rebuild.failed());
     out.push_str(&match broken {
+        0 if found.tests == 0 => {
+            "verified: its files and its manifest. It has no code to test.\n".to_owned()
+        }
         0 => format!("verified: {} tests, and all laws hold\n", found.tests),
         1 => "not verified: 1 problem\n".to_owned(),
         count => format!("not verified: {count} problems\n"),

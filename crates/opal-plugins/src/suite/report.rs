@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 /// Every law, in the order of a report: what it is called, and what it says.
 pub const LAWS: [(&str, &str); 20] = [
-    ("package", "the code exports what the manifest says"),
+    ("package", "the package has what its manifest says"),
     ("tests", "each test gives what it says, and each decorator has a test"),
     ("L1", "all that the manifest allows is answered, with a result of its type"),
     ("L2", "the same call gives the same bytes"),

@@ -122,7 +122,7 @@ fn the_structured_result_of_an_action_has_the_fields_of_its_manifest() {
     opal.call(&["check"]).code(0);
     opal.call(&["-n", "go"]).code(0).says("@rust_action.note");
     opal.call(&["go"]).code(0).stdout("9 bytes in data/log\n");
-    opal.call(&["explain", "@rust_action.note"]).code(0).says("how large it is now");
+    opal.call(&["explain", "@rust_action.note"]).code(0).says("{path: String, bytes: Int}");
     opal.write("commands.opl", use_it("size"));
     opal.call(&["check"]).code(65).says("size");
 }

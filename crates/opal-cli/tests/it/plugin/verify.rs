@@ -153,7 +153,7 @@ fn each_mistake_breaks_its_law() {
         ("L1", "panic", more("panic", VALUE), call("panic", "x", &result("x"))),
         (
             "L1",
-            "its manifest promises String, and its result is Int",
+            "its result is not what its manifest promises: expects a String, got an Int",
             more("now", clock),
             call("now", "x", "  world: {now: 12}\n  result: 12\n"),
         ),
