@@ -356,7 +356,7 @@ Project: shop
 Source: commands.opl
 Commit: a1b2c3, modified
 Made: 2025-10-12T20:00:00Z by ci@builder with opal 0.1.0
-Plugins: aws 1.2.0 (git:example)
+Plugins: aws 1.2.0 (git:example, passed)
 Signed by: ed25519:ab
 Resources: 1 satisfied, 1 missing
 Options: --root /srv/opal
