@@ -6,7 +6,8 @@ mod ticker;
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -57,7 +58,7 @@ impl Machine {
 
     /// Compiles the component in a file into another file, and says what it exports.
     pub(crate) fn compile(&self, from: File, mut to: File) -> Result<Body, Refusal> {
-        let bytes = read(from, MAX_COMPONENT)?;
+        let bytes = read(&from, MAX_COMPONENT)?;
         let refused = |error: wasmtime::Error| load_error(format!("{error:#}"));
         let compiled = self.engine.precompile_component(&bytes).map_err(refused)?;
         let component = self.deserialize(&compiled)?;
@@ -69,7 +70,7 @@ impl Machine {
 
     /// Loads what was compiled, from a descriptor that opal has checked.
     pub(crate) fn load(&self, from: File, load: &Load) -> Result<Plugin, Refusal> {
-        let bytes = read(from, MAX_COMPILED)?;
+        let bytes = read(&from, MAX_COMPILED)?;
         let component = self.deserialize(&bytes)?;
         let found = self.exports(&component)?;
         let declared: BTreeSet<String> = load.exports.iter().cloned().collect();
@@ -147,15 +148,15 @@ impl Machine {
 }
 
 /// The whole content of a file, from its start.
-fn read(mut file: File, most: u64) -> Result<Vec<u8>, Refusal> {
+/// All of a file, by position: other processes may read the same descriptor.
+fn read(file: &File, most: u64) -> Result<Vec<u8>, Refusal> {
     let refused = |_| load_error("the component cannot be read");
     let size = file.metadata().map_err(refused)?.len();
     if size > most {
         return Err(load_error("the component is too large"));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
-    file.rewind().map_err(refused)?;
-    file.take(most).read_to_end(&mut bytes).map_err(refused)?;
+    let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
+    file.read_exact_at(&mut bytes, 0).map_err(refused)?;
     Ok(bytes)
 }
 
