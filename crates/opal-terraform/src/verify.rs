@@ -8,7 +8,7 @@
 //! 5 decide   S = S0: satisfied; else P = plan(S, configuration); P = S: satisfied, else drifted
 //! ```
 //!
-//! Step 4 stands for the state file: what cannot be read back keeps its configured value, equivalent
+//! Step 4 replaces the state file: what cannot be read back keeps its configured value, equivalent
 //! spellings stay equal, defaults are the provider's. Nothing here can ask for a change.
 
 use std::collections::BTreeMap;

@@ -165,7 +165,7 @@ fn a_lock_that_was_changed_together_with_the_list_accepts_nothing() {
     fs::remove_dir_all(opal.path().join(".opal")).unwrap();
     let ran = opal.call(&["plugin", "install", "--accept", &old]);
     ran.code(77).says("the list does not accept acme/vault 1.1.0");
-    // A list that came with the checkout is no list.
+    // A list that came with the checkout does not count.
     opal.write("accepted.toml", fs::read_to_string(shelf.list()).unwrap());
     let ran = opal.call(&["plugin", "install", "--accept", "accepted.toml"]);
     ran.code(77).says("is in the project that it would accept");
