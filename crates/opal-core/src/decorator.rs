@@ -6,18 +6,20 @@
 //! start-up, and a plugin's manifest, read once a process, is leaked into it.
 
 mod provider;
+mod role;
 
 use crate::action::{Action, Sink, Source};
 use crate::block_rules::BlockRules;
 use crate::boundary::Boundary;
 use crate::resolver::{Generator, Resolver};
 
-pub use crate::resolver::BLOCK_TEXT;
+pub use crate::resolver::{BLOCK_TEXT, SETTINGS};
 use crate::resource::Verify;
 use crate::shape::Shape;
 use crate::types::Type;
 use crate::value::Value;
 pub use provider::{Expansion, Plugin};
+pub use role::Role;
 
 #[derive(Debug)]
 pub struct Descriptor {
@@ -56,6 +58,8 @@ pub struct Descriptor {
     pub boundary: Option<&'static dyn Boundary>,
     /// Which machine a value is read from.
     pub site: Site,
+    /// Whether its arguments hold for what is in its block, or those of a block around it for it.
+    pub settings: Settings,
     pub resource: Option<Resource>,
     pub capabilities: &'static [Capability],
     /// How a value is read from the world.
@@ -79,6 +83,16 @@ pub struct Descriptor {
     /// It says itself what it does: a line about its start would say it twice.
     pub speaks: bool,
     pub examples: &'static [Example],
+}
+
+/// Arguments of a block that hold for what is inside it. The innermost block counts, whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settings {
+    None,
+    /// It has such a block.
+    Given,
+    /// It gets those of the block with this path as its argument [`SETTINGS`].
+    Inherited(&'static str),
 }
 
 /// The name that some paths end in.
@@ -210,34 +224,6 @@ pub struct Example {
     pub source: &'static str,
 }
 
-/// A part that a decorator can play. One decorator may play several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// Gives a value at plan time.
-    Value,
-    /// Runs a block in its own way.
-    Wrapper,
-    /// Runs a block somewhere else.
-    Boundary,
-    /// The target of a redirection.
-    Endpoint,
-    /// Describes a state of the world, with verify and apply.
-    Resource,
-}
-
-impl Role {
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Value => "value",
-            Self::Wrapper => "wrapper",
-            Self::Boundary => "boundary",
-            Self::Endpoint => "endpoint",
-            Self::Resource => "resource",
-        }
-    }
-}
-
 impl Descriptor {
     /// The starting point of every descriptor: an action without parameters, block or result.
     pub const BASE: Self = Self {
@@ -261,6 +247,7 @@ impl Descriptor {
         writes: false,
         boundary: None,
         site: Site::Origin,
+        settings: Settings::None,
         resource: None,
         capabilities: &[],
         resolver: None,
@@ -299,22 +286,6 @@ impl Descriptor {
     pub fn is_step_type(&self) -> bool {
         let is_alone = self.block == Block::Forbidden && self.site != Site::Facts;
         self.resource.is_some() && is_alone
-    }
-
-    /// The parts it plays, in the order of [`Role`].
-    #[must_use]
-    pub fn roles(&self) -> Vec<Role> {
-        let wraps = matches!(self.block, Block::Optional | Block::Required);
-        [
-            (self.is_value(), Role::Value),
-            (wraps, Role::Wrapper),
-            (wraps && self.boundary.is_some(), Role::Boundary),
-            (self.reads || self.writes, Role::Endpoint),
-            (self.resource.is_some(), Role::Resource),
-        ]
-        .into_iter()
-        .filter_map(|(plays, role)| plays.then_some(role))
-        .collect()
     }
 
     /// What an argument is where nobody gives it, by the names of the parameters.

@@ -1,5 +1,7 @@
 //! All decorators together: one registry for built-ins and plugins.
 
+use std::fmt;
+
 use crate::decorator::Descriptor;
 use crate::plan::{Arg, Node};
 use crate::suggest;
@@ -10,8 +12,25 @@ pub struct Registry {
     /// Each under the name that a source calls it by. Mostly that is its path; a package may know its own
     /// decorators, and those of its dependencies, by other names than the project.
     entries: Vec<(&'static str, &'static Descriptor)>,
+    /// Decorators that are made when a source names them.
+    catalogs: Vec<&'static dyn Catalog>,
     /// What the files of each package may name, by the name of the package.
     packages: Vec<(&'static str, Registry)>,
+}
+
+/// Many decorators with one first segment, each made when it is named: a provider has thousands.
+pub trait Catalog: Sync + fmt::Debug {
+    /// What all its names begin with.
+    fn segment(&self) -> &'static str;
+
+    /// In order.
+    fn names(&self) -> Vec<&'static str>;
+
+    /// The same descriptor each time.
+    fn get(&self, path: &str) -> Option<&'static Descriptor>;
+
+    /// The path of the step type of configurations that is called so.
+    fn step_type(&self, name: &str) -> Option<&'static str>;
 }
 
 /// Two descriptors claim the same path.
@@ -28,7 +47,21 @@ impl Registry {
         entries.sort_by_key(|(name, _)| *name);
         match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             Some(pair) => Err(PathTaken(pair[0].0)),
-            None => Ok(Self { entries, packages: Vec::new() }),
+            None => Ok(Self { entries, catalogs: Vec::new(), packages: Vec::new() }),
+        }
+    }
+
+    /// The same, with decorators that are made when they are named.
+    pub fn with_catalogs(self, catalogs: Vec<&'static dyn Catalog>) -> Result<Self, PathTaken> {
+        let is_taken = |at: usize| {
+            let segment = catalogs[at].segment();
+            let begins = |(name, _): &(&str, _)| name.split('.').next() == Some(segment);
+            let is_twice = catalogs[..at].iter().any(|other| other.segment() == segment);
+            is_twice || self.entries.iter().any(begins)
+        };
+        match (0..catalogs.len()).find(|at| is_taken(*at)) {
+            Some(at) => Err(PathTaken(catalogs[at].segment())),
+            None => Ok(Self { catalogs, ..self }),
         }
     }
 
@@ -54,8 +87,23 @@ impl Registry {
 
     #[must_use]
     pub fn get(&self, path: &str) -> Option<&'static Descriptor> {
-        let index = self.entries.binary_search_by_key(&path, |(name, _)| *name).ok()?;
-        Some(self.entries[index].1)
+        match self.entries.binary_search_by_key(&path, |(name, _)| *name) {
+            Ok(index) => Some(self.entries[index].1),
+            Err(_) if self.catalogs.is_empty() => None,
+            Err(_) => self.catalog(path)?.get(path),
+        }
+    }
+
+    fn catalog(&self, path: &str) -> Option<&'static dyn Catalog> {
+        let segment = path.split('.').next();
+        self.catalogs.iter().copied().find(|catalog| Some(catalog.segment()) == segment)
+    }
+
+    /// The decorator of a catalog that is the step type `name` of configurations.
+    #[must_use]
+    pub fn step_type(&self, name: &str) -> Option<&'static Descriptor> {
+        let found = self.catalogs.iter().find_map(|it| Some((*it, it.step_type(name)?)));
+        found.and_then(|(catalog, path)| catalog.get(path))
     }
 
     /// Whether an argument of a step says what the step would do without it.
@@ -67,13 +115,15 @@ impl Registry {
         defaults.any(|(known, default)| known == name && default == given)
     }
 
+    /// All but those of catalogs, which are made when they are named.
     pub fn iter(&self) -> impl Iterator<Item = &'static Descriptor> {
         self.entries.iter().map(|(_, descriptor)| *descriptor)
     }
 
     /// The names that a source may say.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.entries.iter().map(|(name, _)| *name)
+        let made = self.catalogs.iter().flat_map(|catalog| catalog.names());
+        self.entries.iter().map(|(name, _)| *name).chain(made)
     }
 
     /// The path that `given` is a typo of, compared part by part.
@@ -109,5 +159,47 @@ mod tests {
         assert_eq!(registry.get("env").unwrap().path, "env");
         assert_eq!(registry.typo("fiel.read"), Some("file.read"));
         assert!(registry.get("file").is_none());
+    }
+
+    static BUCKET: Descriptor = Descriptor { path: "aws.bucket", ..Descriptor::BASE };
+
+    #[derive(Debug)]
+    struct Aws;
+
+    impl Catalog for Aws {
+        fn segment(&self) -> &'static str {
+            "aws"
+        }
+
+        fn names(&self) -> Vec<&'static str> {
+            vec![BUCKET.path]
+        }
+
+        fn get(&self, path: &str) -> Option<&'static Descriptor> {
+            (path == BUCKET.path).then_some(&BUCKET)
+        }
+
+        fn step_type(&self, name: &str) -> Option<&'static str> {
+            (name == "aws_bucket").then_some(BUCKET.path)
+        }
+    }
+
+    #[test]
+    fn what_a_catalog_has_is_found_by_its_name_and_suggested_for_a_typo() {
+        let registry = Registry::new(&[&READ]).unwrap().with_catalogs(vec![&Aws]).unwrap();
+        assert_eq!(registry.get("aws.bucket").unwrap().path, "aws.bucket");
+        assert_eq!(registry.typo("aws.bukcet"), Some("aws.bucket"));
+        assert_eq!(registry.step_type("aws_bucket").unwrap().path, "aws.bucket");
+        assert!(registry.get("aws.other").is_none() && registry.step_type("aws").is_none());
+        assert_eq!(registry.iter().count(), 1, "nothing is made before it is named");
+    }
+
+    #[test]
+    fn a_catalog_has_its_first_segment_for_itself() {
+        static AWS: Descriptor = Descriptor { path: "aws.own", ..Descriptor::BASE };
+        let taken = |registry: Registry, all| registry.with_catalogs(all).unwrap_err();
+        let other = Registry::new(&[&AWS]).unwrap();
+        assert_eq!(taken(other, vec![&Aws]), PathTaken("aws"));
+        assert_eq!(taken(Registry::new(&[]).unwrap(), vec![&Aws, &Aws]), PathTaken("aws"));
     }
 }

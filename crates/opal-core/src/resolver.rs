@@ -24,6 +24,9 @@ use crate::tree::{self, Found, Part, TreeEntry, TreeLimits};
 /// What plans call the text of a block; no parameter has this name.
 pub const BLOCK_TEXT: &str = "block_text";
 
+/// What plans call the arguments of the block around a step; no parameter has this name.
+pub const SETTINGS: &str = "provider_settings";
+
 /// Bytes of one value that may be read while planning.
 pub const MAX_VALUE_BYTES: u64 = 8 * 1024 * 1024;
 
@@ -113,6 +116,15 @@ impl Inputs {
     #[must_use]
     pub fn block_text(&self) -> Option<&str> {
         self.open.get(BLOCK_TEXT)?.as_text()
+    }
+
+    /// The arguments of the block around it that it gets.
+    #[must_use]
+    pub fn settings(&self) -> Option<&BTreeMap<String, Data>> {
+        match self.open.get(SETTINGS)? {
+            Data::Map(settings) => Some(settings),
+            _ => None,
+        }
     }
 
     #[must_use]

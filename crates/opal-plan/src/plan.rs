@@ -23,6 +23,7 @@
 //! Deliberately not here: execution, files of contracts, and any effect. The world is seen through
 //! a [`Probe`].
 
+mod around;
 mod call;
 mod crowds;
 mod datum;

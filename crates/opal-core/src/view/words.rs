@@ -18,7 +18,7 @@ use super::shell_places::Around;
 use super::{PlanView, Visible, quote};
 use crate::context::Context;
 use crate::crossing::member_key;
-use crate::decorator::BLOCK_TEXT;
+use crate::decorator::{BLOCK_TEXT, SETTINGS};
 use crate::plan::{Arg, Binding, Handle, Key, Part, Piece, Plan, PlanValue, RedirectTarget, Step};
 use crate::registry::Registry;
 use crate::value::Value;
@@ -149,7 +149,7 @@ impl<'a> Words<'a> {
     fn call(&mut self, step: &Step, ink: &mut Ink) {
         ink.styled(Style::Bold, step.node.name());
         let mut args = self.shown(step);
-        args.retain(|(name, _)| name != BLOCK_TEXT);
+        args.retain(|(name, _)| name != BLOCK_TEXT && name != SETTINGS);
         // The command of `@shell`, and the program of a text, are what everyone writes first.
         let first = match step.arg(BLOCK_TEXT) {
             Some(_) => Some("program"),

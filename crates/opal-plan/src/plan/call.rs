@@ -11,7 +11,7 @@ use opal_core::crossing::Crossing;
 use opal_core::decorator::{Capability, Cost, Descriptor, Param, Presence, Site};
 use opal_core::placeholder::scalar_text;
 use opal_core::plan::Key;
-use opal_core::resolver::{Input, Inputs, ScriptPart, Trouble, TroubleKind};
+use opal_core::resolver::{Input, Inputs, SETTINGS, ScriptPart, Trouble, TroubleKind};
 use opal_core::{Class, Code, Data, Diagnostic, Secret, Span, Value};
 
 use super::datum::{Datum, Plain, Taint, inherit, key};
@@ -27,6 +27,8 @@ pub(crate) struct CallShape {
     pub(crate) args: Vec<ShapedArg>,
     /// The target that it reads; none where it reads opal's machine.
     pub(crate) target: Option<Rc<Targeted>>,
+    /// Whether the last operand is what a block around it says.
+    has_settings: bool,
 }
 
 #[derive(Debug)]
@@ -51,7 +53,11 @@ pub(crate) enum ShapedPiece {
 
 impl CallShape {
     /// The shape of a call and the expressions of its operands, in order.
-    pub(crate) fn of(call: &Rc<ValueCall>, target: Option<Rc<Targeted>>) -> (Self, Vec<&Expr>) {
+    pub(crate) fn of(
+        call: &Rc<ValueCall>,
+        target: Option<Rc<Targeted>>,
+        has_settings: bool,
+    ) -> (Self, Vec<&Expr>) {
         let mut operands = Vec::new();
         let mut args = Vec::new();
         for arg in &call.args {
@@ -68,7 +74,7 @@ impl CallShape {
             };
             args.push(ShapedArg { param, value, span: arg.span });
         }
-        (Self { call: Rc::clone(call), args, target }, operands)
+        (Self { call: Rc::clone(call), args, target, has_settings }, operands)
     }
 
     pub(crate) fn descriptor(&self) -> &'static Descriptor {
@@ -110,6 +116,9 @@ impl CallShape {
                 }
             };
             inputs.args.insert(arg.param.name, input);
+        }
+        if let Some(data) = self.settings(values).and_then(Datum::to_data) {
+            inputs.open.insert(SETTINGS.to_owned(), data);
         }
         for param in self.descriptor().params {
             if let Presence::Default(value) = &param.presence {
@@ -155,6 +164,7 @@ impl CallShape {
             };
             args.push((name, shown));
         }
+        args.extend(self.settings(values).map(|settings| (SETTINGS, settings.symbol())));
         args.sort();
         if !args.is_empty() {
             let args: Vec<String> =
@@ -162,6 +172,11 @@ impl CallShape {
             symbol = format!("{symbol}({})", args.join(", "));
         }
         symbol
+    }
+
+    /// What a block around it says.
+    fn settings<'v>(&self, values: &[&'v Datum]) -> Option<&'v Datum> {
+        values.last().copied().filter(|_| self.has_settings)
     }
 
     /// What was given for a parameter.

@@ -37,6 +37,8 @@ pub(crate) enum Purpose {
     Raw,
     Param(&'static Param),
     Typed(Rc<str>, Type),
+    /// The arguments of a block around the step, which are checked there.
+    Settings,
     Require,
 }
 
@@ -46,7 +48,7 @@ impl Purpose {
         match self {
             Self::Param(param) => param.environment,
             Self::Typed(..) => true,
-            Self::Text { .. } | Self::Raw | Self::Require => false,
+            Self::Text { .. } | Self::Raw | Self::Settings | Self::Require => false,
         }
     }
 }
@@ -58,6 +60,6 @@ pub(super) fn fits(purpose: &Purpose, datum: &Datum, span: Span) -> Result<(), D
         Purpose::Raw => text::check(datum, Context::new(Place::Quoted), true, span),
         Purpose::Param(param) => parameters::check(param, datum, span),
         Purpose::Typed(name, ty) => parameters::accepts(name, ty, datum, span),
-        Purpose::Require => Ok(()),
+        Purpose::Settings | Purpose::Require => Ok(()),
     }
 }

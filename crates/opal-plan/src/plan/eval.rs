@@ -33,8 +33,10 @@ impl Planner<'_> {
             }
             ExprKind::Call(call) => {
                 let target = self.target_of(call);
-                let (shape, operands) = CallShape::of(call, target);
-                let operands = operands.into_iter().map(|operand| self.eval(operand)).collect();
+                let settings = self.settings_of(call.descriptor);
+                let (shape, operands) = CallShape::of(call, target, settings.is_some());
+                let operands = operands.into_iter().map(|operand| self.eval(operand));
+                let operands = operands.collect::<Vec<_>>().into_iter().chain(settings).collect();
                 self.graph.add(Op::Call(Rc::new(shape)), operands, call.span)
             }
             ExprKind::Function(function, args) => {

@@ -81,7 +81,8 @@ impl<'a> Planner<'a> {
             let span = block.statements.first().map_or(Span::at(0), |first| first.span);
             return Err(self.too_deep(span));
         }
-        self.ahead.push(Ahead::new(block, self.frames.len(), self.target.clone()));
+        let ahead = Ahead::new(block, self);
+        self.ahead.push(ahead);
         for statement in &block.statements {
             self.statement(statement, place, out)?;
             if let Some(ahead) = self.ahead.last_mut() {

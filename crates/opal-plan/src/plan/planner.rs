@@ -5,6 +5,7 @@ use std::rc::Rc;
 use opal_core::resolver::Probe;
 use opal_core::{Diagnostic, Span, Value};
 
+use super::around::Around;
 use super::datum::{Datum, Taint};
 use super::demand::Demand;
 use super::dependencies::Dependencies;
@@ -22,6 +23,8 @@ pub(crate) struct Planner<'a> {
     pub(super) graph: Graph,
     /// The target of the block that is being expanded; none on opal's machine.
     pub(super) target: Option<Rc<Targeted>>,
+    /// The blocks around, whose arguments hold for what is inside them.
+    pub(super) around: Option<Rc<Around>>,
     /// How often something was read that depends on the target.
     pub(super) target_reads: usize,
     /// What `--limit` has left of fleets.
@@ -75,6 +78,7 @@ impl<'a> Planner<'a> {
             probe,
             graph: Graph::new(request.purpose == Purpose::Quick),
             target: None,
+            around: None,
             target_reads: 0,
             limited: Limited::default(),
             args,

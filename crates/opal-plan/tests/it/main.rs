@@ -10,4 +10,5 @@ mod plan_hash;
 mod plan_review;
 mod plugins;
 mod secrets;
+mod settings;
 mod soup;

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use opal_core::contract::schema_hash;
-use opal_core::decorator::{BLOCK_TEXT, Descriptor, Site};
+use opal_core::decorator::{BLOCK_TEXT, Descriptor, SETTINGS, Settings, Site};
 use opal_core::inventory::CACHED;
 use opal_core::plan::{Arg, Binding, Handle, Node, Note, Part, Step};
+
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
 use super::arguments::Given;
@@ -70,6 +71,10 @@ impl<'a> Planner<'a> {
             let text = Value::String(text.to_string().into());
             step.args.push((BLOCK_TEXT.into(), Arg::Const(text)));
         }
+        if let Some(settings) = self.settings_of(descriptor) {
+            let arg = self.needed(settings, Purpose::Settings, None, call.span)?;
+            step.args.push((SETTINGS.into(), arg));
+        }
         self.fill(descriptor, &mut step);
         if let Some(block) = &call.block {
             match descriptor.boundary {
@@ -79,7 +84,12 @@ impl<'a> Planner<'a> {
                 }
                 None => {
                     let mut inner = Place::new(&*step.path);
+                    let outer = self.around.clone();
+                    if descriptor.settings == Settings::Given {
+                        self.surround(descriptor.path, args, call.span);
+                    }
                     self.inside(|this| this.block(block, &mut inner, &mut step.block))?;
+                    self.around = outer;
                 }
             }
         }

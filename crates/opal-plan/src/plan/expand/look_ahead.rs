@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::variables::Change;
+use crate::plan::around::Around;
 use crate::plan::planner::Planner;
 use crate::plan::scoped::{
     Access, ArgValue, Block, BoundArg, Call, Callee, Expr, ExprKind, Operand, Piece, Slot,
@@ -25,11 +26,14 @@ pub(in crate::plan) struct Ahead<'a> {
     frames: usize,
     /// Where it runs.
     target: Option<Rc<Targeted>>,
+    /// What is around it.
+    around: Option<Rc<Around>>,
 }
 
 impl<'a> Ahead<'a> {
-    pub(super) fn new(block: &'a Block, frames: usize, target: Option<Rc<Targeted>>) -> Self {
-        Self { block, done: 0, seen: 0, frames, target }
+    pub(super) fn new(block: &'a Block, planner: &Planner<'_>) -> Self {
+        let (target, around) = (planner.target.clone(), planner.around.clone());
+        Self { block, done: 0, seen: 0, frames: planner.frames.len(), target, around }
     }
 }
 
@@ -49,8 +53,8 @@ impl<'a> Planner<'a> {
         spoiled.slots.extend(self.journal.iter().map(Change::slot));
         let mut roots = Vec::new();
         for level in (0..self.ahead.len()).rev() {
-            let Ahead { block, done, seen, frames, ref target } = self.ahead[level];
-            let target = target.clone();
+            let Ahead { block, done, seen, frames, ref target, ref around } = self.ahead[level];
+            let (target, around) = (target.clone(), around.clone());
             if frames != self.frames.len() {
                 break;
             }
@@ -63,10 +67,11 @@ impl<'a> Planner<'a> {
                     heads_of(statement, &mut heads);
                     let certain = heads.into_iter().filter(|head| !spoiled.touches(head));
                     let certain: Vec<&Expr> = certain.filter(|head| asks(head)).collect();
-                    let around = std::mem::replace(&mut self.target, target.clone());
+                    let target = std::mem::replace(&mut self.target, target.clone());
+                    let around = std::mem::replace(&mut self.around, around.clone());
                     let cells = certain.into_iter().map(|head| self.eval(head));
                     roots.extend(cells.filter_map(|cell| cell.node()));
-                    self.target = around;
+                    (self.target, self.around) = (target, around);
                 }
                 spoiled.statement(statement);
             }

@@ -93,6 +93,17 @@ impl<'a> Planner<'a> {
             _ => None,
         };
         let cell = self.eval(expr);
+        self.needed(cell, purpose, holder, span)
+    }
+
+    /// The same of what was evaluated already.
+    pub(super) fn needed(
+        &mut self,
+        cell: Cell,
+        purpose: Purpose,
+        holder: Option<Rc<str>>,
+        span: Span,
+    ) -> Result<Arg, Stop> {
         if let Cell::Known(datum) = &cell
             && !datum.is_tainted()
             && datum.open().is_none()

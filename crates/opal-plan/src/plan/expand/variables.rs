@@ -47,8 +47,8 @@ impl Planner<'_> {
     /// Gives top-level variables the values of their declarations, where they have none yet. That
     /// is not an assignment: it holds outside of the block in which it was first needed.
     pub(super) fn declare_globals(&mut self, wanted: &[u32]) {
-        // Whichever block needs it first, it is a value of opal's machine.
-        let target = self.target.take();
+        // Whichever block needs it first, it is a value of opal's machine and of no block.
+        let (target, around) = (self.target.take(), self.around.take());
         for index in wanted {
             let at = *index as usize;
             if self.globals[at].is_none()
@@ -59,7 +59,7 @@ impl Planner<'_> {
                 self.globals[at] = Some(value);
             }
         }
-        self.target = target;
+        (self.target, self.around) = (target, around);
     }
 
     /// Runs `body` with variables whose assignments stay inside.
