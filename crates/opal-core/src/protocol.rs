@@ -92,12 +92,14 @@ pub struct Refusal {
     pub help: Vec<Secret>,
     /// What ended it, where it was not the plugin that said so.
     pub engine: Option<Ending>,
+    /// What exists although the call failed, so that the record can name it.
+    pub identity: Option<Secret>,
 }
 
 impl Refusal {
     #[must_use]
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: Secret::new(message), help: Vec::new(), engine: None }
+        Self { kind, message: Secret::new(message), help: Vec::new(), engine: None, identity: None }
     }
 
     /// The engine ended the call.

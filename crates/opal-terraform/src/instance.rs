@@ -19,6 +19,7 @@ use crate::identity::{self, Step};
 use crate::process::{Start, environment};
 use crate::schema::Block;
 use crate::trouble::Trouble;
+use crate::trusted;
 use crate::value::{Type, Value, convert};
 use crate::verify::{self, Ask, Status};
 
@@ -34,6 +35,10 @@ pub(crate) struct Load {
     /// How messages name it: `aws 6.47.1`.
     name: String,
     program: String,
+    /// `h1:` of its directory, or `sha256:` of the file: what was accepted.
+    hash: Option<String>,
+    /// What the last `load` answered.
+    stamp: Option<String>,
     directory: String,
     /// What the provider gets; opal has chosen it.
     environment: Vec<(String, Secret)>,
@@ -48,6 +53,8 @@ impl Load {
         Some(Self {
             name: params.get("name")?,
             program: params.get("program")?,
+            hash: params.get("hash")?,
+            stamp: params.get("stamp")?,
             directory: params.get("directory")?,
             environment: params.get("environment")?,
             config: params.get("config")?,
@@ -77,6 +84,9 @@ impl Instance {
             }
             _ => return Err(invalid("its recipes are not a table")),
         };
+        let program = PathBuf::from(&load.program);
+        let program = trusted::open(&program, load.hash.as_deref(), load.stamp.as_deref());
+        let program = program.map_err(|rejected| rejected.refusal(&load.name))?;
         let given =
             load.environment.iter().map(|(name, value)| (name.clone(), value.expose().into()));
         let given: BTreeMap<String, OsString> = given.collect();
@@ -84,7 +94,7 @@ impl Instance {
             config: read(&load.config)?,
             start: Start {
                 launcher,
-                program: load.program.into(),
+                program,
                 directory: load.directory.into(),
                 environment: environment::of_provider(&BTreeMap::new(), &[], &given),
                 temporary,
@@ -94,6 +104,11 @@ impl Instance {
             project: load.project,
             provider: Mutex::new(None),
         })
+    }
+
+    /// What tells the file of the provider apart from another one.
+    pub(crate) fn stamp(&self) -> &str {
+        &self.start.program.stamp
     }
 
     /// The provider, which starts at its first call.
@@ -191,7 +206,7 @@ impl Instance {
         let block = block.ok_or_else(|| self.invalid(&format!("it has no data source `{of}`")))?;
         let config = self.value(&Data::Map(args), block)?;
         let state = provider.observe().data(of, config).await?;
-        Ok(Body::of(&Resolved { value: self.document(&state)? }))
+        Ok(Body::of(&Resolved { value: self.document(&state)?, secrets: None }))
     }
 
     async fn verify(
@@ -221,7 +236,16 @@ impl Instance {
         let identity = verified.object.and_then(|object| object.identity);
         let identity = identity.map(|identity| Secret::new(differ::show(&identity)));
         let message = Secret::new(message);
-        Ok(Body::of(&Finding { status, message, details: unread, identity }))
+        Ok(Body::of(&Finding {
+            status,
+            message,
+            details: unread,
+            identity,
+            object: None,
+            unread: None,
+            secrets: None,
+            digest: None,
+        }))
     }
 
     async fn act(&self, provider: &Provider, decorator: &str, args: Args) -> Result<Body, Failed> {
@@ -238,7 +262,14 @@ impl Instance {
         let output = self.document(acted.object.as_ref().map_or(&none, |object| &object.state))?;
         let identity = acted.object.and_then(|object| object.identity);
         let identity = identity.map(|identity| Secret::new(differ::show(&identity)));
-        Ok(Body::of(&Acted { output, identity, adopted: acted.done == Done::Nothing }))
+        Ok(Body::of(&Acted {
+            output,
+            identity,
+            adopted: acted.done == Done::Nothing,
+            unread: None,
+            secrets: None,
+            digest: None,
+        }))
     }
 
     /// What a step asks for, and whether it may replace.

@@ -13,6 +13,7 @@
 //! | values, their types and bytes, with all limits | [`value`] |
 //! | what resources and data sources consist of | [`schema`] |
 //! | the process of a provider | [`process`] |
+//! | a provider of the cache, checked before it starts | [`trusted`] |
 //! | calls; what may change the world apart from what may not | [`client`] |
 //! | what a provider is asked to plan | [`merge`] |
 //! | what identifies an object in the world | [`identity`] |
@@ -20,20 +21,25 @@
 //! | what differs, in what a configuration can say | [`differ`] |
 //! | making it so, and removing it | [`apply`] |
 //! | the plugin protocol, and one provider with one configuration | [`serve`], `instance` |
+//! | getting providers: checked, unpacked, described as decorators | [`package`] |
+//! | data sources that act | [`acting`] |
 //! | errors, and what is quoted of a provider | [`trouble`] |
 //!
 //! Deliberately not here: a state file. What a resource is, is read from the world each time.
 
+pub mod acting;
 pub mod apply;
 pub mod client;
 pub mod differ;
 pub mod identity;
 mod instance;
 pub mod merge;
+pub mod package;
 pub mod process;
 pub mod schema;
 pub mod serve;
 pub mod trouble;
+pub mod trusted;
 pub mod value;
 pub mod verify;
 pub mod wire;

@@ -38,6 +38,7 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::trouble::Trouble;
+use crate::trusted::Program;
 use crate::wire::Protocol;
 use handshake::Handshake;
 use log::Log;
@@ -58,7 +59,7 @@ const LOOK: Duration = Duration::from_millis(5);
 pub struct Start {
     /// The helper itself, which executes the provider.
     pub launcher: PathBuf,
-    pub program: PathBuf,
+    pub program: Program,
     /// Where it runs: the directory of the source.
     pub directory: PathBuf,
     /// Everything it gets, but for what the protocol adds.
@@ -214,17 +215,23 @@ fn word(status: ExitStatus) -> String {
     reason = "the one place where providers start; they end with their helper, by `exec`"
 )]
 fn spawn(start: &Start, scratch: &Scratch) -> io::Result<Child> {
+    // The file that was checked, by its descriptor. No path is opened again.
+    let (how, input) = match start.program.descriptor()? {
+        Some(file) => (exec::HELD, Stdio::from(file)),
+        None => (exec::NAMED, Stdio::null()),
+    };
     Command::new(&start.launcher)
         .arg(exec::WORD)
         .arg(std::process::id().to_string())
-        .arg(&start.program)
+        .arg(how)
+        .arg(start.program.path())
         .env_clear()
         .envs(start.environment.iter().map(|(name, value)| (name, value)))
         .envs(environment::protocol())
         .env("PLUGIN_UNIX_SOCKET_DIR", scratch.path())
         .env("TMPDIR", scratch.temporary())
         .current_dir(&start.directory)
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)

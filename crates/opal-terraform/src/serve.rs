@@ -5,7 +5,10 @@
 //! opal  {"id":2,"call":"state.verify","params":{…},"plugin":"aws"}
 //! ```
 //!
-//! A provider starts at its first call, not at its `load`.
+//! A provider starts at its first call, not at its `load`. Calls about packages name no provider that is
+//! loaded (`packages`).
+
+mod packages;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -97,6 +100,11 @@ impl Served {
         let result = match (call.call.as_str(), &instance) {
             ("hello", _) => Ok(Body::default().with("build", &opal_helper::BUILD.to_owned())),
             ("load", _) => self.load(plugin, &call.params),
+            ("package.find", _) => packages::find(&call.params),
+            ("package.open", _) => packages::open(&call.params),
+            ("package.schema", _) => {
+                packages::schema(&call.params, &self.launcher, &self.temporary).await
+            }
             (_, None) => Err(Refusal::new(Kind::Invalid, "the provider is not loaded")),
             (name, Some(instance)) => instance.call(name, &call.params).await,
         };
@@ -111,8 +119,9 @@ impl Served {
         let load =
             Load::read(params).ok_or_else(|| Refusal::new(Kind::Invalid, "an incomplete load"))?;
         let instance = Instance::new(load, self.launcher.clone(), self.temporary.clone())?;
+        let stamp = instance.stamp().to_owned();
         self.instances.borrow_mut().insert(plugin, Rc::new(instance));
-        Ok(Body::default())
+        Ok(Body::default().with("stamp", &stamp))
     }
 
     fn reply(&self, reply: Reply) {

@@ -172,7 +172,7 @@ fn quote(text: &str) -> String {
 }
 
 /// Text without characters that a terminal obeys, or that only look like the end of a line.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     let is_safe = |c: char| {
         c == '\n'
             || !(c.is_control()

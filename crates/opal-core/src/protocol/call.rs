@@ -123,6 +123,8 @@ record! {
     Resolved {
         /// A JSON document.
         value: Secret,
+        /// Paths in it whose values are secret. Only Terraform providers report them.
+        secrets: Option<Vec<String>>,
     }
 }
 
@@ -152,6 +154,14 @@ record! {
         message: Secret,
         details: Option<Secret>,
         identity: Option<Secret>,
+        /// The object itself, a JSON document. Only Terraform providers report this and what follows.
+        object: Option<Secret>,
+        /// Attributes that cannot be read back, so they were not compared.
+        unread: Option<Vec<String>>,
+        /// Paths in `object` whose values are secret.
+        secrets: Option<Vec<String>>,
+        /// What a contract compares, a canonical text. opal keys its digest.
+        digest: Option<Secret>,
     }
 }
 
@@ -161,6 +171,10 @@ record! {
         output: Secret,
         identity: Option<Secret>,
         adopted: bool,
+        /// As in a [`Finding`], about the output.
+        unread: Option<Vec<String>>,
+        secrets: Option<Vec<String>>,
+        digest: Option<Secret>,
     }
 }
 

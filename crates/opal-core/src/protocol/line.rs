@@ -133,6 +133,7 @@ fn refusal(view: View<'_>) -> Option<Refusal> {
             None => None,
             Some(word) => Some(Ending::named(&word)?),
         },
+        identity: view.get("identity")?,
     })
 }
 
@@ -214,6 +215,9 @@ fn refused(refusal: &Refusal, frames: &mut Frames) -> Data {
     ]);
     if let Some(engine) = refusal.engine {
         fields.insert("engine".to_owned(), Data::text(engine.word()));
+    }
+    if let Some(identity) = &refusal.identity {
+        fields.insert("identity".to_owned(), identity.write(frames));
     }
     Data::Map(fields)
 }

@@ -69,7 +69,7 @@ impl Exports {
         match function {
             Function::Resolve => {
                 let answer = guest!(value).call_resolve(store, call, probe())?;
-                Ok(given(answer, |value| Resolved { value: Secret::new(value) }))
+                Ok(given(answer, |value| Resolved { value: Secret::new(value), secrets: None }))
             }
             Function::Verify => {
                 let answer = guest!(state).call_verify(store, call, probe())?;
@@ -81,6 +81,9 @@ impl Exports {
                     output: Secret::new(acted.output),
                     identity: acted.identity.map(Secret::new),
                     adopted: acted.adopted,
+                    unread: None,
+                    secrets: None,
+                    digest: None,
                 }))
             }
             Function::Begin => {
@@ -170,7 +173,7 @@ fn refusal(error: host::Error) -> Refusal {
         host::ErrorKind::Invalid => Kind::Invalid,
     };
     let help = error.help.into_iter().take(8).map(|help| Secret::new(cut(help))).collect();
-    Refusal { kind, message: Secret::new(cut(error.message)), help, engine: None }
+    Refusal { kind, message: Secret::new(cut(error.message)), help, engine: None, identity: None }
 }
 
 /// opal shows 1 KiB of it.
@@ -190,6 +193,10 @@ fn finding(finding: state::Finding) -> Finding {
         message: Secret::new(finding.message),
         details: finding.details.map(Secret::new),
         identity: finding.identity.map(Secret::new),
+        object: None,
+        unread: None,
+        secrets: None,
+        digest: None,
     }
 }
 

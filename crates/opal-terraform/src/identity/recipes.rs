@@ -63,7 +63,7 @@ impl Recipes {
 }
 
 /// Whether a pattern, in which `*` is any text, is a whole name.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((start, rest)) => name.strip_prefix(start).is_some_and(|name| {

@@ -1,7 +1,10 @@
-//! `opal-terraform exec PARENT PROGRAM`: becomes the provider, which then ends with its helper.
+//! `opal-terraform exec PARENT held|named PROGRAM`: becomes the provider, which then ends with its helper.
+//!
+//! `held`: standard input is the file of the program, which was checked; the path is only its name.
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::IntoRawFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
@@ -10,12 +13,21 @@ use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 /// The word that asks for it.
 pub const WORD: &str = "exec";
 
+/// Where the program is: a descriptor, or a path.
+pub const HELD: &str = "held";
+pub const NAMED: &str = "named";
+
 /// Returns only if the provider cannot be started.
 #[expect(clippy::disallowed_methods, reason = "it replaces this process, and starts none")]
 pub fn exec(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
     let parent = arguments.next().and_then(|it| it.to_str()?.parse().ok()).and_then(Pid::from_raw);
-    let (Some(parent), Some(program)) = (parent, arguments.next()) else {
+    let (Some(parent), Some(how), Some(program)) = (parent, arguments.next(), arguments.next())
+    else {
         return io::ErrorKind::InvalidInput.into();
+    };
+    let file = match held(how.to_str()) {
+        Ok(file) => file,
+        Err(error) => return error,
     };
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         return error.into();
@@ -24,5 +36,17 @@ pub fn exec(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
     if getppid() != Some(parent) {
         return io::ErrorKind::NotConnected.into();
     }
-    Command::new(program).args(arguments).exec()
+    let from = file.unwrap_or_else(|| program.clone());
+    Command::new(from).arg0(program).args(arguments).exec()
+}
+
+/// The program that standard input is, as a path. It stays open: a script is read from it.
+fn held(how: Option<&str>) -> io::Result<Option<OsString>> {
+    if how != Some(HELD) {
+        return Ok(None);
+    }
+    let file = rustix::io::dup(rustix::stdio::stdin())?;
+    rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
+    // This process becomes the provider, which inherits the descriptor.
+    Ok(Some(format!("/proc/self/fd/{}", file.into_raw_fd()).into()))
 }

@@ -12,7 +12,7 @@ use opal_core::protocol::{Body, Call, Message, Refusal, line};
 
 use crate::support::{directory, real};
 
-struct Helper {
+pub(crate) struct Helper {
     child: Child,
     socket: UnixStream,
     incoming: BufReader<UnixStream>,
@@ -20,7 +20,7 @@ struct Helper {
 }
 
 impl Helper {
-    fn start(temporary: &Path) -> Self {
+    pub(crate) fn start(temporary: &Path) -> Self {
         let (socket, theirs) = UnixStream::pair().unwrap();
         #[expect(clippy::disallowed_methods, reason = "each test ends its helper")]
         let child = Command::new(env!("CARGO_BIN_EXE_opal-terraform"))
@@ -32,7 +32,7 @@ impl Helper {
         Self { child, socket, incoming, next: 1 }
     }
 
-    fn call(&mut self, call: &str, params: Body) -> Result<Body, Refusal> {
+    pub(crate) fn call(&mut self, call: &str, params: Body) -> Result<Body, Refusal> {
         let (id, plugin) = (self.next, Some("acme".to_owned()));
         self.next += 1;
         let call = Call { id, parent: None, plugin, call: call.to_owned(), params };
@@ -43,20 +43,11 @@ impl Helper {
         }
     }
 
-    fn load(&mut self, program: &Path, directory: &Path, config: &str, recipes: &str) {
-        let text = |text: &str| text.to_owned();
-        let params = Body::default()
-            .with("name", &text("acme 1.0.0"))
-            .with("program", &text(program.to_str().unwrap()))
-            .with("directory", &text(directory.to_str().unwrap()))
-            .with("environment", &Vec::<(String, Secret)>::new())
-            .with("config", &text(config))
-            .with("recipes", &text(recipes))
-            .with("project", &Some(text("shop")));
-        self.call("load", params).unwrap();
+    pub(crate) fn load(&mut self, program: &Path, directory: &Path, config: &str, recipes: &str) {
+        self.call("load", loading(program, directory, config, recipes)).unwrap();
     }
 
-    fn ask(&mut self, call: &str, decorator: &str, args: &str) -> Result<Body, Refusal> {
+    pub(crate) fn ask(&mut self, call: &str, decorator: &str, args: &str) -> Result<Body, Refusal> {
         let invocation = Invocation {
             decorator: decorator.to_owned(),
             subject: None,
@@ -71,19 +62,32 @@ impl Helper {
         self.call(call, Body::of(&invocation))
     }
 
-    fn verify(&mut self, decorator: &str, args: &str) -> (Found, String) {
+    pub(crate) fn verify(&mut self, decorator: &str, args: &str) -> (Found, String) {
         let finding: Finding = self.ask("state.verify", decorator, args).unwrap().read().unwrap();
         (finding.status, finding.message.expose().to_owned())
     }
 
-    fn refused(&mut self, call: &str, decorator: &str, args: &str) -> String {
+    pub(crate) fn refused(&mut self, call: &str, decorator: &str, args: &str) -> String {
         self.ask(call, decorator, args).unwrap_err().message.expose().to_owned()
     }
 
-    fn end(mut self) -> ExitStatus {
+    pub(crate) fn end(mut self) -> ExitStatus {
         self.socket.shutdown(std::net::Shutdown::Both).unwrap();
         self.child.wait().unwrap()
     }
+}
+
+/// What `load` says about a provider.
+pub(crate) fn loading(program: &Path, directory: &Path, config: &str, recipes: &str) -> Body {
+    let text = |text: &str| text.to_owned();
+    Body::default()
+        .with("name", &text("acme 1.0.0"))
+        .with("program", &text(program.to_str().unwrap()))
+        .with("directory", &text(directory.to_str().unwrap()))
+        .with("environment", &Vec::<(String, Secret)>::new())
+        .with("config", &text(config))
+        .with("recipes", &text(recipes))
+        .with("project", &Some(text("shop")))
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod accepted;
 mod calls;
 mod cloud;
 mod helper;
+mod packages;
 mod processes;
 mod resources;
 mod support;

@@ -159,7 +159,7 @@ fn a_provider_ends_with_its_helper() {
     let lines = format!(
         "export TF_PLUGIN_MAGIC_COOKIE=d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2\n\
          export PLUGIN_PROTOCOL_VERSIONS=5 PLUGIN_UNIX_SOCKET_DIR={home}\n\
-         {launcher} exec $$ {program} >{home}/line & echo $! >{home}/id; wait",
+         {launcher} exec $$ named {program} >{home}/line & echo $! >{home}/id; wait",
         home = home.path().display(),
         launcher = env!("CARGO_BIN_EXE_opal-terraform"),
         program = program.display(),

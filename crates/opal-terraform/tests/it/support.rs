@@ -34,7 +34,7 @@ pub(crate) fn start(program: &Path, directory: &Path) -> Start {
     let step = ["HOME", "PATH"].map(|name| (name.to_owned(), OsString::from("/usr/bin:/bin")));
     Start {
         launcher: env!("CARGO_BIN_EXE_opal-terraform").into(),
-        program: program.to_owned(),
+        program: program.to_owned().into(),
         directory: directory.to_owned(),
         environment: environment::of_provider(&step.into(), &[], &BTreeMap::new()),
         temporary: directory.to_owned(),
