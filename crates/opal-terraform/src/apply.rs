@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use opal_core::data::Secret;
 use tokio::time::{Instant, sleep};
 
 use crate::client::{Change, Object, Observe, Planned};
@@ -12,7 +13,7 @@ use crate::identity::Chosen;
 use crate::schema::Block;
 use crate::trouble::{Trouble, Why};
 use crate::value::Value;
-use crate::verify::{Ask, Status, Verified, verify};
+use crate::verify::{Ask, Status, Verified, present, verify};
 use crate::wire::Call;
 
 /// Between two verifications of what settles.
@@ -61,6 +62,7 @@ pub async fn apply(
         }
         (Status::Blocked(why), _) => return Err(Trouble::invalid(why.clone())),
         (Status::Missing, _) => (Done::Created, None),
+        (Status::Rewrite, object) => (Done::Changed(Vec::new()), object),
         (Status::Drifted { replace, .. }, object) if !replace.is_empty() => {
             if !allowed.replace {
                 let why = format!("{} cannot be changed in place", replace.join(", "));
@@ -76,6 +78,8 @@ pub async fn apply(
         }
     };
     let (made, warnings) = make(observe, change, ask, prior.as_ref()).await?;
+    // What was sent again cannot be read back: the rest must be right.
+    let ask = &Ask { rewrite: false, ..ask.clone() };
     let after = settle(observe, ask, allowed.settle).await?;
     match after.status {
         // What was just made has more than a replay knows.
@@ -90,6 +94,7 @@ pub async fn apply(
             )))
         }
         Status::Blocked(why) => Err(Trouble::invalid(format!("after the apply: {why}"))),
+        Status::Rewrite => Ok(Acted { done, object: after.object.or(Some(made)), warnings }),
         Status::Drifted { differences, .. } => {
             let paths: Vec<String> = differences.into_iter().map(|it| it.path).collect();
             Err(Trouble::invalid(format!("still drifted after the apply: {}", paths.join(", "))))
@@ -112,7 +117,18 @@ async fn make(
     }
     let applied = change.apply(&ask.of, prior, &planned, &ask.config).await?;
     if !applied.errors.is_empty() {
-        return Err(Trouble::new(Call::Apply, Why::Said(applied.errors)));
+        // What was made although it failed is named, so that a person can find it.
+        let made = applied.object.as_ref().map(|object| match &object.identity {
+            Some(identity) => differ::show(identity),
+            None => object.state.field("id").as_text().unwrap_or("unknown").to_owned(),
+        });
+        return Err(Trouble::new(
+            Call::Apply,
+            match made {
+                Some(made) => Why::Made(applied.errors, Secret::new(made)),
+                None => Why::Said(applied.errors),
+            },
+        ));
     }
     let Some(object) = applied.object else {
         return Err(Trouble::malformed(Call::Apply, "nothing is there afterwards"));
@@ -138,7 +154,11 @@ pub async fn absent(
     settle: Duration,
 ) -> Result<Acted, Trouble> {
     let nothing = Acted { done: Done::Nothing, object: None, warnings: Vec::new() };
-    let before = verify(observe, ask).await?;
+    // A tag can be moved: what it is on now must be what the step describes.
+    let before = match ask.by {
+        Chosen::Mark { .. } => verify(observe, ask).await?,
+        _ => present(observe, ask).await?,
+    };
     match (before.status, before.object) {
         (Status::Missing, _) => return Ok(nothing),
         (Status::Blocked(why), _) => return Err(Trouble::invalid(why)),
@@ -147,7 +167,7 @@ pub async fn absent(
     }
     let until = Instant::now() + settle;
     loop {
-        if matches!(verify(observe, ask).await?.status, Status::Missing) {
+        if matches!(present(observe, ask).await?.status, Status::Missing) {
             return Ok(Acted { done: Done::Removed, ..nothing });
         }
         if Instant::now() >= until {

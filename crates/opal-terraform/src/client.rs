@@ -54,6 +54,9 @@ const MAX_SCHEMA: usize = 256 << 20;
 /// Calls at once, for each process.
 const MAX_CALLS: usize = 10;
 
+/// How long a change may take: opal ends it earlier, if a step says so.
+const APPLY: Duration = Duration::from_secs(24 * 3600);
+
 /// How long a schema may take.
 const SCHEMA: Duration = Duration::from_secs(60);
 
@@ -229,8 +232,9 @@ impl Connection {
         Q: prost::Message + Send + Sync + 'static,
         A: Answer,
     {
+        // Whoever waits for a turn does not use up its time.
+        let _turn = self.calls.acquire().await;
         timed(limit, call, async {
-            let _turn = self.calls.acquire().await;
             let answer: A = self.send(call, request, most).await?;
             judge(call, answer)
         })
@@ -260,8 +264,8 @@ impl Connection {
         A: Answer,
     {
         let failed = |status: Status| Trouble::new(call, refused(&status));
+        let _turn = self.calls.acquire().await;
         timed(self.limit, call, async {
-            let _turn = self.calls.acquire().await;
             let mut grpc = self.grpc.clone().max_decoding_message_size(MAX_ANSWER);
             grpc.ready().await.map_err(|error| failed(Status::from_error(Box::new(error))))?;
             let path = PathAndQuery::from_static(call.path(self.protocol));

@@ -1,6 +1,7 @@
 //! What differs between two states, in what a configuration can say.
 
 use crate::schema::{Attribute, Block};
+use crate::secrets;
 use crate::value::Value;
 
 /// One attribute that is not as it should be.
@@ -20,6 +21,24 @@ impl Difference {
         let show = |value: &Value| if self.is_secret { hide(value) } else { show(value) };
         format!("{}: expected {}, actual {}", self.path, show(&self.expected), show(&self.actual))
     }
+}
+
+impl Difference {
+    /// The line, with placeholders for what is sensitive or came as a secret.
+    #[must_use]
+    pub fn hidden_line(&self, hidden: &[String]) -> String {
+        let is_secret = self.is_secret || secrets::covers(hidden, &self.path);
+        Self { is_secret, ..self.clone() }.line(|_| secrets::HIDDEN.to_owned())
+    }
+}
+
+/// What a configuration can say of a state, without what is never read back.
+#[must_use]
+pub fn configurable(block: &Block, state: &Value) -> Value {
+    let attributes = block.attributes.iter();
+    let attributes = attributes.filter(|(_, it)| it.is_configurable() && !it.write_only);
+    let names = attributes.map(|(name, _)| name).chain(block.blocks.keys());
+    Value::Map(names.map(|name| (name.clone(), state.field(name).clone())).collect())
 }
 
 /// A value as people read it.
@@ -73,7 +92,7 @@ pub fn differences(
             _ => compare(name, expected, actual, has_secret(&nested.block), &mut all),
         }
     }
-    all.retain(|it| !ignore.contains(&it.path));
+    all.retain(|it| !secrets::covers(ignore, &it.path));
     all.sort_by(|left, right| left.path.cmp(&right.path));
     all
 }

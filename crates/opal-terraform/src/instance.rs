@@ -1,5 +1,8 @@
 //! One provider with one configuration: what opal's calls become.
 
+mod step;
+
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,27 +10,26 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use opal_core::data::{Data, Secret, json};
-use opal_core::protocol::call::{Acted, Finding, Found, Invocation, Resolved};
+use opal_core::protocol::call::{Acted, Finding, Found, Resolved};
 use opal_core::protocol::{Body, Kind, Refusal, line};
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use crate::apply::{self, Allowed, Done};
-use crate::client::{Id, Provider};
-use crate::differ;
-use crate::identity::recipes::Recipes;
-use crate::identity::{self, Step};
+use crate::client::{Object, Provider};
+use crate::identity::Chosen;
+use crate::identity::recipes::{Recipes, TAG};
 use crate::process::{Start, environment};
 use crate::schema::Block;
+use crate::secrets;
 use crate::trouble::Trouble;
 use crate::trusted;
-use crate::value::{Type, Value, convert};
+use crate::value::{Value, convert};
 use crate::verify::{self, Ask, Status};
+pub(crate) use step::Asked;
 
 /// How long a call may take.
 const LIMIT: Duration = Duration::from_secs(30);
-
-/// How long a change may take to become visible.
-const SETTLE: Duration = Duration::from_secs(30);
 
 /// What opal says about a provider.
 #[derive(Debug)]
@@ -72,6 +74,8 @@ pub(crate) struct Instance {
     recipes: Recipes,
     project: Option<String>,
     provider: Mutex<Option<Rc<Provider>>>,
+    /// Secrets that it got or gave: no message and no log has them.
+    known: RefCell<Vec<Secret>>,
 }
 
 impl Instance {
@@ -103,6 +107,7 @@ impl Instance {
             recipes,
             project: load.project,
             provider: Mutex::new(None),
+            known: RefCell::default(),
         })
     }
 
@@ -119,7 +124,9 @@ impl Instance {
         }
         let started = Provider::start(&self.start, LIMIT).await;
         let provider = started.map_err(|trouble| self.refusal(&trouble))?;
-        let config = self.value(&self.config, &provider.schemas().provider)?;
+        let block = &provider.schemas().provider;
+        let config = self.value(&self.config, block)?;
+        self.keep_secret(secrets::texts(block, &config));
         let configured = provider.configure(config).await;
         configured.map_err(|trouble| self.refusal(&trouble))?;
         let provider = Rc::new(provider);
@@ -129,41 +136,26 @@ impl Instance {
 
     fn refusal(&self, trouble: &Trouble) -> Refusal {
         let mut refusal = Refusal::new(trouble.kind(), "");
-        refusal.message = trouble.message(&self.name);
+        refusal.message = self.shown(trouble.message(&self.name).expose());
+        refusal.identity = trouble.made().cloned();
         refusal
     }
 
-    /// Arguments as a value of a schema.
-    fn value(&self, data: &Data, block: &Block) -> Result<Value, Refusal> {
-        let Type::Object(fields) = block.implied() else { return Ok(Value::map([])) };
-        let Data::Map(given) = data else {
-            return Err(self.invalid("arguments that are not a table"));
-        };
-        let each = given.iter().map(|(name, data)| {
-            let of =
-                fields.get(name).ok_or_else(|| self.invalid(&format!("it has no `{name}`")))?;
-            let value = convert::from_data(data, of, name);
-            Ok((name.clone(), value.map_err(|why| self.invalid(&why.to_string()))?))
-        });
-        Ok(block.complete(Value::Map(each.collect::<Result<_, Refusal>>()?)))
-    }
-
     fn invalid(&self, why: &str) -> Refusal {
-        Refusal::new(Kind::Invalid, format!("{}: {why}", self.name))
+        let mut refusal = Refusal::new(Kind::Invalid, "");
+        refusal.message = self.shown(&format!("{}: {why}", self.name));
+        refusal
     }
 
     /// One call of opal.
-    pub(crate) async fn call(&self, name: &str, params: &Body) -> Result<Body, Refusal> {
-        let asked: Invocation = params.read().ok_or_else(|| self.invalid("another call"))?;
-        let Ok(Data::Map(args)) = json::read(asked.args.expose()) else {
-            return Err(self.invalid("arguments that are not a table"));
-        };
+    pub(crate) async fn call(&self, name: &str, asked: &Asked) -> Result<Body, Refusal> {
+        self.keep_secret(asked.texts());
         // What only reads is repeated once after a crash, what changes never.
         let mut tries = if name == "action.act" { 1 } else { 2 };
         loop {
             tries -= 1;
             let provider = self.provider().await?;
-            let answer = self.answer(&provider, name, &asked.decorator, args.clone()).await;
+            let answer = self.answer(&provider, name, asked).await;
             let trouble = match answer {
                 Ok(body) => return Ok(body),
                 Err(Failed::Refused(refusal)) => return Err(refusal),
@@ -172,23 +164,20 @@ impl Instance {
             if trouble.is_crash() {
                 self.forget(&provider).await;
             }
+            if trouble.is_crash() && name == "action.act" {
+                return self.after_crash(asked, trouble).await;
+            }
             if !trouble.is_crash() || tries == 0 {
                 return Err(self.refusal(&trouble));
             }
         }
     }
 
-    async fn answer(
-        &self,
-        provider: &Provider,
-        name: &str,
-        decorator: &str,
-        args: Args,
-    ) -> Result<Body, Failed> {
+    async fn answer(&self, provider: &Provider, name: &str, asked: &Asked) -> Result<Body, Failed> {
         match name {
-            "value.resolve" => self.resolve(provider, decorator, args).await,
-            "state.verify" => self.verify(provider, decorator, args).await,
-            "action.act" => self.act(provider, decorator, args).await,
+            "value.resolve" => self.resolve(provider, &asked.decorator, asked.args.clone()).await,
+            "state.verify" => self.verify(provider, asked).await,
+            "action.act" => self.act(provider, asked).await,
             _ => Err(Failed::Refused(self.invalid("an unknown call"))),
         }
     }
@@ -205,109 +194,137 @@ impl Instance {
         let block = provider.schemas().data.get(of);
         let block = block.ok_or_else(|| self.invalid(&format!("it has no data source `{of}`")))?;
         let config = self.value(&Data::Map(args), block)?;
+        self.keep_secret(secrets::texts(block, &config));
         let state = provider.observe().data(of, config).await?;
-        Ok(Body::of(&Resolved { value: self.document(&state)?, secrets: None }))
+        self.keep_secret(secrets::texts(block, &state));
+        let hidden = secrets::paths(block, &state);
+        Ok(Body::of(&Resolved { value: self.document(&state)?, secrets: some(hidden) }))
     }
 
-    async fn verify(
-        &self,
-        provider: &Provider,
-        decorator: &str,
-        args: Args,
-    ) -> Result<Body, Failed> {
-        let (of, is_absent) = named(decorator);
-        let (ask, _) = self.ask(provider, of, args)?;
-        let verified = verify::verify(&provider.observe(), &ask).await?;
+    async fn verify(&self, provider: &Provider, asked: &Asked) -> Result<Body, Failed> {
+        let (of, is_absent) = named(&asked.decorator);
+        let step = self.step(provider, of, is_absent, asked)?;
+        let observe = provider.observe();
+        let verified = async {
+            match is_absent {
+                true => verify::present(&observe, &step.ask).await,
+                false => verify::verify(&observe, &step.ask).await,
+            }
+        };
+        let verified = match timeout(step.limit, verified).await {
+            Ok(verified) => verified?,
+            Err(_) => return Err(Trouble::timed_out(step.limit).into()),
+        };
+        let block = observe.resource(of)?;
+        if let Some(object) = &verified.object {
+            self.keep_secret(secrets::texts(block, &object.state));
+        }
         let (status, message) = match (&verified.status, is_absent) {
             (Status::Blocked(why), _) => return Err(self.invalid(why).into()),
             (Status::Missing, true) => (Found::Satisfied, "it does not exist".to_owned()),
             (_, true) => (Found::Drifted, "it exists".to_owned()),
-            (Status::Missing, false) => (Found::Missing, "not found".to_owned()),
+            (Status::Missing, false) => (Found::Missing, self.not_found(of, &step.ask)),
             (Status::Satisfied, false) => (Found::Satisfied, String::new()),
+            (Status::Rewrite, false) => {
+                (Found::Unknown, "what cannot be read back is sent again".to_owned())
+            }
             (Status::Drifted { differences, replace }, false) => {
-                let lines = differences.iter().map(|it| it.line(|_| "🔒".to_owned()));
+                let lines = differences.iter().map(|it| it.hidden_line(&step.hidden));
                 let replaced =
                     replace.iter().map(|path| format!("{path} cannot be changed in place"));
                 (Found::Drifted, lines.chain(replaced).collect::<Vec<_>>().join("\n"))
             }
         };
-        let unread = (!verified.unread.is_empty())
-            .then(|| Secret::new(format!("not read back: {}", verified.unread.join(", "))));
-        let identity = verified.object.and_then(|object| object.identity);
-        let identity = identity.map(|identity| Secret::new(differ::show(&identity)));
-        let message = Secret::new(message);
+        let details = (!verified.unread.is_empty())
+            .then(|| self.shown(&format!("not read back: {}", verified.unread.join(", "))));
+        let object = verified.object.as_ref().filter(|_| !is_absent);
+        let state = object.map(|object| &object.state);
+        let digest = verified.digest(block);
         Ok(Body::of(&Finding {
             status,
-            message,
-            details: unread,
-            identity,
-            object: None,
-            unread: None,
-            secrets: None,
-            digest: None,
+            message: self.shown(&message),
+            details,
+            identity: verified.object.as_ref().and_then(Object::shown_identity),
+            object: state.map(|state| self.document(state)).transpose()?,
+            unread: some(verified.unread),
+            secrets: some(state.map(|state| secrets::paths(block, state)).unwrap_or_default()),
+            digest: Some(digest),
         }))
     }
 
-    async fn act(&self, provider: &Provider, decorator: &str, args: Args) -> Result<Body, Failed> {
-        let (of, is_absent) = named(decorator);
-        let (ask, replace) = self.ask(provider, of, args)?;
+    async fn act(&self, provider: &Provider, asked: &Asked) -> Result<Body, Failed> {
+        let (of, is_absent) = named(&asked.decorator);
+        let step = self.step(provider, of, is_absent, asked)?;
         let (observe, change) = (provider.observe(), provider.change());
+        let block = observe.resource(of)?;
         let acted = if is_absent {
-            apply::absent(&observe, &change, &ask, SETTLE).await?
+            apply::absent(&observe, &change, &step.ask, step.settle).await?
         } else {
-            let allowed = Allowed { replace, settle: SETTLE };
-            apply::apply(&observe, &change, &ask, allowed).await?
+            let allowed = Allowed { replace: step.replace, settle: step.settle };
+            apply::apply(&observe, &change, &step.ask, allowed).await?
         };
+        self.acted(block, acted.object, acted.done == Done::Nothing)
+    }
+
+    fn acted(&self, block: &Block, object: Option<Object>, adopted: bool) -> Result<Body, Failed> {
         let none = Value::Null;
-        let output = self.document(acted.object.as_ref().map_or(&none, |object| &object.state))?;
-        let identity = acted.object.and_then(|object| object.identity);
-        let identity = identity.map(|identity| Secret::new(differ::show(&identity)));
+        let state = object.as_ref().map_or(&none, |object| &object.state);
+        self.keep_secret(secrets::texts(block, state));
         Ok(Body::of(&Acted {
-            output,
-            identity,
-            adopted: acted.done == Done::Nothing,
+            output: self.document(state)?,
+            identity: object.as_ref().and_then(Object::shown_identity),
+            adopted,
             unread: None,
-            secrets: None,
+            secrets: some(secrets::paths(block, state)),
             digest: None,
         }))
     }
 
-    /// What a step asks for, and whether it may replace.
-    fn ask(&self, provider: &Provider, of: &str, mut args: Args) -> Result<(Ask, bool), Refusal> {
-        let schemas = provider.schemas();
-        let block = schemas.resources.get(of);
-        let block = block.ok_or_else(|| self.invalid(&format!("it has no resource `{of}`")))?;
-        let adopt = match args.remove("adopt") {
-            None | Some(Data::Null) => None,
-            Some(Data::Text(id)) => Some(Id::Text(id.expose().to_owned())),
-            Some(data) => {
-                let identity = schemas.identities.get(of);
-                let identity = identity.ok_or_else(|| self.invalid("it has no identities"))?;
-                let value = convert::from_data(&data, &identity.implied(), "adopt");
-                Some(Id::Identity(value.map_err(|why| self.invalid(&why.to_string()))?))
+    /// After a crash in an apply nobody knows how far it came: another process verifies once.
+    async fn after_crash(&self, asked: &Asked, trouble: Trouble) -> Result<Body, Refusal> {
+        let provider = self.provider().await?;
+        let (of, is_absent) = named(&asked.decorator);
+        let step = self.step(&provider, of, is_absent, asked)?;
+        let observe = provider.observe();
+        let found = match is_absent {
+            true => verify::present(&observe, &step.ask).await,
+            false => verify::verify(&observe, &step.ask).await,
+        };
+        let failed = |_| self.refusal(&trouble);
+        let block = observe.resource(of).map_err(failed)?;
+        let found = found.map_err(failed)?;
+        let acted = match (&found.status, is_absent) {
+            (Status::Satisfied, false) => self.acted(block, found.object, false),
+            (Status::Missing, true) => self.acted(block, None, false),
+            _ => return Err(self.refusal(&trouble)),
+        };
+        acted.map_err(|_| self.refusal(&trouble))
+    }
+
+    /// Which object there is not.
+    fn not_found(&self, of: &str, ask: &Ask) -> String {
+        let by = match &ask.by {
+            Chosen::Mark { tag, .. } => format!("not found: tag {TAG}={tag}"),
+            _ => "not found".to_owned(),
+        };
+        match self.recipes.hides_denied(of) {
+            true => format!("{by}, or you may not read it"),
+            false => by,
+        }
+    }
+
+    /// A text without the secrets that this provider got or gave.
+    fn shown(&self, text: &str) -> Secret {
+        Secret::new(secrets::scrub(text, &self.known.borrow()))
+    }
+
+    fn keep_secret(&self, texts: Vec<Secret>) {
+        let mut known = self.known.borrow_mut();
+        for text in texts {
+            if !known.iter().any(|it| it.expose() == text.expose()) {
+                known.push(text);
             }
-        };
-        let mark = args.remove("mark");
-        let replace = matches!(args.remove("replace"), Some(Data::Bool(true)));
-        let ignore = match args.remove("ignore") {
-            Some(Data::Array(items)) => {
-                items.iter().filter_map(Data::as_text).map(str::to_owned).collect()
-            }
-            _ => Vec::new(),
-        };
-        let config = self.value(&Data::Map(args), block)?;
-        let own = self.value(&self.config, &schemas.provider)?;
-        let step = Step {
-            of,
-            config: &config,
-            provider: &own,
-            adopt,
-            mark: mark.as_ref().and_then(Data::as_text),
-            project: self.project.as_deref(),
-        };
-        let by = identity::choose(&step, &self.recipes, schemas.identities.get(of));
-        let by = by.map_err(|refused| self.invalid(&refused.message(of)))?;
-        Ok((Ask { of: of.to_owned(), config: identity::tagged(config, &by), by, ignore }, replace))
+        }
     }
 
     fn document(&self, value: &Value) -> Result<Secret, Refusal> {
@@ -325,7 +342,8 @@ impl Instance {
     }
 
     pub(crate) async fn take_log(&self) -> Option<Secret> {
-        self.provider.lock().await.as_ref().and_then(|provider| provider.process().take_log())
+        let log = self.provider.lock().await.as_ref().and_then(|it| it.process().take_log());
+        log.map(|log| self.shown(log.expose()))
     }
 
     pub(crate) async fn stop(&self) {
@@ -338,6 +356,10 @@ impl Instance {
 }
 
 type Args = BTreeMap<String, Data>;
+
+fn some(all: Vec<String>) -> Option<Vec<String>> {
+    (!all.is_empty()).then_some(all)
+}
 
 /// `aws_s3_bucket.absent` is the twin that removes.
 fn named(decorator: &str) -> (&str, bool) {

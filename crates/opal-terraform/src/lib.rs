@@ -23,6 +23,7 @@
 //! | the plugin protocol, and one provider with one configuration | [`serve`], `instance` |
 //! | getting providers: checked, unpacked, described as decorators | [`package`] |
 //! | data sources that act | [`acting`] |
+//! | what must not be shown | [`secrets`] |
 //! | errors, and what is quoted of a provider | [`trouble`] |
 //!
 //! Deliberately not here: a state file. What a resource is, is read from the world each time.
@@ -37,6 +38,7 @@ pub mod merge;
 pub mod package;
 pub mod process;
 pub mod schema;
+pub mod secrets;
 pub mod serve;
 pub mod trouble;
 pub mod trusted;

@@ -8,19 +8,23 @@
 //! A provider starts at its first call, not at its `load`. Calls about packages name no provider that is
 //! loaded (`packages`).
 
+mod handles;
 mod packages;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io::{BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use opal_core::protocol::call::Invocation;
+use opal_core::protocol::request::{Handle, Revealed, Service};
 use opal_core::protocol::{Body, Call, Kind, Malformed, Message, Refusal, Reply, line};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
-use crate::instance::{Instance, Load};
+use crate::instance::{Asked, Instance, Load};
+use handles::Sealed;
 
 /// What all calls share.
 struct Served {
@@ -28,6 +32,9 @@ struct Served {
     socket: RefCell<UnixStream>,
     launcher: PathBuf,
     temporary: PathBuf,
+    /// Our own calls: the number of the next one, and who waits for which.
+    next: Cell<u64>,
+    waiting: RefCell<BTreeMap<u64, oneshot::Sender<Result<Body, Refusal>>>>,
 }
 
 /// Answers until opal ends the connection. Then all providers end.
@@ -52,6 +59,8 @@ pub fn serve(socket: UnixStream, launcher: PathBuf, temporary: PathBuf) -> Resul
         socket: RefCell::new(socket),
         launcher,
         temporary,
+        next: Cell::new(1),
+        waiting: RefCell::default(),
     });
     tokio::task::LocalSet::new().block_on(&runtime, served.answer_all(receiver))
 }
@@ -69,9 +78,13 @@ impl Served {
                 }
                 // What runs is asked to stop; its answer says so.
                 Ok(Message::Cancel(_)) => self.cancel(),
-                Ok(Message::Reply(_)) => {
-                    ended = Err(Malformed::NotMessage("an answer to nothing"));
-                    break;
+                Ok(Message::Reply(reply)) => {
+                    let Some(waiting) = self.waiting.borrow_mut().remove(&reply.id) else {
+                        ended = Err(Malformed::NotMessage("an answer to nothing"));
+                        break;
+                    };
+                    // Whoever waited may have been stopped.
+                    let _ = waiting.send(reply.result);
                 }
                 Err(malformed) => {
                     ended = Err(malformed);
@@ -106,13 +119,51 @@ impl Served {
                 packages::schema(&call.params, &self.launcher, &self.temporary).await
             }
             (_, None) => Err(Refusal::new(Kind::Invalid, "the provider is not loaded")),
-            (name, Some(instance)) => instance.call(name, &call.params).await,
+            (name, Some(instance)) => match self.asked(&call).await {
+                Ok(asked) => instance.call(name, &asked).await,
+                Err(refusal) => Err(refusal),
+            },
         };
         let log = match &instance {
             Some(instance) => instance.take_log().await,
             None => None,
         };
         self.reply(Reply { id, result, log });
+    }
+
+    /// What a call says, with its secrets revealed.
+    async fn asked(&self, call: &Call) -> Result<Asked, Refusal> {
+        let invocation: Option<Invocation> = call.params.read();
+        let sealed = invocation.as_ref().and_then(Sealed::read);
+        let invalid = || Refusal::new(Kind::Invalid, "a call with invalid arguments");
+        let sealed = sealed.ok_or_else(invalid)?;
+        let mut revealed = BTreeMap::new();
+        for handle in &sealed.handles {
+            let params = Body::of(&Handle { secret: Some(*handle) });
+            let answer = self.ask(call, Service::Reveal, params).await?;
+            let Revealed { text } = answer.read().ok_or_else(invalid)?;
+            revealed.insert(*handle, text);
+        }
+        Ok(sealed.open(&revealed))
+    }
+
+    /// Asks opal for something, on behalf of a call.
+    async fn ask(&self, call: &Call, service: Service, params: Body) -> Result<Body, Refusal> {
+        let id = self.next.replace(self.next.get() + 1);
+        let (sender, receiver) = oneshot::channel();
+        self.waiting.borrow_mut().insert(id, sender);
+        let asked = Call {
+            id,
+            parent: Some(call.id),
+            plugin: call.plugin.clone(),
+            call: service.word().to_owned(),
+            params,
+        };
+        if let Ok(bytes) = line::bytes(&Message::Call(asked)) {
+            let _ = self.socket.borrow_mut().write_all(&bytes);
+        }
+        let ended = || Refusal::new(Kind::Failed, "opal does not answer");
+        receiver.await.map_err(|_| ended())?
     }
 
     fn load(&self, plugin: String, params: &Body) -> Result<Body, Refusal> {

@@ -23,6 +23,8 @@ pub struct Trouble {
 pub enum Why {
     /// The provider reports errors.
     Said(Vec<Said>),
+    /// The same, and something is there nevertheless: what identifies it.
+    Made(Vec<Said>, Secret),
     TimedOut(Duration),
     /// The process ended, with this word about how and its last lines.
     Ended(String, Secret),
@@ -67,6 +69,29 @@ impl Trouble {
         Self { call: None, why: Why::Invalid(why.into()) }
     }
 
+    #[must_use]
+    pub const fn timed_out(limit: Duration) -> Self {
+        Self { call: None, why: Why::TimedOut(limit) }
+    }
+
+    /// Whether the provider says this in an error.
+    #[must_use]
+    pub fn says(&self, text: &str) -> bool {
+        let has = |said: &Said| {
+            said.summary.expose().contains(text) || said.detail.expose().contains(text)
+        };
+        matches!(&self.why, Why::Said(all) if !text.is_empty() && all.iter().any(has))
+    }
+
+    /// What is there although the call failed.
+    #[must_use]
+    pub const fn made(&self) -> Option<&Secret> {
+        match &self.why {
+            Why::Made(_, identity) => Some(identity),
+            _ => None,
+        }
+    }
+
     /// Whether the process is gone, so that another one may know better.
     #[must_use]
     pub const fn is_crash(&self) -> bool {
@@ -90,7 +115,7 @@ impl Trouble {
         let call = self.call.map_or_else(String::new, |call| format!(", {}", call.name()));
         let about = format!("{provider}{call}");
         Secret::new(match &self.why {
-            Why::Said(all) => {
+            Why::Said(all) | Why::Made(all, _) => {
                 let said = all.iter().map(Said::text).collect::<Vec<_>>().join("\n");
                 format!("{short} says: {}", quote(&said))
             }

@@ -13,10 +13,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::client::{Id, Object, Observe, Planned};
+use opal_core::data::Secret;
+
+use crate::client::{Id, Listed, Object, Observe, Planned};
 use crate::differ::{self, Difference};
 use crate::identity::Chosen;
-use crate::identity::recipes::{Mark, TAG};
+use crate::identity::recipes::{self, Listing, Mark, TAG};
 use crate::identity::template::at;
 use crate::schema::Block;
 use crate::trouble::Trouble;
@@ -32,6 +34,8 @@ pub struct Ask {
     pub by: Chosen,
     /// Attributes whose actual value is accepted.
     pub ignore: Vec<String>,
+    /// What cannot be read back is sent again.
+    pub rewrite: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -53,6 +57,8 @@ pub enum Status {
         replace: Vec<String>,
     },
     Blocked(String),
+    /// It is there, and what cannot be read back is to be sent again.
+    Rewrite,
 }
 
 impl Verified {
@@ -62,6 +68,16 @@ impl Verified {
 
     fn blocked(why: impl Into<String>) -> Self {
         Self::of(Status::Blocked(why.into()), None)
+    }
+
+    /// What a contract compares: the identity, and everything that a configuration can say.
+    #[must_use]
+    pub fn digest(&self, block: &Block) -> Secret {
+        let object = self.object.as_ref();
+        let state = object.map(|object| differ::show(&differ::configurable(block, &object.state)));
+        let identity = object.and_then(Object::shown_identity);
+        let identity = identity.as_ref().map_or("", Secret::expose);
+        Secret::new(format!("{identity}\n{}", state.as_deref().unwrap_or("nothing")))
     }
 
     #[must_use]
@@ -88,42 +104,108 @@ pub async fn verify(observe: &Observe, ask: &Ask) -> Result<Verified, Trouble> {
     }
 }
 
+/// Whether an object is there, whatever it is like: for `.absent`, whose configuration only identifies.
+pub async fn present(observe: &Observe, ask: &Ask) -> Result<Verified, Trouble> {
+    let found = match &ask.by {
+        Chosen::Replay(_) => {
+            let found = verify(observe, ask).await?;
+            return Ok(found);
+        }
+        Chosen::Adopt(id) => object(observe, ask, id, &[]).await?,
+        Chosen::Import { id, filled } => object(observe, ask, id, filled).await?,
+        Chosen::Mark { tag, mark } => match by_tag(observe, ask, tag, mark).await? {
+            Ok(None) => Ok(None),
+            Ok(Some(id)) => object(observe, ask, &id, &[]).await?,
+            Err(why) => Err(why),
+        },
+    };
+    Ok(match found {
+        Ok(None) => Verified::of(Status::Missing, None),
+        Ok(Some(object)) => Verified::of(Status::Satisfied, Some(object)),
+        Err(why) => Verified::blocked(why),
+    })
+}
+
+/// The object of an id, if it is the one that the arguments name. The inner error blocks.
+async fn object(
+    observe: &Observe,
+    ask: &Ask,
+    id: &Id,
+    filled: &[String],
+) -> Result<Result<Option<Object>, String>, Trouble> {
+    let stub = observe.import(&ask.of, id).await?;
+    let Some(observed) = observe.read(&ask.of, &stub).await? else { return Ok(Ok(None)) };
+    // Another object answers to the id.
+    let other = filled.iter().find(|path| at(&observed.state, path) != at(&ask.config, path));
+    Ok(match other {
+        Some(path) => Err(format!("what was found has another `{path}`")),
+        None => Ok(Some(observed)),
+    })
+}
+
 async fn find(
     observe: &Observe,
     ask: &Ask,
     id: &Id,
     filled: &[String],
 ) -> Result<Verified, Trouble> {
-    let stub = observe.import(&ask.of, id).await?;
-    let Some(observed) = observe.read(&ask.of, &stub).await? else {
-        return Ok(Verified::of(Status::Missing, None));
-    };
-    // Another object answers to the id.
-    let other = filled.iter().find(|path| at(&observed.state, path) != at(&ask.config, path));
-    if let Some(path) = other {
-        return Ok(Verified::blocked(format!("what was found has another `{path}`")));
+    match object(observe, ask, id, filled).await? {
+        Ok(None) => Ok(Verified::of(Status::Missing, None)),
+        Ok(Some(observed)) if ask.rewrite => Ok(Verified::of(Status::Rewrite, Some(observed))),
+        Ok(Some(observed)) => decide(observe, ask, observed).await,
+        Err(why) => Ok(Verified::blocked(why)),
     }
-    decide(observe, ask, observed).await
 }
 
-/// Finds an object by its tag.
-async fn marked(observe: &Observe, ask: &Ask, tag: &str, mark: &Mark) -> Result<Verified, Trouble> {
-    let all = observe.list(&ask.of, mark.list.clone()).await?;
-    let has_tag = |state: &Value| at(state, &mark.tags).field(TAG).as_text() == Some(tag);
-    let found: Vec<_> = all.into_iter().filter(|listed| has_tag(&listed.state)).collect();
-    let one = match &found[..] {
-        [] => return Ok(Verified::of(Status::Missing, None)),
-        [one] => one,
-        several => {
-            let names: Vec<&str> = several.iter().map(|it| it.name.as_str()).collect();
-            let why = format!("several objects have the tag {TAG}={tag}: {}", names.join(", "));
-            return Ok(Verified::blocked(why));
+/// What has a tag: none, one, or several, which block.
+async fn by_tag(
+    observe: &Observe,
+    ask: &Ask,
+    tag: &str,
+    mark: &Mark,
+) -> Result<Result<Option<Id>, String>, Trouble> {
+    let (names, ids) = match &mark.from {
+        Listing::List(config) => {
+            let all = observe.list(&ask.of, config.clone()).await?;
+            let has_tag = |state: &Value| at(state, &mark.tags).field(TAG).as_text() == Some(tag);
+            let found: Vec<_> = all.into_iter().filter(|it| has_tag(&it.state)).collect();
+            let id = |it: &Listed| it.state.field("id").as_text().map(str::to_owned);
+            let names: Vec<String> =
+                found.iter().map(|it| id(it).unwrap_or_else(|| it.name.clone())).collect();
+            let ids: Vec<Option<Id>> =
+                found.into_iter().map(|it| it.identity.map(Id::Identity)).collect();
+            (names, ids)
+        }
+        Listing::Data { of, config, missing } => {
+            let state = match observe.data(of, recipes::marked(config, tag)).await {
+                Ok(state) => state,
+                // Some data sources report an error where nothing matches.
+                Err(trouble) if missing.as_ref().is_some_and(|it| trouble.says(it)) => {
+                    return Ok(Ok(None));
+                }
+                Err(trouble) => return Err(trouble),
+            };
+            let names = recipes::ids(&state);
+            let ids = names.iter().map(|id| Some(Id::Text(id.clone()))).collect();
+            (names, ids)
         }
     };
-    let Some(identity) = &one.identity else {
-        return Ok(Verified::blocked("what is listed has no identity"));
+    Ok(match &ids[..] {
+        [] => Ok(None),
+        [Some(id)] => Ok(Some(id.clone())),
+        [None] => Err("what is listed has no identity".to_owned()),
+        _ => Err(format!("several objects have the tag {TAG}={tag}: {}", names.join(", "))),
+    })
+}
+
+/// Verifies an object that is found by its tag.
+async fn marked(observe: &Observe, ask: &Ask, tag: &str, mark: &Mark) -> Result<Verified, Trouble> {
+    let id = match by_tag(observe, ask, tag, mark).await? {
+        Ok(None) => return Ok(Verified::of(Status::Missing, None)),
+        Ok(Some(id)) => id,
+        Err(why) => return Ok(Verified::blocked(why)),
     };
-    let found = find(observe, ask, &Id::Identity(identity.clone()), &[]).await?;
+    let found = find(observe, ask, &id, &[]).await?;
     // A tag can be moved: this is probably another object.
     if let Status::Drifted { replace, .. } = &found.status
         && !replace.is_empty()
@@ -170,6 +252,9 @@ async fn replay(
     let Some(now) = observe.read(&ask.of, &assumed).await? else {
         return Ok(Verified::of(Status::Missing, None));
     };
+    if ask.rewrite {
+        return Ok(Verified::of(Status::Rewrite, Some(now)));
+    }
     let unread = observed.as_ref().map(|it| differ::unread(block, &it.state, &now.state));
     let status = if is_same(block, ask, &now.state, &assumed.state) {
         Status::Satisfied

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::observe::{Object, Planned};
-use super::{Connection, decode, encode};
+use super::{APPLY, Connection, MAX_ANSWER, decode, encode};
 use crate::trouble::{self, Said, Trouble};
 use crate::value::Value;
 use crate::wire::{self, Call};
@@ -44,7 +44,8 @@ impl Change {
             planned_private: planned.private.clone(),
             planned_identity: self.0.put_identity(of, planned.identity.as_ref())?,
         };
-        let answer: wire::ApplyResponse = self.0.call(Call::Apply, request).await?;
+        let answer: wire::ApplyResponse =
+            self.0.within(APPLY, Call::Apply, request, MAX_ANSWER).await?;
         let state = decode(Call::Apply, answer.new_state.as_ref(), &implied)?;
         let identity = self.0.get_identity(Call::Apply, of, answer.new_identity.as_ref())?;
         let object = Object { state, private: answer.private, identity };

@@ -2,7 +2,10 @@
 
 use std::rc::Rc;
 
+use opal_core::data::Secret;
+
 use super::{Connection, decode, encode};
+use crate::differ;
 use crate::merge;
 use crate::schema::{Block, Schemas};
 use crate::trouble::{self, Trouble, Why};
@@ -20,6 +23,14 @@ pub struct Object {
     /// What the provider remembers about it, for its next calls.
     pub private: Vec<u8>,
     pub identity: Option<Value>,
+}
+
+impl Object {
+    /// What identifies it, as people read it.
+    #[must_use]
+    pub fn shown_identity(&self) -> Option<Secret> {
+        self.identity.as_ref().map(|identity| Secret::new(differ::show(identity)))
+    }
 }
 
 /// What a provider finds an object by.

@@ -40,7 +40,7 @@ fn step(
     let project = Some("shop");
     let by = Step { of, config: &config, provider: &none, adopt, mark, project };
     let by = choose(&by, &recipes, identity).unwrap();
-    Ask { of: of.to_owned(), config: tagged(config, &by), by, ignore: Vec::new() }
+    Ask { of: of.to_owned(), config: tagged(config, &by), by, ignore: Vec::new(), rewrite: false }
 }
 
 fn thing(provider: &Provider, fields: &[(&str, &str)]) -> Ask {

@@ -8,7 +8,8 @@ use std::process::{Child, Command, ExitStatus};
 
 use opal_core::data::Secret;
 use opal_core::protocol::call::{Acted, Finding, Found, Invocation, Resolved};
-use opal_core::protocol::{Body, Call, Message, Refusal, line};
+use opal_core::protocol::request::{Handle, Revealed};
+use opal_core::protocol::{Body, Call, Message, Refusal, Reply, line};
 
 use crate::support::{directory, real};
 
@@ -17,6 +18,10 @@ pub(crate) struct Helper {
     socket: UnixStream,
     incoming: BufReader<UnixStream>,
     next: u64,
+    /// What handles stand for.
+    pub(crate) secrets: Vec<Secret>,
+    /// What the providers printed.
+    pub(crate) log: String,
 }
 
 impl Helper {
@@ -29,7 +34,7 @@ impl Helper {
             .spawn()
             .unwrap();
         let incoming = BufReader::new(socket.try_clone().unwrap());
-        Self { child, socket, incoming, next: 1 }
+        Self { child, socket, incoming, next: 1, secrets: Vec::new(), log: String::new() }
     }
 
     pub(crate) fn call(&mut self, call: &str, params: Body) -> Result<Body, Refusal> {
@@ -37,9 +42,22 @@ impl Helper {
         self.next += 1;
         let call = Call { id, parent: None, plugin, call: call.to_owned(), params };
         line::write(&Message::Call(call), &mut self.socket).unwrap();
-        match line::read(&mut self.incoming).unwrap() {
-            Some(Message::Reply(reply)) if reply.id == id => reply.result,
-            other => panic!("{other:?}"),
+        loop {
+            match line::read(&mut self.incoming).unwrap() {
+                Some(Message::Reply(reply)) if reply.id == id => {
+                    self.log.extend(reply.log.iter().map(Secret::expose));
+                    return reply.result;
+                }
+                Some(Message::Call(asked)) if asked.call == "secret.reveal" => {
+                    assert_eq!(asked.parent, Some(id));
+                    let handle: Handle = asked.params.read().unwrap();
+                    let text = self.secrets[handle.secret.unwrap() as usize].clone();
+                    let result = Ok(Body::of(&Revealed { text }));
+                    let reply = Message::Reply(Reply { id: asked.id, result, log: None });
+                    line::write(&reply, &mut self.socket).unwrap();
+                }
+                other => panic!("{other:?}"),
+            }
         }
     }
 
@@ -52,7 +70,7 @@ impl Helper {
             decorator: decorator.to_owned(),
             subject: None,
             args: Secret::new(args),
-            secrets: 0,
+            secrets: u32::try_from(self.secrets.len()).unwrap(),
             text: None,
             seed: String::new(),
             token: None,

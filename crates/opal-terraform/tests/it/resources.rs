@@ -25,7 +25,7 @@ fn ask(provider: &Provider, of: &str, fields: &[(&str, &str)]) -> Result<Ask, Re
     let step =
         Step { of, config: &config, provider: &none, adopt: None, mark: None, project: None };
     let by = choose(&step, &recipes, identity)?;
-    Ok(Ask { of: of.to_owned(), config, by, ignore: Vec::new() })
+    Ok(Ask { of: of.to_owned(), config, by, ignore: Vec::new(), rewrite: false })
 }
 
 fn file(provider: &Provider, path: &Path, content: &str) -> Ask {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	dataschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	listschema "github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -54,7 +55,9 @@ func (*box) Configure(ctx context.Context, req provider.ConfigureRequest, resp *
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("directory"), &cloud)...)
 }
 
-func (*box) DataSources(context.Context) []func() datasource.DataSource { return nil }
+func (*box) DataSources(context.Context) []func() datasource.DataSource {
+	return []func() datasource.DataSource{func() datasource.DataSource { return &found{} }}
+}
 
 func (*box) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{
@@ -177,6 +180,12 @@ func (t *thing) Create(ctx context.Context, req resource.CreateRequest, resp *re
 		resp.Diagnostics.AddError("cannot create", err.Error())
 		return
 	}
+	switch m.Name.ValueString() {
+	case "crash-created":
+		os.Exit(3)
+	case "half-created":
+		resp.Diagnostics.AddError("half of it failed", m.Secret.ValueString())
+	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 	resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root(t.key), t.value(m))...)
 }
@@ -241,6 +250,45 @@ func (t *thing) Delete(ctx context.Context, req resource.DeleteRequest, resp *re
 	if err := os.Remove(t.file(t.value(m))); err != nil {
 		resp.Diagnostics.AddError("cannot delete", err.Error())
 	}
+}
+
+// The ids of networks with a tag, as a data source.
+type found struct{}
+
+func (*found) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_nets"
+}
+
+func (*found) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = dataschema.Schema{Attributes: map[string]dataschema.Attribute{
+		"tag": dataschema.StringAttribute{Required: true},
+		"ids": dataschema.ListAttribute{Computed: true, ElementType: types.StringType},
+		"key": dataschema.StringAttribute{Computed: true, Sensitive: true},
+	}}
+}
+
+func (*found) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var tag string
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("tag"), &tag)...)
+	files, _ := filepath.Glob(filepath.Join(cloud, "net-*.json"))
+	sort.Strings(files)
+	ids := []string{}
+	for _, file := range files {
+		var m model
+		if read(ctx, file, &m) == nil {
+			tags := map[string]string{}
+			m.Tags.ElementsAs(ctx, &tags, false)
+			if tags["opal"] == tag {
+				ids = append(ids, m.ID.ValueString())
+			}
+		}
+	}
+	if tag == "shop/none" && len(ids) == 0 {
+		resp.Diagnostics.AddError("no matching network found", "")
+	}
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("tag"), tag)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("ids"), ids)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("key"), "canary-key")...)
 }
 
 type nets struct{}
