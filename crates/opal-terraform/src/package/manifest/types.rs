@@ -176,10 +176,8 @@ fn added(name: &str) -> Json {
         "id" => text("Name of this step, for `depends_on` of others"),
         "depends_on" => texts("Steps that must be done before this one"),
         "verify_timeout" => duration("How long a verification may take"),
-        "adopt" => json!({
-            "x-opal-any": true,
-            "description": "Import id or identity of an object that exists; it is never created",
-        }),
+        // An identity, which is a Map, needs the keyword for what may be anything.
+        "adopt" => text("Import id of an object that exists; it is never created"),
         "mark" => text("Name in the tag that opal writes, and finds the object by"),
         "ignore" => texts("Attributes whose actual value is accepted"),
         "replace" => flag("Whether it may be destroyed and created again"),
