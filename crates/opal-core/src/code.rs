@@ -296,6 +296,7 @@ codes! {
     "E1506" PlainPassword Error "password that is not a secret";
     "E1507" UnexpectedTargets Error "more targets than expected for a secret";
     "E1508" TooManyTargetValues Error "too many hidden values of targets";
+    "W1509" SharedPassword Warning "one password for several targets";
     "E1521" PastedVariable Error "variable that is pasted as SQL";
     "E1522" UnreadVariable Error "variable where it is not replaced";
     "E1523" InvalidVariable Error "invalid variable of a block";

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::thread;
 
 use opal_core::resolver::Trouble;
+use opal_core::wiped::Wiped;
 use opal_session::stop::{Order, Stop};
 use opal_session::wire::frame::Channel;
 use opal_session::wire::reply::Reply;
@@ -19,7 +20,7 @@ pub(crate) struct Content {
     window: u32,
     stop: Stop,
     heeding: Heeding,
-    chunk: Vec<u8>,
+    chunk: Wiped<Vec<u8>>,
     at: usize,
     has_ended: bool,
 }
@@ -32,7 +33,7 @@ impl Content {
             window,
             stop: stop.clone(),
             heeding: Heeding::default(),
-            chunk: Vec::new(),
+            chunk: Wiped::default(),
             at: 0,
             has_ended: false,
         };
@@ -65,7 +66,7 @@ impl Content {
             let (length, stop) = (self.chunk.len(), self.stop.clone());
             if length > 0 {
                 self.sent.taken(Channel::Output, length);
-                (self.chunk, self.at) = (Vec::new(), 0);
+                (self.chunk, self.at) = (Wiped::default(), 0);
             }
             let next = self.sent.next(&stop, &mut self.heeding, None);
             match next.map_err(|_| io::ErrorKind::ConnectionReset)? {

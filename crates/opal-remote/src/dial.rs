@@ -65,8 +65,9 @@ use ssh::SshOptions;
 use talk::{Asking, Talk, Wires};
 pub use terminal::Asker;
 
-/// How long a shell may take to speak where nobody can be asked anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a shell may take to speak where nobody can be asked anything: as long as a target may be
+/// silent.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long `sudo` may take to ask or to start.
 const SUDO_PATIENCE: Duration = Duration::from_secs(20);

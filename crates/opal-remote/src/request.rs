@@ -14,6 +14,9 @@ use crate::link::{Event, Sent};
 /// How long a target may take to say that something has ended, besides the time that it has for it.
 const LATEST: Duration = Duration::from_secs(5);
 
+/// How long who waits for a reply does not ask whether to stop.
+const MOMENT: Duration = Duration::from_millis(20);
+
 /// What was passed on of the orders to stop.
 #[derive(Debug)]
 pub(crate) struct Heeding {
@@ -41,6 +44,9 @@ impl Sent {
         }
         if self.mailbox.is_lost() {
             return Err(self.link.inner.trouble());
+        }
+        if !self.mailbox.listen() {
+            return Ok(self.mailbox.take());
         }
         let latest = heeding.deadline.map(|it| it.saturating_duration_since(Instant::now()));
         let timeout = [latest, timeout].into_iter().flatten().min();
@@ -74,8 +80,14 @@ impl Sent {
     /// Waits for the reply. What is trouble there is trouble here.
     pub(crate) fn reply(&mut self, stop: &Stop) -> Result<Reply, Trouble> {
         let mut heeding = Heeding::default();
+        // Most come at once.
+        let mut event = self.mailbox.wait(MOMENT);
         loop {
-            match self.next(stop, &mut heeding, None)? {
+            let next = match event.take() {
+                None => self.next(stop, &mut heeding, None)?,
+                event => event,
+            };
+            match next {
                 Some(Event::Reply(Reply::Trouble { trouble })) => return Err(trouble),
                 Some(Event::Reply(reply)) => {
                     self.look = None;

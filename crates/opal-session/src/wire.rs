@@ -76,6 +76,9 @@ pub const LEAST_WINDOW: u32 = 16 * 1024;
 /// What all streams of one target may have on their way.
 pub const MAX_BUFFERS: u64 = 8 * 1024 * 1024;
 
+/// What all streams of all targets may have on their way.
+pub const MAX_ALL_BUFFERS: u64 = 1024 * 1024 * 1024;
+
 /// Requests of one target at a time.
 pub const MAX_REQUESTS: usize = 256;
 

@@ -34,6 +34,12 @@ pub fn signal(child: &Child, name: &str) {
     assert!(sent.unwrap().success());
 }
 
+/// Ends a process at once. It may be gone already.
+#[expect(clippy::disallowed_methods, reason = "`kill` is the program that sends signals")]
+pub fn kill(pid: &str) {
+    let _ = Command::new("kill").args(["-KILL", pid]).stderr(std::process::Stdio::null()).status();
+}
+
 /// The same to all processes of its group, which it leads: as a terminal does it.
 ///
 /// # Panics

@@ -2,6 +2,7 @@
 
 mod folded;
 mod hygiene;
+mod language;
 mod limits;
 mod lost;
 mod values;

@@ -258,3 +258,26 @@ fn a_dry_run_says_on_which_host_something_would_change() {
     assert_eq!(rows, expected, "{said}");
     assert!(said.contains(&format!("\n{step} on web2: missing")), "{said}");
 }
+
+#[test]
+fn what_a_stopped_step_cannot_end_is_reported_by_its_number() {
+    if !needs::has("sudo", std::path::Path::new("/usr/bin/sudo").exists()) {
+        return;
+    }
+    // `sudo` passes the first signal on, and cannot pass on that it is killed.
+    let source = "fun task() {\n    @ssh.host(\"web1\") {\n        @timeout(1s, grace=1s) {\n            \
+                  sudo -n sh -c \"trap '' TERM; sleep 54321; :\"\n        }\n    }\n}\n";
+    let Some((sshd, opal)) = servers(&["web1"], source) else { return };
+    let _rule = sshd.account().may_be_anyone();
+    let ran = opal.call(&["task"]);
+    ran.code(124).says("(`sleep`) still runs: it is another user's").says("use `@as`");
+    let mut left = Vec::new();
+    for part in ran.stderr.split("opal: process ").skip(1) {
+        left.push(part.split(' ').next().unwrap().to_owned());
+    }
+    assert!(!left.is_empty(), "{ran:?}");
+    // The test may end what the login user could not.
+    for pid in left {
+        opal_testing::processes::kill(&pid);
+    }
+}

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use opal_testing::account::{Account, SudoRule};
-use opal_testing::processes::{owned_by, signal};
+use opal_testing::processes::{kill, owned_by, signal};
 use opal_testing::proxy::Proxy;
 use opal_testing::sshd::Sshd;
 
@@ -229,11 +229,6 @@ fn send(child: &mut Child, name: &str) {
     if child.try_wait().unwrap().is_none() {
         let _ = std::panic::catch_unwind(|| signal(child, name));
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "`kill` is the program that sends signals")]
-fn kill(pid: &str) {
-    let _ = Command::new("kill").args(["-KILL", pid]).stderr(Stdio::null()).status();
 }
 
 #[expect(clippy::disallowed_methods, reason = "whoever has less time says how many rounds")]

@@ -133,7 +133,7 @@ fn a_network_that_is_gone_while_the_helper_is_sent_leaves_no_helper_that_is_used
         entries.map(|it| it.metadata().map_or(0, |found| found.len())).any(|size| size > 0)
     };
     let ran = far.call_and(&["task"], half, || far.network.cut());
-    assert_eq!(ran.code(69).says("host unreachable: no answer within 62s").stdout, "");
+    assert_eq!(ran.code(69).says("host unreachable: no answer within 32s").stdout, "");
     far.network.heal();
     // The server of the half-open connection hears of its end now, or never; another one is not confused.
     assert_eq!(far.call(&["task"]).code(0).stdout, "there\n");

@@ -5,9 +5,15 @@ use std::collections::BTreeMap;
 use super::ink::{Ink, Style};
 use super::words::{Words, reference};
 use super::{Facts, PlanFormatter, PlanView, PluginFact, named_digest, time_text};
+use crate::Value;
 use crate::contract::{Seed, TargetRecord};
-use crate::plan::{ChainOperator, Plan, PlanValue, Step};
+use crate::crossing::TARGETS;
+use crate::plan::{Arg, ChainOperator, Plan, PlanValue, Step};
 use crate::resource::Status;
+
+/// Where the targets of a block are from, and how a program begins there that lists them.
+const INVENTORY: &str = "inventory";
+const PROGRAM: &str = "cmd:";
 
 /// Targets whose lines are written out.
 const MAX_TARGETS: usize = 100;
@@ -163,11 +169,17 @@ impl Drawing<'_> {
     }
 
     fn reads(&mut self, plan: &Plan) {
+        let listed: BTreeMap<&str, usize> = plan.all_steps().filter_map(listed).collect();
         let reads = plan.reads.iter().filter(|read| !is_of_block(&read.key));
-        for (index, read) in reads.enumerate() {
-            if index == 0 {
-                self.title("Reads:");
-            }
+        let reads: Vec<_> = reads.collect();
+        if !reads.is_empty() || !listed.is_empty() {
+            self.title("Reads:");
+        }
+        for (program, count) in listed {
+            let s = if count == 1 { "" } else { "s" };
+            self.entry(program, &format!("{count} target{s}"), &[]);
+        }
+        for read in reads {
             match (&read.public, &read.placeholder) {
                 (Some(public), _) => {
                     self.entry(&read.key, &public.to_string(), &["public".to_owned()]);
@@ -211,6 +223,18 @@ impl Drawing<'_> {
     fn note(&mut self, text: &str) {
         self.ink.inline(Style::Open, "note:");
         self.line(&format!(" {text}"));
+    }
+}
+
+/// The program that was run to list the targets of a block, and how many it runs on.
+fn listed(step: &Step) -> Option<(&str, usize)> {
+    match (step.arg(INVENTORY)?, step.arg(TARGETS)?) {
+        (Arg::Const(Value::String(from)), Arg::Const(Value::Array(targets)))
+            if from.starts_with(PROGRAM) =>
+        {
+            Some((from, targets.len()))
+        }
+        _ => None,
     }
 }
 

@@ -63,7 +63,7 @@ pub(super) const CONNECT_TIMEOUT: Param = Param {
     name: "connect_timeout",
     ty: Type::Duration,
     presence: Presence::Default(Value::Duration(opal_core::Duration::from_secs(10))),
-    docs: "how long connecting may take",
+    docs: "how long connecting may take; the login has 30 seconds more",
     ..Param::BASE
 };
 

@@ -157,7 +157,14 @@ impl<'r, 'p> Round<'r, 'p> {
                 break;
             }
             match self.crew.next(self.patience()) {
-                Some(taken) => self.answered(taken.index, taken.looked, taken.took),
+                Some(taken) => {
+                    // What has come at the same time makes room at the same time: those who ask a
+                    // target next ask it together.
+                    let others = std::iter::from_fn(|| self.crew.next(Duration::ZERO));
+                    for taken in std::iter::once(taken).chain(others.collect::<Vec<_>>()) {
+                        self.answered(taken.index, taken.looked, taken.took);
+                    }
+                }
                 // Who waits for longer than a moment can be interrupted.
                 None if std::mem::take(&mut is_new) => self.survey.stop.attend(),
                 None => {}

@@ -48,6 +48,8 @@ pub(crate) struct Planner<'a> {
     pub(super) undecided: Vec<Rc<Taint>>,
     /// Every `when` that plans nothing.
     pub(super) unmatched: Vec<Unmatched>,
+    /// Passwords that several targets get, and how many.
+    pub(super) shared_passwords: Vec<(Span, usize)>,
     /// What steps need, in their order.
     pub(super) demands: Vec<Demand>,
     /// So many of them have been asked for.
@@ -92,6 +94,7 @@ impl<'a> Planner<'a> {
             ahead: Vec::new(),
             undecided: Vec::new(),
             unmatched: Vec::new(),
+            shared_passwords: Vec::new(),
             demands: Vec::new(),
             asked: 0,
             steps: 0,

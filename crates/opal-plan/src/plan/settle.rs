@@ -61,6 +61,7 @@ pub(super) fn settle(
     let plan = settler.plan(&planner, steps, key.as_ref());
     settler.keep_reads(&planner, key.as_ref());
     let Settler { secrets, showing, mut warnings, sites, .. } = settler;
+    warnings.extend(super::warn::shared(&planner.shared_passwords));
     warnings.extend(super::warn::unmatched(&planner.unmatched, key.as_ref(), plan.algorithm));
     let limited = std::mem::take(&mut planner.limited);
     let mut resolved = Resolved { plan, secrets, showing, limited, warnings };

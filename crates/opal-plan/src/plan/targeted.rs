@@ -17,6 +17,8 @@ pub(crate) struct Targeted {
     /// The name of the member, where the block is that of a fleet. Plans have such a block once, so
     /// keys of values in it begin with `*/`, whichever member it is.
     pub(crate) member: Option<Rc<str>>,
+    /// How many members the fleet around it has; one without a fleet.
+    pub(crate) count: usize,
 }
 
 impl Targeted {

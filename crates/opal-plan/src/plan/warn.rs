@@ -1,6 +1,6 @@
 //! What a plan can be made of, and is probably not meant.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::class::{HIDDEN_ALONE_FROM, HIDDEN_ANYWHERE_FROM, is_common};
 use opal_core::hash::Algorithm;
@@ -35,6 +35,18 @@ pub(super) fn unmatched(
         }
     }
     warnings
+}
+
+/// A warning for each password that several targets get.
+pub(super) fn shared(all: &[(Span, usize)]) -> Vec<Diagnostic> {
+    let all: BTreeMap<u32, (Span, usize)> = all.iter().map(|it| (it.0.start, *it)).collect();
+    let warning = |(span, count): (Span, usize)| {
+        let message = format!("{count} targets get one password for `sudo`");
+        let why = "whoever controls the login account of one of them can read it";
+        let help = "allow the login user to use `sudo` without a password: `NOPASSWD` in `sudoers`";
+        Diagnostic::new(Code::SharedPassword, span, message).help(why).help(help)
+    };
+    all.into_values().map(warning).collect()
 }
 
 /// A value as a plan shows it: in clear where anybody may see it.

@@ -30,6 +30,9 @@ const MAX_UPLOADS: usize = 4;
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
+/// Bytes that a network passes on in a second, at least. The shell that receives them counts alike.
+const SLOWEST: u64 = 32 * 1024;
+
 /// The pipes to a transport.
 #[derive(Debug)]
 pub(crate) struct Wires {
@@ -154,7 +157,11 @@ impl<'a> Talk<'a> {
         };
         let header = format!("{} {kind} {}\n", bytes.len(), program.digest().hex());
         self.send(header.as_bytes())?;
-        self.send(bytes)
+        self.send(bytes)?;
+        // They are on their way for a while.
+        let way = Duration::from_secs(bytes.len() as u64 / SLOWEST);
+        self.deadline = self.deadline.and_then(|it| it.checked_add(way));
+        Ok(())
     }
 
     fn word(&mut self) -> Result<Word, DialCause> {

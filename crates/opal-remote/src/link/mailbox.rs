@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::os::fd::BorrowedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use opal_core::wiped::Wiped;
 use opal_session::wire::codec::{Malformed, decoded};
 use opal_session::wire::credit::{Account, Outlet};
 use opal_session::wire::frame::{Channel, Frame, Kind};
@@ -29,7 +31,7 @@ pub(crate) struct Shape {
 #[derive(Debug)]
 pub(crate) enum Event {
     Reply(Reply),
-    Data(Channel, Vec<u8>),
+    Data(Channel, Wiped<Vec<u8>>),
     End,
     Fail(ErrorKind),
     /// A key means this to opal.
@@ -38,6 +40,9 @@ pub(crate) enum Event {
 
 pub(crate) struct Mailbox {
     state: Mutex<State>,
+    /// For who waits for nothing else.
+    come: Condvar,
+    /// For who waits for something else too.
     pub(super) bell: Arc<Bell>,
     /// Of what is sent.
     pub(crate) outlet: Outlet,
@@ -54,9 +59,23 @@ struct State {
     /// Nobody wants what comes.
     is_discarded: bool,
     is_lost: bool,
+    ringing: Ringing,
+}
+
+/// A bell that nobody listens to costs a system call all the same.
+#[derive(PartialEq, Eq)]
+enum Ringing {
+    Off,
+    /// Somebody listens.
+    On,
+    Rung,
 }
 
 impl State {
+    fn is_quiet(&self) -> bool {
+        self.events.is_empty() && !self.is_lost
+    }
+
     /// Whether nothing may come any more.
     fn is_done(&self) -> bool {
         self.is_lost || self.has_reply && !self.is_held && self.accounts.iter().all(Option::is_none)
@@ -79,29 +98,56 @@ impl Mailbox {
             is_held: shape.is_held,
             is_discarded: false,
             is_lost: false,
+            ringing: Ringing::Off,
         };
         let Shape { has_input, is_on_terminal, .. } = shape;
         let (state, outlet) = (Mutex::new(state), Outlet::default());
-        Self { state, bell, outlet, has_input, is_on_terminal }
+        let come = Condvar::new();
+        Self { state, come, bell, outlet, has_input, is_on_terminal }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Rings when something has come.
+    /// Readable once something has come, for who listens.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.bell.fd()
     }
 
-    /// The next thing that has come; none where nothing has. What is said after that rings again.
+    /// The next thing that has come; none where nothing has.
     pub(crate) fn take(&self) -> Option<Event> {
-        let event = self.lock().events.pop_front();
-        if event.is_some() {
-            return event;
+        let mut state = self.lock();
+        if std::mem::replace(&mut state.ringing, Ringing::Off) == Ringing::Rung {
+            self.bell.silence();
         }
-        self.bell.silence();
-        self.lock().events.pop_front()
+        state.events.pop_front()
+    }
+
+    /// From now on the bell rings, until something is taken: whether there is nothing to take yet.
+    pub(crate) fn listen(&self) -> bool {
+        let mut state = self.lock();
+        let is_quiet = state.is_quiet();
+        if is_quiet && state.ringing == Ringing::Off {
+            state.ringing = Ringing::On;
+        }
+        is_quiet
+    }
+
+    /// The next thing, or none where nothing comes for so long.
+    pub(crate) fn wait(&self, most: Duration) -> Option<Event> {
+        let waited = self.come.wait_timeout_while(self.lock(), most, |state| state.is_quiet());
+        waited.unwrap_or_else(PoisonError::into_inner).0.events.pop_front()
+    }
+
+    /// Something has come, or nothing will any more.
+    fn announce(&self, mut state: MutexGuard<'_, State>) {
+        if state.ringing == Ringing::On {
+            state.ringing = Ringing::Rung;
+            self.bell.ring();
+        }
+        drop(state);
+        self.come.notify_one();
     }
 
     /// So many bytes are out of the way: what to grant.
@@ -115,9 +161,10 @@ impl Mailbox {
     }
 
     pub(super) fn lose(&self) {
-        self.lock().is_lost = true;
+        let mut state = self.lock();
+        state.is_lost = true;
         self.outlet.close(ErrorKind::ConnectionReset);
-        self.bell.ring();
+        self.announce(state);
     }
 
     pub(crate) fn is_lost(&self) -> bool {
@@ -133,6 +180,9 @@ impl Mailbox {
         let mut state = self.lock();
         state.is_discarded = true;
         state.events.clear();
+        if std::mem::replace(&mut state.ringing, Ringing::Off) == Ringing::Rung {
+            self.bell.silence();
+        }
     }
 
     /// What was held has been let go of.
@@ -141,14 +191,14 @@ impl Mailbox {
     }
 
     /// Something has come: whether it was the last thing.
-    pub(super) fn deliver(&self, frame: &Frame) -> Result<bool, Malformed> {
+    pub(super) fn deliver(&self, frame: Frame) -> Result<bool, Malformed> {
         let mut state = self.lock();
         match (frame.kind, frame.stream.channel) {
             (Kind::Reply, Channel::Talk) => self.reply(&mut state, decoded(&frame.payload)?)?,
             (Kind::Data, channel @ (Channel::Output | Channel::Error)) => {
                 let account = state.accounts[index(channel)].as_mut();
                 account.ok_or(NOT_OPEN)?.receive(frame.payload.len())?;
-                state.add(Event::Data(channel, frame.payload.to_vec()));
+                state.add(Event::Data(channel, frame.payload));
             }
             (Kind::End, channel @ (Channel::Output | Channel::Error)) => {
                 let account = state.accounts[index(channel)].take();
@@ -179,8 +229,7 @@ impl Mailbox {
             _ => return Err(Malformed("a frame on a stream where it has no meaning")),
         }
         let is_done = state.is_done();
-        drop(state);
-        self.bell.ring();
+        self.announce(state);
         Ok(is_done)
     }
 

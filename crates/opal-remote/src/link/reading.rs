@@ -13,7 +13,7 @@ pub(super) fn read(mut receiver: Receiver, inner: &Inner) {
         match frame {
             Ok(frame) if frame.kind == Kind::Ping => {}
             Ok(frame) => {
-                if let Err(why) = deliver(inner, &frame) {
+                if let Err(why) = deliver(inner, frame) {
                     break Loss::Malformed(why);
                 }
             }
@@ -23,7 +23,7 @@ pub(super) fn read(mut receiver: Receiver, inner: &Inner) {
     inner.lose(loss);
 }
 
-fn deliver(inner: &Inner, frame: &Frame) -> Result<(), Malformed> {
+fn deliver(inner: &Inner, frame: Frame) -> Result<(), Malformed> {
     let number = frame.stream.request;
     let mailbox = inner.table().get(&number).cloned();
     let mailbox = mailbox.ok_or(Malformed("an answer without a request"))?;

@@ -2,7 +2,7 @@
 //!
 //! First each of its processes is asked, then, after the grace period, all are ended. They are held
 //! before that, so that none can start another in between. What is there even then, because it is
-//! another user's or because the system does not let go of it, is left.
+//! another user's or because the system does not let go of it, is left, and reported.
 //!
 //! What a process starts after it was asked is not asked: that is how it cleans up.
 
@@ -121,9 +121,11 @@ impl Ending {
             kill(|| flow.scope().members());
             let mut shell = flow.lane.shell.take();
             let code = shell.as_mut().and_then(Waiting::end);
-            self.is_over = flow.scope().members().is_empty();
+            let left = flow.scope().members();
+            self.is_over = left.is_empty();
             if !self.is_over && now >= self.give_up {
                 self.is_over = true;
+                flow.report(&left);
                 return code.or(Some(KILLED));
             }
             return code;

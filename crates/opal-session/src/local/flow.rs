@@ -14,7 +14,7 @@ use super::children::Running;
 use super::ending::Ending;
 use super::lane::{Duct, Group, Lane};
 use super::mark::Mark;
-use super::processes::{Moment, Scope};
+use super::processes::{Moment, Scope, still_running};
 use super::terminal::Attached;
 use super::waiting::Answer;
 use crate::Taker;
@@ -25,6 +25,9 @@ const CHUNK_BYTES: usize = 128 * 1024;
 
 /// What is taken at the end, at most: something in the background may print for ever.
 const MAX_REST_BYTES: usize = 2 * 1024 * 1024;
+
+/// Processes that are reported because they cannot be ended.
+const MAX_REPORTED: usize = 5;
 
 /// After so much silence what is held back may be shown.
 const IDLE: Duration = Duration::from_millis(50);
@@ -244,6 +247,16 @@ impl<'a> Flow<'a> {
     fn lost(&mut self, code: i32) {
         self.lane.shell = None;
         self.ended(code);
+    }
+
+    /// Says which processes are left, on the command's standard error.
+    pub(super) fn report(&mut self, left: &[i32]) {
+        for pid in left.iter().take(MAX_REPORTED) {
+            let line = format!("opal: {}\n", still_running(*pid));
+            if self.taker.take(Stream::Stderr, line.as_bytes()).is_err() {
+                return;
+            }
+        }
     }
 
     /// Where to look for what the command has started.

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getpgrp, getpid, kill_process};
@@ -154,6 +155,21 @@ fn with_descendants(mut found: Vec<i32>, all: &[Process]) -> Vec<i32> {
     }
     let is_alive = |pid: &i32| all.iter().any(|it| it.pid == *pid && !it.is_zombie);
     found.into_iter().filter(is_alive).collect()
+}
+
+/// Why a process that was to end still runs.
+pub(super) fn still_running(pid: i32) -> String {
+    let name = fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let name = String::from_utf8_lossy(&name);
+    let name = name.trim_end().escape_debug();
+    let owner = fs::metadata(format!("/proc/{pid}")).map(|found| found.uid());
+    let why = match owner {
+        Ok(user) if user != rustix::process::geteuid().as_raw() => {
+            "it is another user's and cannot be stopped from here; use `@as`"
+        }
+        _ => "it does not end when it is killed",
+    };
+    format!("process {pid} (`{name}`) still runs: {why}")
 }
 
 /// What the commands of a whole session have left running, parents first.

@@ -17,6 +17,8 @@
 //! else can write them. `t` checks a file or a directory, `o` a directory and all above it, `y` also
 //! accepts one like `/tmp`, where nobody can replace what another user has made.
 
+use std::time::Duration;
+
 use super::Dialling;
 use crate::wire::BUILD;
 
@@ -34,7 +36,14 @@ const FIND: &str = r#"f "$l" && go "$l" $r; for s in $k; do f "$h/.cache/opal/op
 
 /// Receiving one into the file `$1`, and trying it. Where nobody is there any more, `$j` says so: what
 /// was made is removed all the same.
-const RECEIVE: &str = r#"z=raw; command -v gzip >/dev/null 2>&1 && z=gzip; u() { say need $(uname -s) $(uname -m) $z; read -r n c s || n=none; case "$n" in none) j=1; return 1;; esac; case "$c" in gzip) c="gzip -dc";; *) c=cat;; esac; head -c "$n" | { $c >"$1" || cat >/dev/null; } 2>/dev/null; chmod 700 "$1" 2>/dev/null && x "$1"; }; "#;
+///
+/// Nobody hears of a connection that is half open, so both waits have a limit, `$L` seconds and what the
+/// bytes need on a slow network, where there is a `timeout` that knows `-s`. `$D` is a dollar that the
+/// inner shell shall see.
+const RECEIVE: &str = r#"z=raw; command -v gzip >/dev/null 2>&1 && z=gzip; D="$"; T=$(timeout -s KILL 9 echo timeout -s KILL 2>/dev/null); u() { say need $(uname -s) $(uname -m) $z; if [ -n "$T" ]; then set -- "$1" $($T $L sh -c "read -r n c s; echo ${D}n ${D}c ${D}s"); n=$2 c=$3 s=$4; else read -r n c s; fi; case "$n" in none|"") j=1; return 1;; esac; case "$c" in gzip) c="gzip -dc";; *) c=cat;; esac; j=$({ { ${T:+$T $((L+n/32768))} head -c "$n" || echo 1 >&3; } | { $c >"$1" || cat >/dev/null; } 2>/dev/null; } 3>&1); [ -z "$j" ] && chmod 700 "$1" 2>/dev/null && x "$1"; }; "#;
+
+/// What `$L` is at least: a busy machine may take that long to answer.
+const LEAST_WAIT: Duration = Duration::from_secs(10);
 
 /// Into the cache.
 const KEEP: &str = r#"case "$h" in /*) if [ -d "$h" ] && o "$h" && mkdir -p "$h/.cache/opal" 2>/dev/null && o "$h/.cache/opal"; then w=$h/.cache/opal/.new-$a$b; u "$w" && mv -f "$w" "$h/.cache/opal/opal-target-$s" && go "$h/.cache/opal/opal-target-$s" --digest $r; rm -f "$w"; [ -z "$j" ] || exit 1; fi;; esac; "#;
@@ -60,9 +69,10 @@ fn text(dialling: &Dialling, go: &str) -> String {
     let digests: Vec<String> = dialling.digests.iter().map(opal_core::hash::Digest::hex).collect();
     let digests = digests.join(" ");
     let arguments = arguments(dialling).join(" ");
+    let wait = dialling.timing.lost.max(LEAST_WAIT).as_secs();
     let keep = if dialling.is_read_only { "" } else { KEEP };
     format!(
-        "a={first} b={second} v={BUILD} l={INSTALLED} k=\"{digests}\" r=\"{arguments}\"; \
+        "a={first} b={second} v={BUILD} l={INSTALLED} k=\"{digests}\" r=\"{arguments}\" L={wait}; \
          {BEGIN}{go}{FIND}{RECEIVE}{keep}{ONCE}"
     )
 }

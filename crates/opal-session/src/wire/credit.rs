@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::codec::Malformed;
-use super::{LEAST_WINDOW, MAX_BUFFERS, MAX_REQUESTS, WINDOW};
+use super::{LEAST_WINDOW, MAX_ALL_BUFFERS, MAX_BUFFERS, MAX_REQUESTS, WINDOW};
 
 /// How often someone who waits to send asks whether to go on waiting.
 const TICK: Duration = Duration::from_millis(50);
@@ -132,31 +132,76 @@ impl Outlet {
     }
 }
 
+/// What all targets share, besides the least that each stream gets.
+#[derive(Debug)]
+pub struct Total(Mutex<u64>);
+
+/// Of this process.
+static ALL: Total = Total::new(MAX_ALL_BUFFERS);
+
+impl Total {
+    #[must_use]
+    pub const fn new(bytes: u64) -> Self {
+        Self(Mutex::new(bytes))
+    }
+
+    /// So much, or what is left.
+    fn take(&self, most: u32) -> u32 {
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = u32::try_from(*left).unwrap_or(u32::MAX).min(most);
+        *left -= u64::from(taken);
+        taken
+    }
+
+    fn give_back(&self, bytes: u64) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += bytes;
+    }
+}
+
 /// What all streams of a target share, besides the least that each of them gets.
 #[derive(Debug)]
-pub struct Budget(Mutex<u64>);
+pub struct Budget {
+    left: Mutex<u64>,
+    all: &'static Total,
+}
 
 /// So that there are never more than [`MAX_BUFFERS`], with the least of all streams.
 const SHARED: u64 = MAX_BUFFERS - MAX_REQUESTS as u64 * LEAST_WINDOW as u64;
 
 impl Default for Budget {
     fn default() -> Self {
-        Self(Mutex::new(SHARED))
+        Self::of(&ALL)
     }
 }
 
 impl Budget {
-    /// A window for a new stream: smaller where many are open.
+    /// Of a target that shares with others.
+    #[must_use]
+    pub fn of(all: &'static Total) -> Self {
+        Self { left: Mutex::new(SHARED), all }
+    }
+
+    /// A window for a new stream: smaller where many are open, here or on other targets.
     pub fn take(&self) -> u32 {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let half = u32::try_from(*left / 2).unwrap_or(WINDOW);
-        let more = half.min(WINDOW - LEAST_WINDOW);
+        let more = self.all.take(half.min(WINDOW - LEAST_WINDOW));
         *left -= u64::from(more);
         LEAST_WINDOW + more
     }
 
     pub fn give_back(&self, window: u32) {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *left = (*left + u64::from(window.saturating_sub(LEAST_WINDOW))).min(SHARED);
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = u64::from(window.saturating_sub(LEAST_WINDOW)).min(SHARED - *left);
+        *left += more;
+        self.all.give_back(more);
+    }
+}
+
+/// What streams of a connection that is gone have taken.
+impl Drop for Budget {
+    fn drop(&mut self) {
+        let left = *self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        self.all.give_back(SHARED - left);
     }
 }

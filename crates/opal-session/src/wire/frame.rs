@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use opal_core::message::Reason;
 use opal_core::wiped::Wiped;
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::codec::Malformed;
@@ -188,12 +189,20 @@ pub struct Assembly {
 
 impl Assembly {
     pub fn add(&mut self, bytes: &[u8]) {
+        self.room(bytes.len()).extend_from_slice(bytes);
+    }
+
+    /// Where so many bytes can be added. What was read before is out of the way.
+    fn room(&mut self, more: usize) -> &mut Vec<u8> {
         if self.at == self.bytes.len() {
             self.bytes.clear();
             self.at = 0;
+        } else if self.bytes.capacity() - self.bytes.len() < more {
+            self.bytes.drain(..self.at);
+            self.at = 0;
         }
-        opal_core::wiped::reserve(&mut self.bytes, bytes.len());
-        self.bytes.extend_from_slice(bytes);
+        opal_core::wiped::reserve(&mut self.bytes, more);
+        &mut self.bytes
     }
 
     /// The next frame that is whole; none where more bytes are needed.
@@ -204,11 +213,6 @@ impl Assembly {
             let Some(payload) = self.bytes.get(start..start + length) else { return Ok(None) };
             let payload = Wiped::new(payload.to_vec());
             self.at = start + length;
-            // What is left is moved to the front now and then.
-            if self.at > CHUNK_BYTES {
-                self.bytes.drain(..self.at);
-                self.at = 0;
-            }
             if let Some(payload) = self.joined(kind, more, stream, payload)? {
                 return Ok(Some(Frame { kind, stream, payload }));
             }
@@ -265,15 +269,13 @@ pub struct Receiver {
     lost: Duration,
     heard: Instant,
     assembly: Assembly,
-    chunk: Vec<u8>,
 }
 
 impl Receiver {
     /// `lost` is how long there may be silence.
     #[must_use]
     pub fn new(fd: OwnedFd, lost: Duration) -> Self {
-        let (assembly, chunk) = (Assembly::default(), vec![0; CHUNK_BYTES]);
-        Self { fd, lost, heard: Instant::now(), assembly, chunk }
+        Self { fd, lost, heard: Instant::now(), assembly: Assembly::default() }
     }
 
     /// What was read of the pipe before there were frames.
@@ -287,12 +289,12 @@ impl Receiver {
             if let Some(frame) = self.assembly.frame()? {
                 return Ok(frame);
             }
-            let count = self.read()?;
-            self.assembly.add(&self.chunk[..count]);
+            self.read()?;
         }
     }
 
-    fn read(&mut self) -> Result<usize, Loss> {
+    /// More bytes, straight to where frames are made of them.
+    fn read(&mut self) -> Result<(), Loss> {
         loop {
             let left = self.lost.saturating_sub(self.heard.elapsed());
             let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
@@ -303,11 +305,12 @@ impl Receiver {
                 Ok(_) => {}
                 Err(error) => return Err(Loss::System(io::Error::from(error).kind())),
             }
-            match rustix::io::read(&self.fd, &mut self.chunk) {
+            let room = self.assembly.room(CHUNK_BYTES);
+            match rustix::io::read(&self.fd, spare_capacity(room)) {
                 Ok(0) => return Err(Loss::Ended),
-                Ok(count) => {
+                Ok(_) => {
                     self.heard = Instant::now();
-                    return Ok(count);
+                    return Ok(());
                 }
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
                 Err(error) => return Err(Loss::System(io::Error::from(error).kind())),

@@ -4,7 +4,7 @@
 //! comes meanwhile waits for the next turn. A packet of ssh, with two processes that wake up for it, costs
 //! more than most of what is asked.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -20,6 +20,9 @@ use super::{MAX_FRAME, MAX_MESSAGE};
 
 /// What may wait for the next turn. Who has more waits for the turn.
 const MOST_WAITING: usize = 64 * 1024;
+
+/// So much is written from where it is, and not copied first.
+const LARGE: usize = 16 * 1024;
 
 /// How often who cannot write asks whether anybody still reads.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
@@ -125,6 +128,12 @@ impl Sender {
         if let Some(why) = outbox.broken {
             return Err(why.into());
         }
+        // Who finds nobody writing finds nothing that waits.
+        if bytes.len() >= LARGE && !outbox.is_writing {
+            outbox.is_writing = true;
+            drop(outbox);
+            return self.write_all(Some((&head, bytes)));
+        }
         outbox.add(&head, bytes);
         if outbox.is_writing {
             return Ok(());
@@ -133,18 +142,30 @@ impl Sender {
         drop(outbox);
         // Threads that have a frame too add it now.
         thread::yield_now();
-        self.write_all()
+        self.write_all(None)
     }
 
     fn outbox(&self) -> MutexGuard<'_, Outbox> {
         self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Turns, until nothing is waiting.
-    fn write_all(&self) -> io::Result<()> {
+    /// A frame of its own, and then turns, until nothing is waiting.
+    fn write_all(&self, own: Option<(&[u8], &[u8])>) -> io::Result<()> {
         let pipe = self.pipe.lock().unwrap_or_else(PoisonError::into_inner);
+        let write = |head: &[u8], bytes: &[u8]| match &*pipe {
+            Some(pipe) => self.write(pipe, head, bytes),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        };
+        let mut written = own.map_or(Ok(()), |(head, bytes)| write(head, bytes));
         let mut outbox = self.outbox();
         loop {
+            if let Err(error) = written {
+                outbox.broken = Some(error.kind());
+                outbox.is_writing = false;
+                outbox.waiting.wipe();
+                self.turn.notify_all();
+                return Err(error);
+            }
             if outbox.waiting.is_empty() {
                 outbox.is_writing = false;
                 self.turn.notify_all();
@@ -154,20 +175,10 @@ impl Sender {
             let mut turn = std::mem::replace(&mut outbox.waiting, next);
             self.turn.notify_all();
             drop(outbox);
-            let written = match &*pipe {
-                Some(pipe) => self.write(pipe, &turn),
-                None => Err(io::ErrorKind::BrokenPipe.into()),
-            };
+            written = write(&[], &turn);
             turn.as_mut_slice().wipe();
             turn.clear();
             outbox = self.outbox();
-            if let Err(error) = written {
-                outbox.broken = Some(error.kind());
-                outbox.is_writing = false;
-                outbox.waiting.wipe();
-                self.turn.notify_all();
-                return Err(error);
-            }
             if turn.capacity() <= 2 * MOST_WAITING {
                 outbox.spare = turn;
             }
@@ -175,10 +186,14 @@ impl Sender {
     }
 
     /// Where the pipe does not have one wait, this waits, as long as someone may still read.
-    fn write(&self, pipe: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            match rustix::io::write(pipe, bytes) {
-                Ok(count) => bytes = &bytes[count..],
+    fn write(&self, pipe: &OwnedFd, mut head: &[u8], mut bytes: &[u8]) -> io::Result<()> {
+        while !head.is_empty() || !bytes.is_empty() {
+            match rustix::io::writev(pipe, &[IoSlice::new(head), IoSlice::new(bytes)]) {
+                Ok(count) => {
+                    let of_head = count.min(head.len());
+                    head = &head[of_head..];
+                    bytes = &bytes[count - of_head..];
+                }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
                     if *self.is_over.lock().unwrap_or_else(PoisonError::into_inner) {

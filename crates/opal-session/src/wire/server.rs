@@ -244,7 +244,7 @@ fn stream(helper: &Helper, frame: Frame) -> Result<(), Malformed> {
     let StreamId { request, channel } = frame.stream;
     let Some(open) = helper.find(request)? else { return Ok(()) };
     match (frame.kind, channel) {
-        (Kind::Data, Channel::Input) => open.inlet.receive(frame.payload.to_vec()),
+        (Kind::Data, Channel::Input) => open.inlet.receive(frame.payload),
         (Kind::End, Channel::Input) => open.inlet.end(decoded(&frame.payload)?),
         (Kind::Window, Channel::Output | Channel::Error) => {
             open.outlet(channel).grant(decoded(&frame.payload)?)

@@ -15,14 +15,16 @@ use opal_core::target::{Engine, Hop, Pod, Via};
 use opal_core::{Data, Secret};
 use opal_session::reach::{Dialling, Nonce};
 use opal_session::wire::codec::{Malformed, Wire, decoded, encoded};
-use opal_session::wire::credit::{Account, Budget, Outlet};
+use opal_session::wire::credit::{Account, Budget, Outlet, Total};
 use opal_session::wire::effect::{Effect, Running, Windows};
 use opal_session::wire::frame::{Assembly, Channel, Kind, MAX_REQUEST, MORE, StreamId, header};
 use opal_session::wire::hello::Begin;
 use opal_session::wire::look::{Asked, Command, Look};
 use opal_session::wire::reaching::Reaching;
 use opal_session::wire::reply::{Halting, Reply};
-use opal_session::wire::{MAX_BUFFERS, MAX_FRAME, MAX_MESSAGE, MAX_REQUESTS, Timing, WINDOW};
+use opal_session::wire::{
+    LEAST_WINDOW, MAX_BUFFERS, MAX_FRAME, MAX_MESSAGE, MAX_REQUESTS, Timing, WINDOW,
+};
 use opal_session::{Ended, Face, Size};
 use proptest::prelude::*;
 
@@ -299,6 +301,21 @@ fn many_streams_share_what_one_target_may_have_on_its_way() {
     assert!(windows.iter().map(|it| u64::from(*it)).sum::<u64>() <= MAX_BUFFERS);
     windows.iter().for_each(|window| budget.give_back(*window));
     assert_eq!(budget.take(), WINDOW);
+}
+
+#[test]
+fn all_targets_share_what_opal_may_have_on_its_way() {
+    const SHARED: u64 = 4 * WINDOW as u64;
+    static ALL: Total = Total::new(SHARED);
+    let budgets: Vec<Budget> = (0..16).map(|_| Budget::of(&ALL)).collect();
+    let windows: Vec<u32> = budgets.iter().map(Budget::take).collect();
+    assert_eq!(windows[0], WINDOW);
+    assert_eq!(windows[15], LEAST_WINDOW, "there is always a way on");
+    let least = 16 * u64::from(LEAST_WINDOW);
+    assert!(windows.iter().map(|it| u64::from(*it)).sum::<u64>() <= SHARED + least);
+    // A connection that is gone keeps nothing.
+    drop(budgets);
+    assert_eq!(Budget::of(&ALL).take(), WINDOW);
 }
 
 #[test]

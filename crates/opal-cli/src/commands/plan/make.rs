@@ -3,6 +3,7 @@
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
+use opal_core::Code;
 use opal_ops::planning::Subject;
 use opal_ops::resources::has_resources;
 use opal_plan::plan::Purpose;
@@ -85,10 +86,12 @@ pub(crate) fn plan(
         Ok(resolved) => resolved,
         Err(stopped) => return stopped.outcome(),
     };
-    // A glance is not the time for advice.
-    if contract || !options.dry_run {
-        view::check::advice(subject.loaded, std::mem::take(&mut resolved.warnings), context.err());
+    let mut warnings = std::mem::take(&mut resolved.warnings);
+    // A glance is not the time for advice, except about who gets a password.
+    if !contract && options.dry_run {
+        warnings.retain(|warning| warning.code == Code::SharedPassword);
     }
+    view::check::advice(subject.loaded, warnings, context.err());
     if let Some(parties) = &parties {
         view::trace::telemetry(&context.stages, subject.loaded, &resolved.plan, options);
         return Writing { context, subject, options, parties, watched: &watched }.write(

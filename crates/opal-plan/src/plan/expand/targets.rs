@@ -67,11 +67,13 @@ impl<'a> Planner<'a> {
         let way = around.map(|around| around.way.clone());
         if is_open || is_left || matches!(way, Some(None)) {
             let facts = Facts { name: "?".to_owned(), ..Facts::default() };
-            let target = self.targeted(&facts, is_fleet, None);
+            let target = self.targeted(&facts, is_fleet.then_some(1), None);
             return self.on_target(target, block, step);
         }
         let members = self.members(boundary, &inputs, (way.flatten(), directory), span)?;
         let members = self.named(members, is_fleet, step)?;
+        let fleet = is_fleet.then_some(members.len());
+        self.note_password(args, &members, fleet);
         let mut variants = Vec::new();
         for (at, (index, member)) in members.iter().enumerate() {
             let index = *index;
@@ -80,7 +82,7 @@ impl<'a> Planner<'a> {
             let around = self.target.as_ref().and_then(|around| around.way.clone());
             let way: Vec<_> = around.unwrap_or_default().into_iter().chain([crossing]).collect();
             let facts = Facts { index, ..member.facts.clone() };
-            let target = self.targeted(&facts, is_fleet, Some(way));
+            let target = self.targeted(&facts, fleet, Some(way));
             if target.levels() > MAX_LEVELS {
                 let message = format!("more than {MAX_LEVELS} targets inside each other");
                 let help = "reach the inner one directly";
@@ -257,6 +259,27 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// Whether several targets get one password for `sudo`.
+    fn note_password(
+        &mut self,
+        args: &[BoundArg],
+        members: &[(usize, Member)],
+        fleet: Option<usize>,
+    ) {
+        let is_password =
+            |arg: &&BoundArg| matches!(&arg.param, ArgName::Param(it) if it.name == PASSWORD);
+        let changes_user = |(_, member): &(usize, Member)| {
+            matches!(member.target.hop, Hop::User { .. }) || member.target.role.is_some()
+        };
+        let around = self.target.as_ref().map_or(1, |around| around.count);
+        let count = fleet.unwrap_or(around);
+        if let Some(arg) = args.iter().find(is_password).filter(|_| count > 1)
+            && members.iter().any(changes_user)
+        {
+            self.shared_passwords.push((arg.span, count));
+        }
+    }
+
     fn count(&mut self, members: &[Member], span: Span) -> Result<(), Stop> {
         if members.len() > MAX_TARGETS {
             let message = format!("{} targets are more than {MAX_TARGETS}", members.len());
@@ -284,18 +307,19 @@ impl<'a> Planner<'a> {
     fn targeted(
         &self,
         facts: &Facts,
-        is_fleet: bool,
+        fleet: Option<usize>,
         way: Option<Vec<opal_core::crossing::Crossing>>,
     ) -> Rc<Targeted> {
         let around = self.target.as_deref();
         let before = around.map_or("", |around| &around.names);
-        let own = is_fleet.then(|| facts.name.as_str().into());
+        let own = fleet.map(|_| facts.name.as_str().into());
         Rc::new(Targeted {
             names: format!("{before}{}/", facts.name),
             // Of `@as` and containers inside it, `@target` is still the machine.
             facts: around.map_or_else(|| Arc::new(facts.clone()), |it| Arc::clone(&it.facts)),
             way,
             member: around.and_then(|around| around.member.clone()).or(own),
+            count: fleet.or(around.map(|around| around.count)).unwrap_or(1),
         })
     }
 }

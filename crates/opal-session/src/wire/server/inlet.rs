@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use opal_core::wiped::Wiped;
+
 use crate::wire::codec::Malformed;
 use crate::wire::credit::Account;
 
 /// What comes, in order.
 pub(super) enum Piece {
-    Bytes(Vec<u8>),
+    Bytes(Wiped<Vec<u8>>),
     End,
     /// For a file that is being written: what a later request, of this number, wants of it.
     Wish(u32, Wish),
@@ -49,7 +51,7 @@ impl Inlet {
         self.lock().account = Some(Account::new(window));
     }
 
-    pub(super) fn receive(&self, bytes: Vec<u8>) -> Result<(), Malformed> {
+    pub(super) fn receive(&self, bytes: Wiped<Vec<u8>>) -> Result<(), Malformed> {
         let mut state = self.lock();
         let has_ended = state.has_ended;
         let account = state.account.as_mut().filter(|_| !has_ended);
