@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str, registry: &Registry, span: Span) -> Result<Expr,
     match (statements.next(), statements.next()) {
         (Some(StatementKind::Var { value: mut expr, .. }), None) if functions.is_empty() => {
             place(&mut expr, span);
-            Ok(expr)
+            Ok(*expr)
         }
         _ => Err("it has more than one expression".to_owned()),
     }
@@ -113,7 +113,7 @@ fn place(expr: &mut Expr, span: Span) {
 
 fn place_reference(reference: &mut Reference, span: Span) {
     (reference.span, reference.path.span) = (span, span);
-    for arg in &mut reference.args {
+    for arg in reference.args.iter_mut() {
         arg.span = span;
         place(&mut arg.value, span);
     }

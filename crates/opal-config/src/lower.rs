@@ -11,7 +11,7 @@
 
 use opal_core::{Registry, Span, Value};
 use opal_plan::unit::{
-    self, Block, Branch, Call, Expr, ExprKind, Name, Operand, Piece, Reference, ShellText,
+    self, Block, Branch, Call, Expr, ExprKind, Name, Operand, Piece, Rare, Reference, ShellText,
     Statement, StatementKind, Unit, Work,
 };
 
@@ -46,7 +46,7 @@ fn variable(variable: &Variable) -> Statement {
     let Variable { name, value, span } = variable;
     let name = Name { text: name.clone(), span: *span };
     let value = Expr { kind: ExprKind::Literal(value.clone()), span: *span };
-    Statement { kind: StatementKind::Var { name, value }, span: *span }
+    Statement { kind: StatementKind::Var { name, value: Box::new(value) }, span: *span }
 }
 
 fn branch(config: &Config, step: &Step, registry: &Registry) -> Statement {
@@ -67,7 +67,7 @@ fn branch(config: &Config, step: &Step, registry: &Registry) -> Statement {
             None => Expr { kind: ExprKind::Literal(Value::Array(items.clone())), span: *span },
         };
         let names = vec![Name { text: ITEM.to_owned(), span: *span }];
-        let kind = StatementKind::For { names, over: Box::new(over), body: block(inner) };
+        let kind = StatementKind::For { names, over: Box::new(over), body: Box::new(block(inner)) };
         inner = Statement { kind, span: *span };
     }
     inner
@@ -99,9 +99,10 @@ fn argument(argument: &Argument, step: &Step, registry: &Registry) -> unit::Argu
                 name: None,
                 value: Expr { kind: literal(text), span },
                 span,
-            }],
+            }]
+            .into(),
             called: true,
-            access: Vec::new(),
+            access: Rare::default(),
             span,
         })),
     };
@@ -124,6 +125,6 @@ fn call(path: &str, args: Vec<unit::Argument>, block: Option<Block>, span: Span)
 }
 
 fn statement(work: Work, span: Span) -> Statement {
-    let first = Operand { work, redirects: Vec::new() };
-    Statement { kind: StatementKind::Step(unit::Step { first, rest: Vec::new() }), span }
+    let first = Operand { work, redirects: Rare::default() };
+    Statement { kind: StatementKind::Step(unit::Step { first, rest: Rare::default() }), span }
 }

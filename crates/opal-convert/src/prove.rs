@@ -158,7 +158,7 @@ fn count(block: &Block) -> usize {
             }
             StatementKind::Try { body, catch, finally } => {
                 let blocks = [Some(body), catch.as_ref(), finally.as_ref()];
-                statements += blocks.into_iter().flatten().map(count).sum::<usize>();
+                statements += blocks.into_iter().flatten().map(|it| count(it)).sum::<usize>();
             }
             StatementKind::Step(step) => {
                 let operands =

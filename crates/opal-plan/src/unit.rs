@@ -10,6 +10,7 @@ pub mod expr;
 mod files;
 mod mentions;
 mod names;
+mod rare;
 pub mod step;
 mod types;
 
@@ -21,6 +22,7 @@ pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPi
 pub use files::{FileLinks, Import, ImportKind, Links, PackageFile, Part};
 pub use mentions::Mention;
 pub use names::{FunctionNames, Lookup};
+pub use rare::Rare;
 pub use step::{
     BlockText, Call, CallKind, Operand, Piece, Redirect, ShellText, Step, Target, Work,
 };
@@ -146,38 +148,38 @@ pub struct Statement {
 pub enum StatementKind {
     Var {
         name: Name,
-        value: Expr,
+        value: Box<Expr>,
     },
     Assign {
         name: Name,
         op: AssignOp,
-        value: Option<Expr>,
+        value: Option<Box<Expr>>,
     },
     /// The last arm has no condition where it is an `else`.
     If(Vec<Branch>),
     When {
-        subject: Expr,
+        subject: Box<Expr>,
         arms: Vec<Arm>,
     },
     For {
         names: Vec<Name>,
         over: Box<Expr>,
-        body: Block,
+        body: Box<Block>,
     },
     While {
         condition: Box<Expr>,
-        body: Block,
+        body: Box<Block>,
     },
     Try {
-        body: Block,
-        catch: Option<Block>,
-        finally: Option<Block>,
+        body: Box<Block>,
+        catch: Option<Box<Block>>,
+        finally: Option<Box<Block>>,
     },
-    Block(Block),
+    Block(Box<Block>),
     Let {
         name: Name,
         source: Box<Call>,
-        access: Vec<Access>,
+        access: Rare<Access>,
     },
     /// A value decorator alone on its line.
     Require(Box<Reference>),
@@ -225,7 +227,7 @@ impl StatementKind {
             Self::For { body, .. } | Self::While { body, .. } | Self::Block(body) => visit(body),
             Self::Try { body, catch, finally } => {
                 visit(body);
-                catch.iter().chain(finally).for_each(visit);
+                catch.iter().chain(finally).for_each(|block| visit(block));
             }
             Self::Let { source, .. } => source.block.iter().for_each(visit),
             Self::Step(Step { first, rest }) => {
@@ -247,7 +249,8 @@ mod tests {
 
     #[test]
     fn what_a_large_file_has_many_of_is_small() {
-        assert!(size_of::<Statement>() <= 112, "{}", size_of::<Statement>());
+        assert!(size_of::<Statement>() <= 64, "{}", size_of::<Statement>());
+        assert!(size_of::<Reference>() <= 64, "{}", size_of::<Reference>());
         assert!(size_of::<Piece>() <= 32, "{}", size_of::<Piece>());
     }
 }

@@ -171,7 +171,8 @@ fn left(context: &Context<'_>, asked: &Asked, errand: &Errand<'_>) -> Vec<Seen> 
 /// What is worth knowing before the first step.
 fn note(context: &Context<'_>, errand: &Errand<'_>, session: &LocalSession) {
     let Resolved { plan, warnings, .. } = errand.resolved;
-    if session.shell() == Some(Shell::Sh) && has_pipeline(plan) {
+    // The shell is looked for only where it matters: most plans have no pipe.
+    if has_pipeline(plan) && session.shell() == Some(Shell::Sh) {
         view::plan::note("bash is not installed: a pipe fails only if its last command does");
     }
     let unmatched = warnings.iter().filter(|warning| warning.code == Code::NoArmMatches);
@@ -180,7 +181,7 @@ fn note(context: &Context<'_>, errand: &Errand<'_>, session: &LocalSession) {
 
 /// Whether the text of a step may hold a pipe.
 fn has_pipeline(plan: &Plan) -> bool {
-    let pipes = |text: &str| text.replace("||", "").contains('|');
+    let pipes = |text: &str| text.contains('|') && text.replace("||", "").contains('|');
     let mut pieces = plan.all_steps().flat_map(|step| step.command().unwrap_or_default());
     pieces.any(|piece| matches!(piece, Piece::Text(text) if pipes(text)))
 }

@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 
 use opal_core::{Data, Duration, Span, Value};
 use opal_plan::unit::{
-    self, Argument, Block, Call, Expr, ExprKind, Key, Name, Operand, Piece, Reference, ShellText,
-    Statement, StatementKind, Unit, Work,
+    self, Argument, Block, Call, Expr, ExprKind, Key, Name, Operand, Piece, Rare, Reference,
+    ShellText, Statement, StatementKind, Unit, Work,
 };
 use opal_syntax::context::{Context, Place};
 
@@ -104,8 +104,8 @@ fn in_order(prepared: &Prepared) -> Vec<Statement> {
         let before = if tool.runs_anyway { statements.pop() } else { None };
         statements.push(match before {
             Some(before) => {
-                let (body, finally) = (block(vec![before]), Some(block(vec![step])));
-                let kind = StatementKind::Try { body, catch: None, finally };
+                let [body, finally] = [before, step].map(|it| Box::new(block(vec![it])));
+                let kind = StatementKind::Try { body, catch: None, finally: Some(finally) };
                 Statement { kind, span: HERE }
             }
             None => step,
@@ -198,8 +198,8 @@ fn hook(hook: &HookStep) -> Statement {
 
 /// A step that the run goes on after, however it ends.
 fn caught(step: Statement) -> Statement {
-    let (body, catch) = (block(vec![step]), Some(block(Vec::new())));
-    Statement { kind: StatementKind::Try { body, catch, finally: None }, span: HERE }
+    let [body, catch] = [vec![step], Vec::new()].map(|it| Box::new(block(it)));
+    Statement { kind: StatementKind::Try { body, catch: Some(catch), finally: None }, span: HERE }
 }
 
 /// Texts that follow each other, as one.
@@ -217,9 +217,9 @@ fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
 fn variable(variable: &str, default: &str) -> Reference {
     Reference {
         path: name(&format!("env.{variable}")),
-        args: vec![named("default", literal(Value::String(default.to_owned().into())))],
+        args: vec![named("default", literal(Value::String(default.to_owned().into())))].into(),
         called: true,
-        access: Vec::new(),
+        access: Rare::default(),
         span: HERE,
     }
 }
@@ -285,9 +285,9 @@ fn secret(at: &str) -> Expr {
         Argument { name: None, value: literal(Value::String(at.to_owned().into())), span: HERE };
     let reference = Reference {
         path: name("module.input"),
-        args: vec![place],
+        args: vec![place].into(),
         called: true,
-        access: Vec::new(),
+        access: Rare::default(),
         span: HERE,
     };
     Expr { kind: ExprKind::Reference(Box::new(reference)), span: HERE }
@@ -315,8 +315,8 @@ fn call(path: &str, args: Vec<Argument>, block: Option<Block>) -> Statement {
 }
 
 fn statement(work: Work) -> Statement {
-    let first = Operand { work, redirects: Vec::new() };
-    Statement { kind: StatementKind::Step(unit::Step { first, rest: Vec::new() }), span: HERE }
+    let first = Operand { work, redirects: Rare::default() };
+    Statement { kind: StatementKind::Step(unit::Step { first, rest: Rare::default() }), span: HERE }
 }
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ impl Checker<'_> {
                     self.names.note_plain(&name.text);
                 }
             }
-            StatementKind::Assign { name, op, value } => self.assign(name, *op, value.as_ref()),
+            StatementKind::Assign { name, op, value } => self.assign(name, *op, value.as_deref()),
             StatementKind::If(branches) => self.branches(branches, statement.span),
             StatementKind::When { subject, arms } => self.when(subject, arms, statement.span),
             StatementKind::For { names, over, body } => self.r#for(names, over, body),

@@ -7,7 +7,7 @@ use opal_syntax::cursor::Item;
 use super::literals::{VALUE, decode_escape, dedent, lines};
 use super::{Child, Lower};
 use crate::unit::{
-    Access, Argument, BinaryOp, Expr, ExprKind, Key, Name, Reference, StrPiece, UnaryOp,
+    Access, Argument, BinaryOp, Expr, ExprKind, Key, Name, Rare, Reference, StrPiece, UnaryOp,
 };
 
 /// Whether a node of this kind is an expression.
@@ -236,9 +236,9 @@ impl Lower<'_> {
         let start = self.start();
         let mut reference = Reference {
             path: Name { text: String::new(), span: Span::at(start) },
-            args: Vec::new(),
+            args: Rare::default(),
             called: false,
-            access: Vec::new(),
+            access: Rare::default(),
             span: Span::at(start),
         };
         while let Some(child) = self.child() {
@@ -252,7 +252,7 @@ impl Lower<'_> {
                     drop(self.arguments());
                 }
                 Child::Node { kind: ArgList, .. } => {
-                    reference.args = self.arguments();
+                    reference.args = self.arguments().into();
                     reference.called = true;
                 }
                 Child::Node { kind, .. } => reference.access.extend(self.access(kind)),

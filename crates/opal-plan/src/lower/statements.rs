@@ -109,7 +109,7 @@ impl Lower<'_> {
             For => self.r#for(),
             While => self.r#while(),
             Try => self.r#try(),
-            SyntaxKind::Block => Some(StatementKind::Block(self.block(start))),
+            SyntaxKind::Block => Some(StatementKind::Block(Box::new(self.block(start)))),
             Let => self.r#let(),
             Requirement => self.requirement(),
             ShellStep | Chain | Call => self.step(kind).map(StatementKind::Step),
@@ -145,7 +145,7 @@ impl Lower<'_> {
                 Child::Token { .. } => {}
             }
         }
-        let value = value.unwrap_or_else(|| self.missing());
+        let value = Box::new(value.unwrap_or_else(|| self.missing()));
         Some(StatementKind::Var { name: name?, value })
     }
 
@@ -155,7 +155,7 @@ impl Lower<'_> {
             match child {
                 Child::Token { kind: Ident, span, .. } => name = Some(self.name(span)),
                 Child::Token { kind, .. } => op = assign_op(kind),
-                Child::Node { kind, .. } => value = Some(self.expression(kind)),
+                Child::Node { kind, .. } => value = Some(Box::new(self.expression(kind))),
             }
         }
         Some(StatementKind::Assign { name: name?, op, value })
@@ -215,7 +215,8 @@ impl Lower<'_> {
                 Child::Token { .. } => {}
             }
         }
-        Some(StatementKind::When { subject: subject.unwrap_or_else(|| self.missing()), arms })
+        let subject = Box::new(subject.unwrap_or_else(|| self.missing()));
+        Some(StatementKind::When { subject, arms })
     }
 
     fn arm(&mut self) -> Arm {
@@ -266,13 +267,13 @@ impl Lower<'_> {
             }
         }
         let over = Box::new(over.unwrap_or_else(|| self.missing()));
-        Some(StatementKind::For { names, over, body })
+        Some(StatementKind::For { names, over, body: Box::new(body) })
     }
 
     fn r#while(&mut self) -> Option<StatementKind> {
         let (condition, body) = self.head_and_block();
         let condition = Box::new(condition.unwrap_or_else(|| self.missing()));
-        Some(StatementKind::While { condition, body })
+        Some(StatementKind::While { condition, body: Box::new(body) })
     }
 
     fn r#try(&mut self) -> Option<StatementKind> {
@@ -288,7 +289,8 @@ impl Lower<'_> {
                 Child::Token { .. } => {}
             }
         }
-        Some(StatementKind::Try { body, catch, finally })
+        let (catch, finally) = (catch.map(Box::new), finally.map(Box::new));
+        Some(StatementKind::Try { body: Box::new(body), catch, finally })
     }
 
     fn r#let(&mut self) -> Option<StatementKind> {
@@ -302,7 +304,7 @@ impl Lower<'_> {
                 Child::Token { .. } => {}
             }
         }
-        Some(StatementKind::Let { name: name?, source: source?, access })
+        Some(StatementKind::Let { name: name?, source: source?, access: access.into() })
     }
 
     fn requirement(&mut self) -> Option<StatementKind> {

@@ -9,7 +9,7 @@ use opal_syntax::context::Context;
 
 use super::{Child, Lower};
 use crate::unit::{
-    Access, BlockText, Call, Name, Operand, Piece, Redirect, ShellText, Step, Target, Work,
+    Access, BlockText, Call, Name, Operand, Piece, Rare, Redirect, ShellText, Step, Target, Work,
 };
 
 impl Lower<'_> {
@@ -49,11 +49,11 @@ impl Lower<'_> {
                 }
                 Child::Node { kind: ShellStep, .. } => {
                     let work = Work::Shell(self.shell_text());
-                    operands.push((operator, Operand { work, redirects: Vec::new() }));
+                    operands.push((operator, Operand { work, redirects: Rare::default() }));
                 }
                 Child::Node { kind: SyntaxKind::Call, .. } => {
                     let work = Work::Call(Box::new(self.call(&mut Vec::new())));
-                    operands.push((operator, Operand { work, redirects: Vec::new() }));
+                    operands.push((operator, Operand { work, redirects: Rare::default() }));
                 }
                 Child::Node { .. } => self.finish(),
             }
@@ -258,5 +258,5 @@ fn append_heredoc(operands: &mut [(ChainOperator, Operand)], delimiter: u32, bod
 }
 
 fn single(work: Work) -> Step {
-    Step { first: Operand { work, redirects: Vec::new() }, rest: Vec::new() }
+    Step { first: Operand { work, redirects: Rare::default() }, rest: Rare::default() }
 }

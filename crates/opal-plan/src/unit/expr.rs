@@ -2,7 +2,7 @@
 
 use opal_core::{Span, Value};
 
-use super::Name;
+use super::{Name, Rare};
 
 #[derive(Debug)]
 pub struct Expr {
@@ -15,7 +15,7 @@ impl Expr {
     #[must_use]
     pub(crate) fn is_spread(&self) -> bool {
         let access = match &self.kind {
-            ExprKind::Reference(reference) => &reference.access,
+            ExprKind::Reference(reference) => &*reference.access,
             ExprKind::Access { access, .. } => access,
             _ => return false,
         };
@@ -75,10 +75,10 @@ pub struct Key {
 pub struct Reference {
     /// All that follows the `@`, up to arguments or the first field: `env.HOME`.
     pub path: Name,
-    pub args: Vec<Argument>,
+    pub args: Rare<Argument>,
     /// Parentheses are there, perhaps empty ones.
     pub called: bool,
-    pub access: Vec<Access>,
+    pub access: Rare<Access>,
     pub span: Span,
 }
 

@@ -8,7 +8,23 @@ use super::Unit;
 pub struct FunctionNames<'u> {
     unit: &'u Unit,
     /// For each file.
-    sorted: Vec<Vec<(&'u str, usize)>>,
+    sorted: Vec<Vec<Named<'u>>>,
+}
+
+/// A function of a file. Its order is that of the names: where their beginnings are different, one
+/// comparison of numbers says so.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Named<'u> {
+    beginning: u64,
+    name: &'u str,
+    index: usize,
+}
+
+/// The first bytes of a name, which has no byte 0, as a number.
+fn beginning(name: &str) -> u64 {
+    let mut first = [0; 8];
+    first.iter_mut().zip(name.bytes()).for_each(|(to, from)| *to = from);
+    u64::from_be_bytes(first)
 }
 
 /// What a name means.
@@ -42,7 +58,8 @@ impl<'u> FunctionNames<'u> {
         let of = |file: usize| {
             let all = unit.functions_of(file);
             let names = unit.functions[all.clone()].iter().map(|it| it.name.text.as_str());
-            let mut sorted: Vec<(&str, usize)> = names.zip(all).collect();
+            let named = |(name, index)| Named { beginning: beginning(name), name, index };
+            let mut sorted: Vec<Named<'_>> = names.zip(all).map(named).collect();
             sorted.sort_unstable();
             sorted
         };
@@ -69,19 +86,20 @@ impl<'u> FunctionNames<'u> {
 
     fn own(&self, file: usize, name: &str) -> Option<usize> {
         let sorted = self.sorted.get(file)?;
-        let at = sorted.partition_point(|(known, _)| *known < name);
-        let (known, index) = sorted.get(at)?;
-        (*known == name).then_some(*index)
+        let sought = (beginning(name), name);
+        let at = sorted.partition_point(|it| (it.beginning, it.name) < sought);
+        let found = sorted.get(at)?;
+        (found.name == name).then_some(found.index)
     }
 
     /// Each name that a call in `file` may say once: its own, then those of its imports.
     pub(crate) fn all(&self, file: usize) -> impl Iterator<Item = String> {
-        let own = self.alike(file).map(|alike| alike[0].0.to_owned());
+        let own = self.alike(file).map(|alike| alike[0].name.to_owned());
         let imports = self.unit.imports_of(file).iter();
         let imports = imports.filter_map(|it| Some((it.namespace()?, it.file?)));
         let theirs = imports.flat_map(|(namespace, file)| {
-            let public = self.alike(file).filter(|alike| !alike[0].0.starts_with('_'));
-            public.map(move |alike| format!("{namespace}.{}", alike[0].0))
+            let public = self.alike(file).filter(|alike| !alike[0].name.starts_with('_'));
+            public.map(move |alike| format!("{namespace}.{}", alike[0].name))
         });
         own.chain(theirs)
     }
@@ -89,11 +107,11 @@ impl<'u> FunctionNames<'u> {
     /// Every function whose name another of its file had before, with the first that had it.
     pub(crate) fn repeated(&self) -> impl Iterator<Item = (usize, usize)> {
         let alike = self.unit.files().flat_map(|file| self.alike(file));
-        alike.flat_map(|alike| alike[1..].iter().map(|(_, again)| (*again, alike[0].1)))
+        alike.flat_map(|alike| alike[1..].iter().map(|again| (again.index, alike[0].index)))
     }
 
-    fn alike(&self, file: usize) -> impl Iterator<Item = &[(&'u str, usize)]> {
-        self.sorted[file].chunk_by(|a, b| a.0 == b.0)
+    fn alike(&self, file: usize) -> impl Iterator<Item = &[Named<'u>]> {
+        self.sorted[file].chunk_by(|a, b| a.name == b.name)
     }
 }
 

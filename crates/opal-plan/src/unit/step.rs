@@ -7,13 +7,13 @@ use opal_core::plan::{ChainOperator, RedirectOperator};
 use opal_core::script::Part;
 use opal_syntax::context::Context;
 
-use super::{Argument, Block, Name, Reference};
+use super::{Argument, Block, Name, Rare, Reference};
 
 /// Operands and the operators that opal runs between them; mostly one operand and no operator.
 #[derive(Debug)]
 pub struct Step {
     pub first: Operand,
-    pub rest: Vec<(ChainOperator, Operand)>,
+    pub rest: Rare<(ChainOperator, Operand)>,
 }
 
 impl Step {
@@ -29,7 +29,7 @@ impl Step {
 #[derive(Debug)]
 pub struct Operand {
     pub work: Work,
-    pub redirects: Vec<Redirect>,
+    pub redirects: Rare<Redirect>,
 }
 
 #[derive(Debug)]
