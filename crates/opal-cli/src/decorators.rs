@@ -161,7 +161,7 @@ impl Decorators {
             one.judge(&policy.plugins, accepted).map_err(|why| not_allowed(one, &why))?;
         }
         // Only from here on the code of packages can run at all.
-        helpers::run_packages(root, packages.native(policy.plugins.native));
+        helpers::run_packages(root, packages.native(policy.plugins.native()));
         Ok(())
     }
 

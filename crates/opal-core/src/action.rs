@@ -93,6 +93,9 @@ pub trait Stage {
     /// Records something that has to be closed, before it exists or before the block starts.
     fn opened(&mut self, object: &OpenObject<'_>) -> Result<(), Halt>;
 
+    /// Records which object of the world the step acted on.
+    fn object(&mut self, object: &Object<'_>) -> Result<(), Halt>;
+
     /// It is closed.
     fn closed(&mut self, id: &str) -> Result<(), Halt>;
 
@@ -273,6 +276,17 @@ pub struct OpenObject<'a> {
     pub token: &'a Secret,
     /// Whether this machine keeps what closing needs.
     pub is_kept: bool,
+}
+
+/// An object of the world that a decorator of a package acted on.
+#[derive(Clone, Copy, Debug)]
+pub struct Object<'a> {
+    pub plugin: &'a str,
+    pub version: &'a str,
+    /// What the world calls it.
+    pub identity: Option<&'a Secret>,
+    /// Whether it was there before: opal never closes or deletes it.
+    pub is_adopted: bool,
 }
 
 /// The time between two attempts.

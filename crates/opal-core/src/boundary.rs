@@ -23,6 +23,21 @@ pub trait Boundary: Sync + fmt::Debug {
         false
     }
 
+    /// What is needed to get to one of them.
+    fn crossing(&self, inputs: &Inputs, target: Target) -> Crossing {
+        crossing(inputs, target)
+    }
+
+    /// Whether arguments that every boundary of opal knows are in order.
+    fn check(&self, inputs: &Inputs) -> Result<(), Trouble> {
+        check_files(inputs)
+    }
+
+    /// Whether it needs every argument, also those that are not in the plan for all to see.
+    fn needs_all(&self) -> bool {
+        false
+    }
+
     /// Whether they are found from the machine that the block is on, and not from opal's.
     fn asks_there(&self) -> bool {
         false
@@ -42,7 +57,7 @@ pub struct Member {
     pub facts: Facts,
 }
 
-/// What is needed to get to a target of a block with these arguments. All boundaries have the same
+/// What is needed to get to a target of a block with these arguments. All boundaries of opal have the same
 /// parameters for it.
 #[must_use]
 pub fn crossing(inputs: &Inputs, target: Target) -> Crossing {
@@ -94,7 +109,7 @@ fn settings(inputs: &Inputs) -> Settings {
 }
 
 /// Whether the names of the files that are sent are names: one part of a path each.
-pub fn check_files(inputs: &Inputs) -> Result<(), Trouble> {
+fn check_files(inputs: &Inputs) -> Result<(), Trouble> {
     let Some(Data::Map(files)) = inputs.data("files") else { return Ok(()) };
     for name in files.keys() {
         name.parse::<Name>().map_err(|error| {

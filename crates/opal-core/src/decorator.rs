@@ -50,6 +50,8 @@ pub struct Descriptor {
     pub effect: Effect,
     pub cost: Cost,
     pub exposure: Exposure,
+    /// All that is known about its result; none of built-in ones.
+    pub result: Option<&'static crate::shape::Shape>,
     /// Whether it may follow `<`.
     pub reads: bool,
     /// Whether it may follow `>` and `>>`.
@@ -243,6 +245,7 @@ impl Descriptor {
         effect: Effect::Act,
         cost: Cost::Cheap,
         exposure: Exposure::Resolved,
+        result: None,
         reads: false,
         writes: false,
         boundary: None,

@@ -69,6 +69,8 @@ pub struct Inputs {
     pub target: Option<Arc<Facts>>,
     /// The member of a fleet that the step runs on.
     pub member: Option<Arc<str>>,
+    /// The path of the step; none for a value that is read while planning.
+    pub step: Option<Arc<str>>,
     /// The directory of the imported project that the step is in, seen from that of the source.
     pub project: Option<Arc<str>>,
 }

@@ -44,6 +44,11 @@ pub trait Verify: Sync + fmt::Debug {
         true
     }
 
+    /// Whether its action verifies by itself, since its block runs whatever the state is.
+    fn is_by_action(&self) -> bool {
+        false
+    }
+
     /// Whether it is verified again after its action; otherwise the action sees to it.
     fn is_verified_after(&self) -> bool {
         true

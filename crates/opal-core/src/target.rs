@@ -9,6 +9,7 @@ mod host_key;
 mod identity;
 mod mount;
 pub mod name;
+mod program;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ pub use host_key::HostKey;
 pub use identity::Identity;
 pub use mount::{Mount, MountError};
 pub use name::{Host, Image, KubeContext, LabelSelector, Name, NameError, TargetName, User};
+pub use program::{Carrier, Program, ProgramError, Readiness};
 
 /// Levels of a way at most.
 pub const MAX_LEVELS: usize = 3;
@@ -79,6 +81,8 @@ pub enum Hop {
     },
     NewContainer(NewContainer),
     Pod(Pod),
+    /// A machine that a program of opal's machine leads to.
+    Program(Carrier),
     /// Another user of the same machine.
     User {
         user: User,
@@ -106,7 +110,7 @@ impl Way {
 
     /// The same way with one more level.
     pub fn then(&self, hop: Hop) -> Result<Self, NestingError> {
-        if matches!(hop, Hop::Ssh(_) | Hop::Local) {
+        if hop.is_machine() {
             return Err(NestingError::MachineInside);
         }
         if self.0.len() == MAX_LEVELS {
@@ -119,6 +123,14 @@ impl Way {
     #[must_use]
     pub fn hops(&self) -> &[Hop] {
         &self.0
+    }
+}
+
+impl Hop {
+    /// Whether it begins on opal's machine, and nowhere else.
+    #[must_use]
+    pub fn is_machine(&self) -> bool {
+        matches!(self, Self::Ssh(_) | Self::Local | Self::Program(_))
     }
 }
 
@@ -168,6 +180,7 @@ impl fmt::Display for Hop {
             Self::Container { name, .. } => write!(f, "container {name}"),
             Self::NewContainer(new) => write!(f, "container of {}", new.image),
             Self::Pod(pod) => write!(f, "pod {}", pod.name),
+            Self::Program(carrier) => write!(f, "`{}`", carrier.program),
             Self::User { user, .. } => write!(f, "user {user}"),
         }
     }

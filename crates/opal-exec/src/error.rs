@@ -83,6 +83,12 @@ pub(crate) enum StepError<'a> {
         path: &'a str,
         why: std::io::ErrorKind,
     },
+    /// What a target says by a program, and how long it had for that.
+    NotReady {
+        program: String,
+        code: Option<i32>,
+        within: Duration,
+    },
     /// A command that the shell of the target cannot read: the path of its step, and what it says.
     TargetSyntax {
         path: &'a str,
@@ -177,12 +183,18 @@ fn absent(part: &Part, data: &Data, base: &str, names: Names) -> (String, String
     }
 }
 
+fn not_ready(program: &str, code: Option<i32>, within: Duration) -> Message {
+    let how = code.map_or_else(|| "is not there".to_owned(), |code| format!("ends with {code}"));
+    format!("it is not ready after {within}: `{program}` {how}").into()
+}
+
 impl StepError<'_> {
     const fn kind(&self) -> TroubleKind {
         match self {
             Self::TimedOut { .. }
             | Self::VerificationStopped
-            | Self::VerificationTimedOut { .. } => TroubleKind::TimedOut,
+            | Self::VerificationTimedOut { .. }
+            | Self::NotReady { .. } => TroubleKind::TimedOut,
             Self::OutputNotStored
             | Self::OutputTooLarge
             | Self::TooManyTargetValues
@@ -262,6 +274,7 @@ impl StepError<'_> {
             Self::FileNotSent { path, why } => {
                 opal_core::message!("`", *path, "` could not be sent to the target: ", *why)
             }
+            Self::NotReady { program, code, within } => not_ready(program, *code, *within),
             Self::TargetSyntax { path, line, said } => {
                 let message = "the shell of the target cannot read line ";
                 opal_core::message!(message, line.to_string(), " of `", *path, "`: ", said)
@@ -319,6 +332,7 @@ impl StepError<'_> {
             Self::FileNotSent { .. } => {
                 "check that it is a file, and that there is space on both sides; run again"
             }
+            Self::NotReady { .. } => "run the program there to see what it waits for",
             Self::TargetSyntax { .. } => {
                 "fix the command, or use only what the shell of the target understands; nothing \
                  has run there"

@@ -60,6 +60,7 @@ mod parallel;
 mod places;
 mod prepare;
 mod pump;
+mod ready;
 mod redirect;
 mod resource;
 mod resume;

@@ -13,6 +13,7 @@
 //! | what a component imports: opal's host, and a WASI that does nothing | `host`, `wasi` |
 //! | what this process gives up before it reads anything | `confine` |
 //! | a native program, which this process becomes | `native` |
+//! | what ends with opal although it was killed | `guard` |
 //! | the socket, and the descriptors that come with lines | `socket` |
 //!
 //! Deliberately not here: files, variables, programs, the network. Whatever a plugin wants of the
@@ -21,6 +22,7 @@
 mod bindings;
 mod confine;
 mod engine;
+mod guard;
 mod host;
 mod link;
 #[cfg(target_os = "linux")]
@@ -37,10 +39,18 @@ const PROTOCOL: u8 = 76;
 
 fn main() -> ExitCode {
     opal_files::memory::keep_private();
+    let mut words = std::env::args_os().skip(1);
+    let word = words.next();
+    if word.as_ref().is_some_and(|word| word == "guard") {
+        let group = words.next().and_then(|group| group.into_string().ok());
+        return match group.and_then(|group| guard::watch(&group)) {
+            Some(()) => ExitCode::SUCCESS,
+            None => ExitCode::from(PROTOCOL),
+        };
+    }
     let Some(socket) = socket::take() else {
         return ExitCode::from(PROTOCOL);
     };
-    let word = std::env::args_os().nth(1);
     let is_compiler = word.as_ref().is_some_and(|word| word == "compile");
     #[cfg(target_os = "linux")]
     if word.is_some_and(|word| word == "native") {

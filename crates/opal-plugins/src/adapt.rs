@@ -8,17 +8,19 @@
 //! | what was opened and is not closed yet | [`ending`] |
 //! | native programs | [`native`] |
 //! | what follows `<` and `>` | `streams` |
+//! | blocks that run where a plugin says | `targets` |
 
 mod blocks;
 mod code;
 pub mod ending;
 pub mod native;
 mod streams;
+mod targets;
 
 use std::collections::BTreeMap;
 
 use opal_core::Duration;
-use opal_core::action::{Action, Halt, Level, Stage};
+use opal_core::action::{Action, Halt, Level, Object, Stage};
 use opal_core::data::{Data, Secret, json};
 use opal_core::decorator::Block;
 use opal_core::parameter::{self, Mismatch};
@@ -52,6 +54,16 @@ pub struct Adapter {
     pub block: Block,
     /// How often a policy may try; none where it is not one.
     pub attempts: Option<u32>,
+    /// Whether it describes a state, so that it verifies and creates before its block runs.
+    pub is_resource: bool,
+    /// Whether it opens something before its block and closes it afterwards.
+    pub opens: bool,
+    /// Whether its block runs where it says.
+    pub has_targets: bool,
+    /// Whether asking it takes time.
+    pub is_expensive: bool,
+    /// The parameters that are in plans for all to see.
+    pub steering: &'static [&'static str],
 }
 
 impl Adapter {
@@ -84,7 +96,9 @@ impl Adapter {
         let handles = Handles::new(secrets);
         let subject = inputs.subject.clone();
         let text = inputs.block_text().map(Secret::new);
-        let seed = self.seed(&[subject.as_deref().unwrap_or_default(), args.expose()]);
+        let step = [inputs.step.as_deref(), inputs.member.as_deref(), subject.as_deref()];
+        let [step, member, of] = step.map(Option::unwrap_or_default);
+        let seed = self.seed(&[step, member, of, args.expose()]);
         let invocation = Invocation {
             decorator: self.decorator.clone(),
             subject,
@@ -99,11 +113,11 @@ impl Adapter {
         (invocation, handles)
     }
 
-    /// What random numbers of a call derive from.
+    /// What random numbers of a call derive from: the run or the contract, the plugin, the step.
     fn seed(&self, of: &[&str]) -> String {
         let own: [&str; 3] = [&self.code.name, &self.code.version, &self.decorator];
         let parts: Vec<&[u8]> = own.iter().chain(of).map(|part| part.as_bytes()).collect();
-        self.code.runtime.get().map(|it| it.cache.seed(&parts)).unwrap_or_default()
+        opal_trust::seeding::seed(&parts).hex()
     }
 
     fn failure(&self, why: Why) -> CallFailure {
@@ -124,9 +138,10 @@ impl Adapter {
     ) -> Result<(T, Option<Secret>), CallFailure> {
         let runtime = self.code.runtime().map_err(|why| self.failure(why))?;
         let component = self.code.component(runtime).map_err(|why| self.failure(why))?;
-        let (body, log): (Body, _) = runtime.hosts.call(&component, function, invocation, serve)?;
+        let called = runtime.hosts.call(&component, function, invocation, serve);
+        let (body, log): (Body, _) = called.map_err(|failure| without_secrets(failure, serve))?;
         match body.read() {
-            Some(answer) => Ok((answer, log)),
+            Some(answer) => Ok((answer, log.map(|log| serve.masked(&log)))),
             None => Err(self.failure(Why::Strange("its answer has another form".to_owned()))),
         }
     }
@@ -195,10 +210,21 @@ impl Adapter {
     }
 
     fn plain(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let acted = self.apply(inputs, stage)?;
+        self.data(&acted.output).map_err(|failure| Self::halt(stage, &failure))
+    }
+
+    /// Calls `act`, and notes what it acted on.
+    fn apply(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Acted, Halt> {
         let (invocation, handles) = self.invocation(inputs);
         let (acted, halt) = {
             let mut acting = self.acting(stage, handles)?;
             let acted = self.call::<Acted>(Function::Act, &invocation, &mut acting);
+            let acted = acted.map(|(mut acted, log)| {
+                acted.output = self.given(&acted.output, &acting);
+                acted.identity = acted.identity.map(|it| acting.masked(&it));
+                (acted, log)
+            });
             (acted, acting.halt.take())
         };
         if let Some(halt) = halt {
@@ -206,11 +232,38 @@ impl Adapter {
         }
         let (acted, log) = acted.map_err(|failure| Self::halt(stage, &failure))?;
         Self::printed(stage, log)?;
-        if acted.adopted {
-            let what = acted.identity.as_ref().map_or("an object", |identity| identity.expose());
-            stage.log(Level::Info, &Secret::new(format!("adopted {what}")))?;
+        self.note(stage, acted.identity.as_ref(), acted.adopted)?;
+        Ok(acted)
+    }
+
+    /// Which object a step acted on, and whether somebody else had made it.
+    fn note(
+        &self,
+        stage: &mut dyn Stage,
+        identity: Option<&Secret>,
+        is_adopted: bool,
+    ) -> Result<(), Halt> {
+        if identity.is_none() && !is_adopted {
+            return Ok(());
         }
-        self.data(&acted.output).map_err(|failure| Self::halt(stage, &failure))
+        let code = self.code;
+        stage.object(&Object { plugin: &code.name, version: &code.version, identity, is_adopted })
+    }
+
+    fn finding(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<call::Finding, CallFailure> {
+        let (invocation, handles) = self.invocation(inputs);
+        let mut reading = Reading { probe, powers: self.powers()?, handles };
+        let found = self.call::<call::Finding>(Function::Verify, &invocation, &mut reading)?;
+        let mut found = found.0;
+        found.message = reading.masked(&found.message);
+        found.details = found.details.map(|it| reading.masked(&it));
+        found.identity = found.identity.map(|it| reading.masked(&it));
+        Ok(found)
+    }
+
+    /// A result. Where the manifest does not say that it is secret, it holds no secret of the call.
+    fn given(&self, result: &Secret, serve: &dyn Serve) -> Secret {
+        if self.gives_secrets { result.clone() } else { serve.masked(result) }
     }
 }
 
@@ -220,18 +273,20 @@ impl Resolver for Adapter {
         let powers = self.powers().map_err(|failure| failure.trouble())?;
         let mut reading = Reading { probe, powers, handles };
         let resolved = self.call::<Resolved>(Function::Resolve, &invocation, &mut reading);
-        let resolved = resolved.and_then(|(resolved, _)| self.data(&resolved.value));
+        let resolved =
+            resolved.and_then(|(resolved, _)| self.data(&self.given(&resolved.value, &reading)));
         resolved.map_err(|failure| failure.trouble())
     }
 }
 
 impl Verify for Adapter {
+    /// What has a block verifies when its turn comes, and its block runs whatever is found.
+    fn is_by_action(&self) -> bool {
+        matches!(self.block, Block::Optional | Block::Required)
+    }
+
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
-        let (invocation, handles) = self.invocation(inputs);
-        let powers = self.powers().map_err(|failure| failure.trouble())?;
-        let mut reading = Reading { probe, powers, handles };
-        let found = self.call::<call::Finding>(Function::Verify, &invocation, &mut reading);
-        let (found, _) = found.map_err(|failure| failure.trouble())?;
+        let found = self.finding(inputs, probe).map_err(|failure| failure.trouble())?;
         let message = found.message.expose().lines().next().unwrap_or_default().to_owned();
         let status = match found.status {
             call::Found::Satisfied => Status::Satisfied,
@@ -259,6 +314,17 @@ impl Action for Adapter {
             Block::Optional | Block::Required => self.around(inputs, stage),
         }
     }
+}
+
+/// A failure that says nothing of the secrets of the call.
+fn without_secrets(mut failure: CallFailure, serve: &dyn Serve) -> CallFailure {
+    if let Why::Refused(refusal) = &mut failure.why {
+        refusal.message = serve.masked(&refusal.message);
+        for help in &mut refusal.help {
+            *help = serve.masked(help);
+        }
+    }
+    failure
 }
 
 /// An answer that says only that it is done.

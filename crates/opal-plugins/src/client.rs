@@ -33,6 +33,7 @@ pub mod serving;
 pub(crate) mod sites;
 pub(crate) mod web;
 
+use opal_core::data::Secret;
 use opal_core::protocol::request::Service;
 use opal_core::protocol::{Body, Refusal};
 
@@ -46,6 +47,11 @@ pub trait Serve {
 
     /// Whether the answer is no longer wanted.
     fn is_stopped(&self) -> bool;
+
+    /// What the plugin says, without the secrets of the call.
+    fn masked(&self, text: &Secret) -> Secret {
+        text.clone()
+    }
 }
 
 /// The file name of the helper.

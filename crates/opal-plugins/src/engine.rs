@@ -1,4 +1,4 @@
-//! What answers for targets of packages: it says that nothing runs them.
+//! What stands for the code of a decorator in its manifest, until the package is installed.
 
 use opal_core::Data;
 use opal_core::action::{Action, Halt, Stage};
@@ -17,8 +17,8 @@ pub(crate) static UNWIRED: Unwired = Unwired;
 fn trouble() -> Trouble {
     Trouble::new(
         TroubleKind::Unreachable,
-        "this version of opal does not run targets of packages",
-        "use decorators that run on this machine, or those that the package has in `decorators/*.opl`",
+        "the code of this package is not loaded",
+        "install it: `opal plugin install`",
     )
 }
 

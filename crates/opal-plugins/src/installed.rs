@@ -338,6 +338,7 @@ fn copy(from: &Descriptor) -> Descriptor {
         effect: from.effect,
         cost: from.cost,
         exposure: from.exposure,
+        result: from.result,
         reads: from.reads,
         writes: from.writes,
         boundary: from.boundary,

@@ -59,6 +59,8 @@ pub struct Declared {
     pub is_exported: bool,
     /// How often `retry` may be answered.
     pub attempts: Option<i64>,
+    /// Whether it opens something before its block and closes it afterwards.
+    pub opens: bool,
     /// All that its manifest says about what it returns.
     pub returns: Option<&'static Shape>,
 }

@@ -188,6 +188,14 @@ fn reach(
             keys = Some(started);
             (wires, Carrier::Process(transport))
         }
+        (Base::Here, Hop::Program(carrier)) => {
+            let (wires, transport) = options.origin.carrier(carrier)?;
+            // Its input is a shell there, which reads one line and becomes what that says. Where nobody
+            // reads it, its end says so.
+            let line = format!("{}\n", script::login_command(&dialling));
+            let _ = rustix::io::write(&wires.ends.input, line.as_bytes());
+            (wires, Carrier::Process(transport))
+        }
         // Who only reads makes nothing.
         (_, Hop::NewContainer(_)) if mode == Mode::ReadOnly => {
             return Err(DialCause::Outer(Trouble::not_yet()));

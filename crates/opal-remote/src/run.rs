@@ -59,6 +59,7 @@ pub(crate) fn run(
     let running = Running {
         script: work.script.to_vec(),
         interpreter: work.interpreter.map(str::to_owned),
+        arguments: work.arguments.to_vec(),
         directory: work.directory.to_owned(),
         previous: work.previous.map(ToOwned::to_owned),
         environment: work.environment.clone(),

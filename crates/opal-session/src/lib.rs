@@ -134,6 +134,8 @@ pub struct Work<'a> {
     pub script: &'a [ScriptPart],
     /// Another program than the shell of the session, by name or path; it gets `-c` and the text.
     pub interpreter: Option<&'a str>,
+    /// What the interpreter gets before these two.
+    pub arguments: &'a [String],
     /// Absolute.
     pub directory: &'a Path,
     /// What `cd -` goes back to.

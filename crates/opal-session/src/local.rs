@@ -291,7 +291,7 @@ impl Session for LocalSession {
         let counted = Counted::new();
         let since = Moment::now();
         let program = match interpreter {
-            Some(name) => Some(interpreters::begin(self, &task, name, &lane)?),
+            Some(name) => Some(interpreters::begin(self, &task, (name, work.arguments), &lane)?),
             None => route::begin(self, &task, &mut lane)?,
         };
         let outcome = Flow::new(&mut lane, program, since, taker, attached).run(stop);

@@ -200,6 +200,8 @@ fn event(event: &Event<'_>) -> String {
         Kind::CleaningUp { why } => format!("cleaning up: {why}"),
         Kind::Opened { object, .. } => format!("opened: {}", object.named()),
         Kind::Closed { .. } => "closed".to_owned(),
+        Kind::Object { is_adopted: true, .. } => "adopted".to_owned(),
+        Kind::Object { .. } => "object".to_owned(),
         Kind::Undone { path, .. } => format!("undone: {path}"),
         Kind::Verified { status, message, .. } => {
             format!("{}: {}", status.name(), message.text())

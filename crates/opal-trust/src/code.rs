@@ -1,5 +1,5 @@
 //! What plugins get from the machine's key: MACs of their compiled code, so that only what this machine
-//! compiled is run, and seeds of their random numbers, which nobody elsewhere can predict.
+//! compiled is run, and seals of what they opened.
 
 use std::fmt;
 
@@ -14,7 +14,6 @@ use crate::keys::Runner;
 
 pub struct CodeKey {
     mac: Wiped<[u8; 32]>,
-    seed: Wiped<[u8; 32]>,
     seal: Wiped<[u8; 32]>,
     is_kept: bool,
 }
@@ -32,7 +31,6 @@ impl CodeKey {
         let runner = Runner::of_machine(root).ok()?;
         Some(Self {
             mac: runner.cache_key("opal plugin code v1"),
-            seed: runner.cache_key("opal plugin seed v1"),
             seal: runner.cache_key("opal plugin seal v1"),
             is_kept: !runner.is_ephemeral(),
         })
@@ -75,10 +73,5 @@ impl CodeKey {
     fn mask(&self, name: &str, bytes: &mut [u8]) {
         let key = keyed(&self.seal, &[b"key", name.as_bytes()]);
         ChaCha20::new(&key.0.into(), &[0; 12].into()).apply_keystream(bytes);
-    }
-
-    #[must_use]
-    pub fn seed(&self, parts: &[&[u8]]) -> Digest {
-        keyed(&self.seed, parts)
     }
 }

@@ -60,6 +60,7 @@ pub fn open(bytes: &[u8], runner: &Runner) -> Result<Opened, Unopened> {
     if seed.is_some_and(|seed| seed.seed_hash != envelope.secret.seed_hash()) {
         return Err(Unopened::Seed);
     }
+    crate::seeding::of_contract(&envelope.secret);
     let id = Algorithm::Sha256.digest(&[bytes]);
     Ok(Opened { contract, keys: ContractKeys { envelope }, id })
 }

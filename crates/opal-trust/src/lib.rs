@@ -7,7 +7,8 @@
 //! | contracts: making and opening them | [`contracts`] |
 //! | signed documents (DSSE), and what people vouch for in them | [`dsse`], [`statements`] |
 //! | entries of `@cached` that this machine has made | [`entries`] |
-//! | MACs of compiled plugins, and their seeds | [`code`] |
+//! | MACs of compiled plugins, and what they opened | [`code`] |
+//! | what random numbers of plugins come from | [`seeding`] |
 //! | the bytes of random values, from a seed | [`randomness`] |
 //!
 //! Deliberately not here: running a step.
@@ -19,4 +20,5 @@ pub mod entries;
 pub mod keys;
 pub mod policy;
 pub mod randomness;
+pub mod seeding;
 pub mod statements;

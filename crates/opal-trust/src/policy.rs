@@ -95,6 +95,7 @@ impl Policy {
         if self.require_signature && self.trusted_keys.is_none() {
             project.trusted_keys = None;
         }
+        project.plugins = project.plugins.of_project();
         self.merge(project)
     }
 }

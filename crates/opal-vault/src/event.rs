@@ -78,6 +78,12 @@ pub enum Kind<'a> {
         path: &'a str,
         id: Box<str>,
     },
+    /// Which object of the world a decorator of a package acted on, and whether it was there before.
+    Object {
+        path: &'a str,
+        identity: Option<Shown<'a>>,
+        is_adopted: bool,
+    },
     /// The run was asked to stop, and `finally` blocks run: why, in words.
     CleaningUp {
         why: &'a str,
@@ -131,6 +137,7 @@ impl<'a> Kind<'a> {
             | Self::Log { path, .. }
             | Self::Opened { path, .. }
             | Self::Closed { path, .. }
+            | Self::Object { path, .. }
             | Self::Verified { path, .. }
             | Self::Undone { path, .. }
             | Self::Fleet { path, .. }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use opal_core::decorator::{Block, Cost, Descriptor, Exposure, Param, Presence, Role, Subject};
+use opal_core::shape::{Shape, ShapeField, ShapeKind};
 use opal_core::{Code, Registry, Type};
 use serde_json::json;
 
@@ -71,6 +72,9 @@ pub(crate) fn decorator(descriptor: &Descriptor, json: bool) -> Result<Exit, Fai
     }
     if let Some(returns) = &descriptor.returns {
         let _ = writeln!(out, "Returns (schema {}): {}", returns.version, returned(&returns.ty));
+        if let Some(shape) = descriptor.result {
+            result_fields(shape, "", &mut out);
+        }
     }
     for line in facts(descriptor) {
         let _ = writeln!(out, "{line}");
@@ -87,6 +91,31 @@ pub(crate) fn decorator(descriptor: &Descriptor, json: bool) -> Result<Exit, Fai
     }
     // The words may be those of a package.
     print(&out.lines().map(|line| visible(line) + "\n").collect::<String>())
+}
+
+/// The fields of a result, with what is said about each: `items[].name: String`.
+fn result_fields(shape: &Shape, place: &str, out: &mut String) {
+    let of = |fields: &'static [ShapeField], out: &mut String| {
+        for field in fields {
+            let dot = if place.is_empty() { "" } else { "." };
+            let name = format!("{place}{dot}{}", field.name);
+            let secret = if field.shape.secret { ", secret" } else { "" };
+            let optional = if field.required { "" } else { ", optional" };
+            let ty = returned(&field.shape.type_of());
+            let _ = writeln!(out, "  {name}: {ty}{secret}{optional}");
+            if !field.shape.docs.is_empty() {
+                let _ = writeln!(out, "      {}", field.shape.docs);
+            }
+            result_fields(&field.shape, &name, out);
+        }
+    };
+    match &shape.kind {
+        ShapeKind::List(items) => result_fields(items, &format!("{place}[]"), out),
+        ShapeKind::Map(values) => result_fields(values, &format!("{place}.*"), out),
+        ShapeKind::Fields(fields) => of(fields, out),
+        ShapeKind::Union { cases, .. } => cases.iter().for_each(|(_, fields)| of(fields, out)),
+        _ => {}
+    }
 }
 
 /// Headings as the other parts of the page have them.

@@ -296,30 +296,35 @@ pub(crate) fn still_open(open: &[Opened], runs: &str, run: Option<&str>) {
     }
 }
 
-/// What `opal runs cleanup` did, and the first thing that it could not do.
+/// What `opal runs cleanup` did, and what it could not do. The first of these is the error of the command.
 pub(crate) fn cleaned(
     run: &RunId,
     closed: &[Opened],
-    failed: Option<&(Opened, Failure)>,
+    failed: &[(Opened, Failure)],
     json: bool,
 ) -> Result<Exit, Failure> {
     if json {
-        let failed = failed.map(|(open, failure)| {
+        let failed = failed.iter().map(|(open, failure)| {
             let mut document = unclosed_json(open);
             document["error"] = json!({"message": failure.message, "help": failure.help});
             document
         });
+        let failed: Vec<Value> = failed.collect();
         let closed: Vec<Value> = closed.iter().map(unclosed_json).collect();
         let document = json!({
             "version": 1, "run": run.as_str(), "closed": closed, "not_closed": failed,
         });
         return print_json(&document);
     }
-    if closed.is_empty() && failed.is_none() {
+    if closed.is_empty() && failed.is_empty() {
         return print("Nothing to close.\n");
     }
     let lines = closed.iter().map(|open| format!("closed {}\n", visible(&open.named())));
-    print(&lines.collect::<String>())
+    print(&lines.collect::<String>())?;
+    for (_, failure) in failed.iter().skip(1) {
+        say(&format!("error: {}\n", visible(&failure.message)));
+    }
+    Ok(Exit::Done)
 }
 
 pub(crate) fn pruned(gone: &[RunId], dry_run: bool, json: bool) -> Result<Exit, Failure> {

@@ -93,6 +93,7 @@ pub(crate) fn event(event: &Event<'_>, level: Debugged) {
         Kind::Undone { path, .. } => format!("finds {path} undone"),
         Kind::Opened { path, .. } => format!("has something to close after {path}"),
         Kind::Closed { path, .. } => format!("has closed it after {path}"),
+        Kind::Object { path, .. } => format!("knows the object of {path}"),
         Kind::Caught { .. } | Kind::Fleet { .. } | Kind::Log { .. } | Kind::CleaningUp { .. } => {
             return;
         }

@@ -92,6 +92,23 @@ static const char *attempt(const char *name) {
     if (IS("bad_message")) say("nonsense\n");
     if (IS("unknown_call")) say("{\"id\":7,\"for\":99,\"call\":\"probe.now\",\"params\":{}}\n");
     if (IS("endless_line")) for (;;) say("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+    if (IS("linger")) {
+        if (fork() == 0) {
+            prctl(PR_SET_NAME, MARK);
+            signal(SIGTERM, SIG_IGN);
+            for (;;) pause();
+        }
+        for (;;) pause();
+    }
+    if (IS("bomb")) {
+        for (int n = 0; n < 200; n++)
+            if (fork() == 0) {
+                prctl(PR_SET_NAME, MARK);
+                for (int m = 0; m < 2; m++) fork();
+                for (;;) pause();
+            }
+        for (;;) pause();
+    }
     if (IS("many")) {
         for (int n = 0; n < 20; n++)
             if (fork() == 0) {

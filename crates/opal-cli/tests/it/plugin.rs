@@ -3,6 +3,7 @@
 mod attacks;
 mod cleanup;
 mod git;
+mod hostile;
 mod language;
 mod native;
 mod oci;
@@ -11,6 +12,7 @@ mod registry;
 mod shelf;
 mod sources;
 mod streams;
+mod targets;
 mod templates;
 mod verify;
 mod wasm;

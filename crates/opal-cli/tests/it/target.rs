@@ -45,6 +45,7 @@ fn opal_is_its_own_helper_on_this_machine() {
     let work = Work {
         script: &script,
         interpreter: None,
+        arguments: &[],
         directory: Path::new("/"),
         previous: None,
         environment: &BTreeMap::new(),

@@ -104,7 +104,7 @@ pub(super) fn role(inputs: &Inputs) -> Result<Option<Role>, Trouble> {
 
 pub(super) fn member(name: TargetName, host: &str, hop: Hop, role: Option<Role>) -> Member {
     let facts = Facts { name: name.to_string(), host: host.to_owned(), ..Facts::default() };
-    Member { target: Target { name, hop, role, key_file: None }, facts }
+    Member { target: Target { role, ..Target::new(name, hop) }, facts }
 }
 
 pub(super) fn invalid(error: impl Display) -> Trouble {

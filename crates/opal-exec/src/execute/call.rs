@@ -147,7 +147,8 @@ impl<'p> Walk<'p> {
         let action = descriptor.action.ok_or_else(|| bug(step, Bug::NoAction(descriptor.path)))?;
         let values = actor.here.values(self.job);
         let mut inputs = inputs(step, descriptor, values).map_err(|it| failed(step, 1, it))?;
-        let result = match self.described(step) {
+        let described = self.described(step).filter(|it| !it.resource.verify.is_by_action());
+        let result = match described {
             Some(described) => {
                 inputs.block = self.block_of(step, actor).map_err(|it| failed(step, 1, it))?;
                 self.reach(described, action, &inputs, actor)?

@@ -2,6 +2,7 @@
 
 use opal_core::action::{Command, Completed, Halt, OutputOf, Stage};
 use opal_core::resolver::{MAX_VALUE_BYTES, ScriptPart, Trouble, TroubleKind};
+use opal_core::target::Program;
 use opal_core::wiped::Wiped;
 use opal_core::{Data, Secret};
 
@@ -13,6 +14,9 @@ use super::pump::{Bounded, Ended, pump};
 use super::show::{Drop, Show};
 use crate::error::{Bug, StepError};
 use opal_session::{Output, Taker, Work};
+
+/// The decorator of commands for a shell, which a target may have another program for.
+const SHELL: &str = "shell";
 
 /// What the system takes in one argument of a program.
 const MAX_ARGUMENT_BYTES: usize = 128 * 1024;
@@ -105,9 +109,14 @@ impl<'p> Actor<'_, 'p> {
             false => &redirected(command.script, self.appended),
         };
         self.has_long_values = has_long_values(script, here);
+        let there = here.interpreter().filter(|_| self.begun.descriptor.path == SHELL);
         let work = Work {
             script,
-            interpreter: command.interpreter,
+            interpreter: command.interpreter.or(there.map(Program::name)),
+            arguments: match command.interpreter {
+                Some(_) => &[],
+                None => there.map_or(&[], Program::arguments),
+            },
             directory: &here.directory,
             previous: here.previous.as_deref(),
             environment: &here.environment,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use opal_core::action::{Failure, Limits};
+use opal_core::target::Program;
 use opal_core::{Data, Secret};
 
 use super::lets::Lets;
@@ -104,6 +105,11 @@ impl Context<'_> {
     /// The member of a fleet that it is on.
     pub(super) fn member(&self) -> Option<&str> {
         self.site.as_ref().and_then(|site| site.member.as_deref())
+    }
+
+    /// What runs its shell steps instead of a shell.
+    pub(super) fn interpreter(&self) -> Option<&Program> {
+        self.site.as_ref()?.way.last()?.target.interpreter.as_ref()
     }
 
     /// The session that its steps run in.

@@ -13,7 +13,6 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Links, ScriptPart, Trouble, TroubleKind};
 use opal_core::shell;
 use opal_session::Place;
-use opal_session::targets::Access;
 use opal_vault::event::Kind;
 
 use super::actor::Actor;
@@ -46,22 +45,16 @@ impl<'p> Actor<'_, 'p> {
         is_member: bool,
         here: Context<'p>,
     ) -> Result<Context<'p>, Halt> {
-        let reach = self.walk.job.reach;
-        let crossed = Site::cross(
-            reach,
-            here.site.as_deref(),
-            crossing,
-            is_member,
-            Access::Acting,
-            &here.stop,
-        );
+        let crossed = self.cross_when_ready(crossing, is_member, &here);
         if crossed.is_err() {
             // A connection that was not made because of it has not failed.
             go_on(&here.stop)?;
         }
         let failed = |trouble: Trouble| self.fail(code(&trouble), trouble);
         let (mut site, start) = crossed.map_err(failed)?;
-        self.read_texts(&site)?;
+        if crossing.target.interpreter.is_none() {
+            self.read_texts(&site)?;
+        }
         if let Some(note) = site.session.note() {
             let (path, level) = (&*self.begun.step.path, Level::Warn);
             let message = self.walk.job.vault.scrub(&note).into_owned();

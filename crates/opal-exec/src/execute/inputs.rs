@@ -14,7 +14,8 @@ pub(crate) fn inputs(
     values: Values<'_>,
 ) -> Result<Inputs, Trouble> {
     let member = values.member.map(Into::into);
-    let mut inputs = Inputs { member, ..Inputs::default() };
+    let step_path = Some((&*step.path).into());
+    let mut inputs = Inputs { member, step: step_path, ..Inputs::default() };
     for (name, arg) in &step.args {
         if let (true, Arg::Const(Value::String(subject))) = (is_subject(descriptor, name), arg) {
             inputs.subject = Some(subject.to_string());

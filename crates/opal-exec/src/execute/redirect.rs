@@ -171,6 +171,7 @@ impl<'p> Walk<'p> {
             let work = Work {
                 script: &script,
                 interpreter: None,
+                arguments: &[],
                 directory: &outer.directory,
                 previous: outer.previous.as_deref(),
                 environment: &outer.environment,

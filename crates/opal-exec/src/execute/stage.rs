@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::action::{
-    BranchOutput, Command, Completed, Conditions, Failure, Fleet, Halt, Level, OnFailure,
+    BranchOutput, Command, Completed, Conditions, Failure, Fleet, Halt, Level, Object, OnFailure,
     OpenObject, Pause, Pending, Replace, Stage, TextFile,
 };
 use opal_core::files::Files;
@@ -204,6 +204,13 @@ impl Stage for Actor<'_, '_> {
         };
         lock(&self.walk.open).push(object.clone());
         self.walk.tell(Kind::Opened { path: &self.begun.step.path, object }, self.here)
+    }
+
+    fn object(&mut self, object: &Object<'_>) -> Result<(), Halt> {
+        let vault = self.here.vault(self.walk.job);
+        let identity = object.identity.map(|it| vault.scrub(it.expose()).into_owned());
+        let (path, is_adopted) = (&*self.begun.step.path, object.is_adopted);
+        self.walk.tell(Kind::Object { path, identity, is_adopted }, self.here)
     }
 
     fn closed(&mut self, id: &str) -> Result<(), Halt> {

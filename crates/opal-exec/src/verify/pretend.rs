@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use opal_core::Secret;
 use opal_core::action::{
-    BranchOutput, Command, Completed, Conditions, Failure, Fleet, Halt, Level, OnFailure,
+    BranchOutput, Command, Completed, Conditions, Failure, Fleet, Halt, Level, Object, OnFailure,
     OpenObject, Pause, Pending, Replace, Stage, TextFile,
 };
 use opal_core::files::{Attributes, Existing, Files};
@@ -129,6 +129,10 @@ impl Stage for Pretend<'_, '_> {
     }
 
     fn opened(&mut self, _: &OpenObject<'_>) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn object(&mut self, _: &Object<'_>) -> Result<(), Halt> {
         Ok(())
     }
 

@@ -67,7 +67,7 @@ impl Inventories for Planting {
         let name = "web1".parse().unwrap();
         let vars = [("HOLDER".to_owned(), Ok(Data::text(CANARY)))].into();
         let facts = Facts { name: "web1".to_owned(), vars, ..Facts::default() };
-        Ok(vec![Member { target: Target { name, hop, role: None, key_file: None }, facts }])
+        Ok(vec![Member { target: Target::new(name, hop), facts }])
     }
 
     fn limited(&self, _: &str, _: &[(&str, &[String])]) -> Result<BTreeSet<String>, Trouble> {

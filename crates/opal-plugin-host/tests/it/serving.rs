@@ -60,6 +60,11 @@ impl Bench {
             shape: None,
             block: Block::Forbidden,
             attempts: None,
+            is_resource: false,
+            opens: false,
+            has_targets: false,
+            is_expensive: false,
+            steering: &[],
         }
     }
 

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use opal_core::action::{Conditions, Halt, Pause, Stage};
 use opal_core::data::{Data, Secret};
-use opal_core::protocol::call::{Event, Function, Invocation, Judged, Opened, Outcome, Verdict};
+use opal_core::protocol::call::{
+    Event, Found, Function, Invocation, Judged, Opened, Outcome, Verdict,
+};
 use opal_core::protocol::{Kind, Refusal};
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 
@@ -21,7 +23,7 @@ const CLOSING: Duration = Duration::from_secs(60);
 impl Adapter {
     pub(super) fn around(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
         if stage.is_pretended() {
-            return stage.block(&Conditions::default()).map(|()| Data::Null);
+            return self.inside(inputs, BTreeMap::new(), stage).map(|()| Data::Null);
         }
         match self.attempts {
             Some(attempts) => self.judged(inputs, stage, attempts).map(|()| Data::Null),
@@ -29,7 +31,24 @@ impl Adapter {
         }
     }
 
+    /// Runs the block, here or where the plugin says.
+    fn inside(
+        &self,
+        inputs: &Inputs,
+        environment: BTreeMap<String, Secret>,
+        stage: &mut dyn Stage,
+    ) -> Result<(), Halt> {
+        match self.has_targets {
+            true => self.on_targets(inputs, environment, stage),
+            false => stage.block(&Conditions { environment, ..Conditions::default() }),
+        }
+    }
+
     fn wrapped(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<(), Halt> {
+        let is_adopted = self.is_resource && self.create(inputs, stage)?;
+        if !self.opens {
+            return self.inside(inputs, BTreeMap::new(), stage);
+        }
         let (invocation, handles) = self.invocation(inputs);
         // What was announced may exist, also where `begin` failed afterwards.
         let mut owed: Option<Owed> = None;
@@ -38,7 +57,8 @@ impl Adapter {
                 self.owe((&invocation, &handles), token, &mut owed, stage)
             };
             let mut acting = self.acting(stage, handles.clone())?;
-            acting.keep = Some(&mut keep);
+            // What somebody else made is never closed, so nothing is kept for that.
+            acting.keep = if is_adopted { None } else { Some(&mut keep) };
             let begun = self.call::<Opened>(Function::Begin, &invocation, &mut acting);
             (begun, acting.halt.take())
         };
@@ -46,15 +66,16 @@ impl Adapter {
             (Err(failure), None) => Err(Self::halt(stage, &failure)),
             (Err(_), Some(halt)) => Err(halt),
             (Ok((opened, log)), halt) => {
-                let noted = self.owe((&invocation, &handles), &opened.token, &mut owed, stage);
+                let noted = match is_adopted {
+                    true => Ok(()),
+                    false => self.owe((&invocation, &handles), &opened.token, &mut owed, stage),
+                };
                 let noted = halt.map_or(noted, Err);
                 let printed = noted.and_then(|()| Self::printed(stage, log));
                 printed.and_then(|()| self.environment(&opened, stage))
             }
         };
-        let result = opened.and_then(|environment| {
-            stage.block(&Conditions { environment, ..Conditions::default() })
-        });
+        let result = opened.and_then(|environment| self.inside(inputs, environment, stage));
         let Some(Owed { id, token }) = owed else { return result };
         let closed = self.close(&invocation, &handles, &token, outcome(&result), stage);
         let closed = closed.and_then(|()| self.settle(&id, stage));
@@ -66,6 +87,20 @@ impl Adapter {
             (Err(first), _) => Err(first),
             (Ok(()), closed) => closed,
         }
+    }
+
+    /// Sees to it that what the block needs is there. Whether somebody else had made it: then it stays.
+    fn create(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<bool, Halt> {
+        let found = {
+            let probe = stage.probe();
+            self.finding(inputs, &*probe)
+        };
+        let found = found.map_err(|failure| Self::halt(stage, &failure))?;
+        if found.status == Found::Satisfied {
+            self.note(stage, found.identity.as_ref(), true)?;
+            return Ok(true);
+        }
+        self.apply(inputs, stage).map(|acted| acted.adopted)
     }
 
     /// The variables of the block: each must be granted.

@@ -1,6 +1,7 @@
 //! Decorators after `<` and `>`: they run beside a step, and its streams reach them in chunks.
 
 use opal_core::action::{Halt, Incoming, Outgoing, Source, SourceFailure, Stage, StreamedSink};
+use opal_core::data::Secret;
 use opal_core::protocol::call::Function;
 use opal_core::protocol::request::{Content, Service};
 use opal_core::protocol::{Body, Kind, Refusal};
@@ -31,6 +32,10 @@ impl Serve for Giving<'_> {
     fn is_stopped(&self) -> bool {
         self.reading.is_stopped() || self.to.is_closed()
     }
+
+    fn masked(&self, text: &Secret) -> Secret {
+        self.reading.masked(text)
+    }
 }
 
 /// The answers of a sink: those of a call that acts, and the output of the step.
@@ -51,6 +56,10 @@ impl Serve for Taking<'_> {
 
     fn is_stopped(&self) -> bool {
         self.acting.is_stopped() || self.from.is_given_up()
+    }
+
+    fn masked(&self, text: &Secret) -> Secret {
+        self.acting.masked(text)
     }
 }
 

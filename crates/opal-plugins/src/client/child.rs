@@ -1,5 +1,6 @@
 //! The process of a helper: how it starts and how it ends, with everything that it started.
 
+use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -20,6 +21,7 @@ const PARTING: Duration = Duration::from_millis(500);
 pub(super) struct Helper {
     child: Child,
     group: Option<Pid>,
+    guard: Option<Child>,
 }
 
 impl Helper {
@@ -42,7 +44,33 @@ impl Helper {
             .stderr(Stdio::null())
             .spawn()?;
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        Ok(Self { child, group })
+        Ok(Self { child, group, guard: None })
+    }
+
+    /// Starts what ends the whole group should opal be killed: the helper ends with the thread that started it,
+    /// and what it started does not.
+    pub(super) fn guard(&mut self, program: &Path) -> std::io::Result<()> {
+        #[expect(clippy::disallowed_methods, reason = "it is waited for where the helper is")]
+        let guard = Command::new(program)
+            .args(["guard", &self.child.id().to_string()])
+            .env_clear()
+            .current_dir("/")
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        self.guard = Some(guard);
+        Ok(())
+    }
+
+    /// The group is ended, and its number still its own.
+    fn dismiss(&mut self) {
+        let Some(mut guard) = self.guard.take() else { return };
+        if let Some(mut input) = guard.stdin.take() {
+            let _ = input.write_all(b".");
+        }
+        let _ = guard.wait();
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -67,6 +95,7 @@ impl Helper {
             thread::sleep(Duration::from_millis(1));
         }
         self.signal(Signal::KILL);
+        self.dismiss();
         let status = self.child.wait();
         self.group = None;
         match status {

@@ -63,12 +63,6 @@ impl Cache {
         Some((self.root.as_ref()?, self.lasting_key()?))
     }
 
-    /// What random numbers of a call derive from.
-    #[must_use]
-    pub fn seed(&self, parts: &[&[u8]]) -> String {
-        self.key().map_or_else(|| "00".repeat(32), |key| key.seed(parts).hex())
-    }
-
     /// The runtime root; empty where there is none.
     #[must_use]
     pub fn root(&self) -> &Path {

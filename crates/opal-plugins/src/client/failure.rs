@@ -132,7 +132,10 @@ impl CallFailure {
             Ending::Load => "install the plugin again, or report it to its author".into(),
             _ => "report it to the author of the plugin".into(),
         };
-        Trouble { kind, message, help: vec![help] }
+        // What opal's own helper says about it comes first.
+        let own = refusal.help.iter().map(|help| shown(help.expose()).into());
+        let help = own.chain([help]).take(1).collect();
+        Trouble { kind, message, help }
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) enum Access {
 pub(crate) enum Use {
     Ask,
     Run,
+    /// To reach a target.
+    Transport,
 }
 
 impl Grants {
@@ -59,7 +61,7 @@ impl Grants {
     }
 
     /// Whether programs of the plugin may use the keys of the user's agent.
-    pub(super) fn has_agent(&self) -> bool {
+    pub(crate) fn has_agent(&self) -> bool {
         self.env("SSH_AUTH_SOCK").is_ok()
     }
 
@@ -76,13 +78,36 @@ impl Grants {
                 && granted.arguments.iter().zip(args).all(|(granted, given)| granted == given)
         };
         let is_granted = self.all.iter().any(|it| match (it, how) {
-            (Capability::Ask(granted), Use::Ask) | (Capability::Run(granted), Use::Run) => {
-                begins(granted)
+            (Capability::Ask(granted), Use::Ask)
+            | (Capability::Run(granted), Use::Run)
+            | (Capability::Transport(granted), Use::Transport) => begins(granted),
+            _ => false,
+        });
+        let word = match how {
+            Use::Ask => "ask",
+            Use::Run => "run",
+            Use::Transport => "transport",
+        };
+        self.demand(is_granted, || format!("{word}:{program}"))
+    }
+
+    /// A login by ssh: to a host as granted, label by label, and as a user as granted.
+    pub(crate) fn ssh(&self, user: Option<&str>, host: &str) -> Result<(), Refusal> {
+        let labels =
+            |host: &str| -> Vec<String> { host.split('.').map(str::to_ascii_lowercase).collect() };
+        let is_granted = self.all.iter().any(|it| match it {
+            Capability::Ssh(login) => {
+                let is_user = login.user.is_none() || login.user.as_deref() == user;
+                let (pattern, host) = (labels(&login.host), labels(host));
+                let mut pairs = pattern.iter().zip(&host);
+                is_user
+                    && pattern.len() == host.len()
+                    && pairs.all(|(one, of)| covers_name(one.as_bytes(), of.as_bytes()))
             }
             _ => false,
         });
-        let word = if how == Use::Ask { "ask" } else { "run" };
-        self.demand(is_granted, || format!("{word}:{program}"))
+        let user = user.map_or(String::new(), |user| format!("{user}@"));
+        self.demand(is_granted, || format!("ssh:{user}{host}"))
     }
 
     /// Whether a host may be asked so; whether its address may be private.
@@ -216,6 +241,27 @@ mod tests {
         ] {
             assert!(grants.command(how, program, args).is_err(), "{program} {args:?}");
         }
+    }
+
+    #[test]
+    fn a_login_is_granted_label_by_label() {
+        let grants = grants(&["ssh:deploy@*.example", "ssh:web-*", "transport:tool connect"]);
+        assert!(grants.ssh(Some("deploy"), "a.example").is_ok());
+        assert!(grants.ssh(None, "WEB-1").is_ok() && grants.ssh(Some("root"), "web-2").is_ok());
+        for (user, host) in [
+            (None, "a.example"),
+            (Some("root"), "a.example"),
+            (Some("deploy"), "a.b.example"),
+            (Some("deploy"), "example"),
+            (Some("deploy"), "a.example.evil"),
+            (None, "web-1.evil"),
+            (None, "-oProxyCommand=x"),
+        ] {
+            assert!(grants.ssh(user, host).is_err(), "{user:?} {host}");
+        }
+        assert!(grants.command(Use::Transport, "tool", &["connect", "x"]).is_ok());
+        assert!(grants.command(Use::Transport, "sh", &["-c", "x"]).is_err());
+        assert!(grants.command(Use::Run, "tool", &["connect"]).is_err());
     }
 
     #[test]

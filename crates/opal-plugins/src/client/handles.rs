@@ -1,6 +1,8 @@
 //! The secrets of one call. A plugin has numbers; opal has the texts.
 
+use opal_core::class::{Class, Flags};
 use opal_core::data::{Data, Secret};
+use opal_core::decorator::Exposure;
 use opal_core::protocol::request::Part;
 use opal_core::protocol::{Kind, Refusal};
 use opal_core::wiped::Wiped;
@@ -9,8 +11,8 @@ use opal_vault::Vault;
 #[derive(Clone, Debug, Default)]
 pub struct Handles {
     all: Vec<Held>,
-    /// What the call sent to programs and hosts: hidden in their answers.
-    sent: Vec<Secret>,
+    /// What is hidden in all that the call is answered and says: the secrets that it was given, read or sent.
+    hidden: Vec<Secret>,
 }
 
 #[derive(Clone, Debug)]
@@ -27,8 +29,9 @@ impl Handles {
     /// The secrets among the arguments, in the order of their handles.
     #[must_use]
     pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Self {
-        let held = |secret| Held { secret, is_of_site: false };
-        Self { all: secrets.into_iter().map(held).collect(), sent: Vec::new() }
+        let hidden: Vec<Secret> = secrets.into_iter().collect();
+        let held = |secret: &Secret| Held { secret: secret.clone(), is_of_site: false };
+        Self { all: hidden.iter().map(held).collect(), hidden }
     }
 
     #[must_use]
@@ -41,8 +44,12 @@ impl Handles {
         self.all.iter().map(|held| &held.secret)
     }
 
-    /// A secret that was read where the call acts.
-    pub(crate) fn add(&mut self, secret: Secret) -> Result<u32, Refusal> {
+    /// A variable that was read where the call acts. It is hidden if its name or its value says so.
+    pub(crate) fn add(&mut self, name: &str, secret: Secret) -> Result<u32, Refusal> {
+        let value = Data::Text(secret.clone());
+        if Class::of(Exposure::Plain, Flags::default(), Some(name), Some(&value)).is_secret() {
+            self.hidden.push(secret.clone());
+        }
         if self.all.len() >= MOST {
             return Err(Refusal::new(Kind::TooLarge, "a call has at most 10,000 secrets"));
         }
@@ -74,20 +81,28 @@ impl Handles {
                     }
                     text.push_str(held.secret.expose());
                     let secret = held.secret.clone();
-                    self.sent.push(secret);
+                    self.hidden.push(secret);
                 }
             }
         }
         Ok(Secret::new(text.as_str()))
     }
 
-    /// An answer without the secrets that the call sent, in all forms that the scrubber knows.
+    /// The same of a text.
+    pub(crate) fn masked_text(&self, text: &Secret) -> Secret {
+        match self.hidden.is_empty() {
+            true => text.clone(),
+            false => Secret::new(String::from_utf8_lossy(&self.masked(text.expose().as_bytes()))),
+        }
+    }
+
+    /// An answer without the secrets of the call, in all forms that the scrubber knows.
     pub(crate) fn masked(&self, bytes: &[u8]) -> Wiped<Vec<u8>> {
-        if self.sent.is_empty() {
+        if self.hidden.is_empty() {
             return Wiped::new(bytes.to_vec());
         }
         let vault = Vault::new();
-        for secret in &self.sent {
+        for secret in &self.hidden {
             vault.register(&Data::Text(secret.clone()), "secret");
         }
         Wiped::new(vault.scrub_bytes(bytes).bytes().to_vec())

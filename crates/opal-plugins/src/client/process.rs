@@ -154,6 +154,10 @@ impl Host {
         native: &Native,
     ) -> Result<Result<(Self, Vec<String>), Refusal>, Ended> {
         let host = Self::start_as(program, build, &["native"])?;
+        if native.run {
+            let guarded = host.shared.open().helper.guard(program);
+            guarded.map_err(|error| Ended::NotStarted(error.kind()))?;
+        }
         let files = [image.as_fd()];
         let (became, _) =
             host.ask("native", None, Body::of(native), &files, &mut Nothing, SILENCE)?;

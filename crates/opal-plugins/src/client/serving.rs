@@ -26,13 +26,13 @@ use super::Serve;
 use super::grants::{Access, Grants, Use};
 use super::handles::Handles;
 use super::sites::{no_file, program, refusal, resolved};
-use super::web::exchange;
+use super::web::{Asking, exchange};
 
 /// What a package was granted, and who speaks to hosts for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Powers<'a> {
     pub grants: &'a Grants,
-    pub web: &'a dyn Exchanges,
+    pub web: &'static dyn Exchanges,
 }
 
 /// The answers of a call that reads.
@@ -76,6 +76,10 @@ impl Serve for Reading<'_> {
     fn is_stopped(&self) -> bool {
         self.probe.is_stopped()
     }
+
+    fn masked(&self, text: &Secret) -> Secret {
+        self.handles.masked_text(text)
+    }
 }
 
 pub(crate) fn shape<T: Shape>(params: &Body) -> Result<T, Refusal> {
@@ -96,12 +100,13 @@ fn read(
             let name = shape::<Named>(params)?.name;
             grants.env(name.expose())?;
             let found = probe.env(name.expose()).map_err(|trouble| refusal(&trouble))?;
-            let secret = found.map(|secret| handles.add(secret)).transpose()?;
+            let secret = found.map(|it| handles.add(name.expose(), it)).transpose()?;
             Ok(Body::of(&Handle { secret }))
         }
         Service::ProbeRead => {
             let path = shape::<Named>(params)?.name;
-            Ok(Body::of(&Content { bytes: read_file(probe, grants, path.expose())? }))
+            let bytes = read_file(probe, grants, path.expose())?;
+            Ok(Body::of(&Content { bytes: handles.masked(&bytes) }))
         }
         Service::ProbeAsk => {
             let command: Command = shape(params)?;
@@ -121,7 +126,10 @@ fn read(
         }
         Service::ProbeFetch => {
             let request: HttpRequest = shape(params)?;
-            let found = exchange(powers.web, probe, grants, handles, &request, false)?;
+            let is_stopped = || probe.is_stopped();
+            let asking =
+                Asking { web: powers.web, probe, grants, acts: false, is_stopped: &is_stopped };
+            let found = exchange(&asking, handles, &request)?;
             Ok(Body::of(&found))
         }
         _ => Err(Refusal::new(Kind::Denied, "this call only reads")),
@@ -242,8 +250,10 @@ impl Serve for Acting<'_> {
             Service::StageSend => {
                 let request: HttpRequest = shape(params)?;
                 let Powers { grants, web } = self.powers;
-                let probe = self.stage.probe();
-                let found = exchange(web, &*probe, grants, &mut self.handles, &request, true)?;
+                let (probe, is_stopped) = (self.stage.probe(), || self.stage.go_on().is_err());
+                let asking =
+                    Asking { web, probe: &*probe, grants, acts: true, is_stopped: &is_stopped };
+                let found = exchange(&asking, &mut self.handles, &request)?;
                 Ok(Body::of(&found))
             }
             Service::StageWrite => self.write(&shape(params)?),
@@ -254,7 +264,7 @@ impl Serve for Acting<'_> {
                 self.keep(&token)
             }
             Service::StageLog => {
-                let message = shape::<Named>(params)?.name;
+                let message = self.handles.masked_text(&shape::<Named>(params)?.name);
                 self.done(|stage| stage.log(Level::Info, &message))
             }
             _ => {
@@ -266,6 +276,10 @@ impl Serve for Acting<'_> {
 
     fn is_stopped(&self) -> bool {
         self.halt.is_some() || self.stage.go_on().is_err()
+    }
+
+    fn masked(&self, text: &Secret) -> Secret {
+        self.handles.masked_text(text)
     }
 }
 

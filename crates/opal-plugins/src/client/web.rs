@@ -1,12 +1,13 @@
 //! Requests to hosts: which address is meant, whether it is granted, and what opal keeps to itself.
 
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use opal_core::data::Secret;
-use opal_core::pages::{ExchangeRequest, Exchanges};
+use opal_core::pages::{ExchangeRequest, ExchangeResponse, Exchanges};
 use opal_core::protocol::request::{HttpRequest, HttpResponse};
 use opal_core::protocol::{Kind, Refusal};
-use opal_core::resolver::Probe;
+use opal_core::resolver::{Probe, Trouble};
 
 use super::grants::Grants;
 use super::handles::Handles;
@@ -14,6 +15,9 @@ use super::sites::refusal;
 
 /// For one request, with its answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How often a request asks whether it is still wanted.
+const LOOK: Duration = Duration::from_millis(10);
 
 const MAX_HEADERS: usize = 100;
 
@@ -127,15 +131,24 @@ pub(crate) fn checked(
     Ok(CheckedRequest { address, headers, body, is_private })
 }
 
+/// Who asks a host for a plugin.
+pub(super) struct Asking<'a> {
+    pub(super) web: &'static dyn Exchanges,
+    pub(super) probe: &'a dyn Probe,
+    pub(super) grants: &'a Grants,
+    /// Whether it may use every method.
+    pub(super) acts: bool,
+    /// Whether the answer is no longer wanted.
+    pub(super) is_stopped: &'a dyn Fn() -> bool,
+}
+
 /// Sends a request of a plugin.
 pub(super) fn exchange(
-    web: &dyn Exchanges,
-    probe: &dyn Probe,
-    grants: &Grants,
+    asking: &Asking<'_>,
     handles: &mut Handles,
     request: &HttpRequest,
-    acts: bool,
 ) -> Result<HttpResponse, Refusal> {
+    let Asking { probe, grants, acts, .. } = *asking;
     let checked = checked(grants, handles, request, acts)?;
     // HTTP leaves from opal's machine, and so by its proxy.
     let origin = probe.origin();
@@ -143,19 +156,42 @@ pub(super) fn exchange(
     let proxies = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"];
     let proxies = proxies.into_iter().chain(["no_proxy", "NO_PROXY"]);
     let proxies = proxies.filter_map(|name| Some((name, here.env(name).ok()??)));
-    let proxies: Vec<(&str, Secret)> = proxies.collect();
-    let variables =
-        |name: &str| proxies.iter().find(|(it, _)| *it == name).map(|(_, value)| value.expose());
-    let asked = ExchangeRequest {
-        method: &request.method,
-        url: &Secret::new(checked.url()),
-        headers: &checked.headers,
-        body: &checked.body,
-        is_private: checked.is_private,
-        timeout: TIMEOUT,
-    };
-    let found = web.exchange(&asked, &variables).map_err(|trouble| refusal(&trouble))?;
+    let proxies: Vec<(&'static str, Secret)> = proxies.collect();
+    let found = sent(asking, request.method.clone(), checked, proxies)?;
+    let found = found.map_err(|trouble| refusal(&trouble))?;
     Ok(masked(handles, found.status, &found.headers, &found.body))
+}
+
+/// Sends it from a thread of its own, so that nobody waits for a host once the run is stopped. What still comes
+/// is dropped; the helper that speaks to the host ends with opal.
+fn sent(
+    asking: &Asking<'_>,
+    method: String,
+    checked: CheckedRequest,
+    proxies: Vec<(&'static str, Secret)>,
+) -> Result<Result<ExchangeResponse, Trouble>, Refusal> {
+    let (web, (answer, wait)) = (asking.web, channel());
+    std::thread::spawn(move || {
+        let variables = |name: &str| {
+            proxies.iter().find(|(it, _)| *it == name).map(|(_, value)| value.expose())
+        };
+        let asked = ExchangeRequest {
+            method: &method,
+            url: &Secret::new(checked.url()),
+            headers: &checked.headers,
+            body: &checked.body,
+            is_private: checked.is_private,
+            timeout: TIMEOUT,
+        };
+        let _ = answer.send(web.exchange(&asked, &variables));
+    });
+    loop {
+        match wait.recv_timeout(LOOK) {
+            Ok(found) => return Ok(found),
+            Err(RecvTimeoutError::Timeout) if !(asking.is_stopped)() => {}
+            Err(_) => return Err(Refusal::new(Kind::Failed, "the request was stopped")),
+        }
+    }
 }
 
 /// An answer without the secrets that the call sent.

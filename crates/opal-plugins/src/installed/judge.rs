@@ -120,7 +120,7 @@ fn obeys(record: &PluginRecord, whole: Option<&str>, policy: &PluginRules) -> Re
     if policy.refuses_shell && record.capabilities.iter().any(|it| it == "shell") {
         return Err("the policy refuses packages with `shell`".to_owned());
     }
-    if record.engine.as_deref() == Some("native") && policy.native == Native::Refuse {
+    if record.engine.as_deref() == Some("native") && policy.native() == Native::Refuse {
         return Err("the policy refuses native code".to_owned());
     }
     let version = format!("{}@{}", record.name, record.version);

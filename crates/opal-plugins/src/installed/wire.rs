@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use opal_core::action::Sink;
-use opal_core::decorator::{Block, Cost, Descriptor, Exposure, Resource};
+use opal_core::decorator::{Block, Cost, Descriptor, Exposure, Param, Resource};
 
 use super::Installed;
 use crate::adapt::ending::{Ending, Kept};
@@ -39,7 +39,7 @@ fn exports(declared: &[Declared]) -> BTreeSet<&'static str> {
             (it.is_value(), "value"),
             (it.resource.is_some(), "state"),
             (it.action.is_some() && (it.resource.is_some() || !has_block), "action"),
-            (it.action.is_some() && has_block && one.attempts.is_none(), "wrapper"),
+            (it.action.is_some() && one.opens, "wrapper"),
             (has_block && one.attempts.is_some(), "policy"),
             (it.boundary.is_some(), "boundary"),
             (it.reads, "source"),
@@ -57,7 +57,9 @@ pub(crate) fn adapter(
     code: &'static Code,
 ) -> &'static Adapter {
     let secrets = descriptor.params.iter();
-    let secrets = secrets.filter(|param| param.shape.is_some_and(|shape| shape.secret));
+    let is_secret = |param: &&Param| param.shape.is_some_and(|shape| shape.secret);
+    let secrets = secrets.filter(is_secret);
+    let shown = descriptor.params.iter().filter(|param| !is_secret(param));
     Box::leak(Box::new(Adapter {
         code,
         decorator: declared.path.clone(),
@@ -67,6 +69,11 @@ pub(crate) fn adapter(
         shape: declared.returns,
         block: descriptor.block,
         attempts: declared.attempts.map(|attempts| u32::try_from(attempts.max(1)).unwrap_or(1)),
+        is_resource: descriptor.resource.is_some(),
+        opens: declared.opens,
+        has_targets: descriptor.boundary.is_some(),
+        is_expensive: code.is_native || descriptor.cost == Cost::Expensive,
+        steering: Box::leak(shown.map(|param| param.name).collect()),
     }))
 }
 
@@ -81,11 +88,9 @@ impl Installed {
     }
 }
 
-/// The descriptor of a decorator whose code this is. Targets are not here yet: they keep what says so.
+/// The descriptor of a decorator whose code this is.
 pub(super) fn wire(descriptor: Descriptor, declared: &Declared, code: &'static Code) -> Descriptor {
     let adapter = adapter(declared, &descriptor, code);
-    // A block that runs elsewhere needs targets.
-    let acts = descriptor.action.is_some() && descriptor.boundary.is_none();
     // A quick plan starts no native code.
     let cost = if code.is_native { Cost::Expensive } else { descriptor.cost };
     Descriptor {
@@ -93,7 +98,8 @@ pub(super) fn wire(descriptor: Descriptor, declared: &Declared, code: &'static C
         resolver: descriptor.resolver.map(|_| adapter as _),
         sink: descriptor.writes.then_some(Sink::Streamed(adapter)),
         source: descriptor.reads.then_some(adapter as _),
-        action: if acts { Some(adapter as _) } else { descriptor.action },
+        action: descriptor.action.map(|_| adapter as _),
+        boundary: descriptor.boundary.map(|_| adapter as _),
         resource: descriptor.resource.as_ref().map(|resource| Resource {
             yaml: resource.yaml,
             key: resource.key,

@@ -1,9 +1,11 @@
 //! `dim.yaml`: the decorators that code provides.
 
+mod examples;
+
 use std::collections::BTreeSet;
 
 use opal_core::decorator::{
-    self, Block, Cost, Descriptor, Effect, Example, Exposure, Param, Presence, Resource, Returns,
+    self, Block, Cost, Descriptor, Effect, Exposure, Param, Presence, Resource, Returns,
 };
 use opal_core::shape::Shape;
 use opal_core::{Code, Diagnostic, Registry};
@@ -159,7 +161,7 @@ impl<'n> Reader<'n, '_, '_> {
         self.resource(&mut fields, &mut descriptor);
         self.transport(&mut fields, &mut descriptor);
         self.capabilities(&mut fields, &mut descriptor);
-        self.effect(&mut fields, &mut descriptor);
+        let only_reads = self.effect(&mut fields, &mut descriptor);
         self.cost(&mut fields, &mut descriptor);
         descriptor.examples = self.examples(&mut fields);
         let attempts = self.schemas.integer(&mut fields, "x-opal-attempts").flatten();
@@ -168,7 +170,9 @@ impl<'n> Reader<'n, '_, '_> {
         descriptor.action = is_command.then_some(&UNWIRED as _);
         descriptor.resolver = descriptor.is_value().then_some(&UNWIRED as _);
         let (body, is_exported) = (Body::Code, false);
-        Some(Declared { path, descriptor, body, is_exported, attempts, returns })
+        let has_block = matches!(descriptor.block, Block::Optional | Block::Required);
+        let opens = has_block && attempts.is_none() && !only_reads;
+        Some(Declared { path, descriptor, body, is_exported, attempts, opens, returns })
     }
 
     fn words(&mut self, fields: &mut Fields<'n>, key: &str) -> Option<String> {
@@ -246,6 +250,7 @@ impl<'n> Reader<'n, '_, '_> {
         descriptor.exposure = if shape.holds_secret() { Exposure::Secret } else { Exposure::Plain };
         let version = leak(&version.unwrap_or_default());
         descriptor.returns = Some(Returns { version, ty: shape.result_type() });
+        descriptor.result = Some(shape);
         Some(shape)
     }
 
@@ -276,13 +281,19 @@ impl<'n> Reader<'n, '_, '_> {
         descriptor.block = self.choice(fields, "x-opal-block", &of).unwrap_or(Block::Forbidden);
     }
 
-    fn effect(&mut self, fields: &mut Fields<'n>, descriptor: &mut Descriptor) {
+    /// Whether it only says where its block runs: then nothing is opened before it. The block acts.
+    fn effect(&mut self, fields: &mut Fields<'n>, descriptor: &mut Descriptor) -> bool {
         let of = [("read", Effect::Read), ("act", Effect::Act)];
         let given = self.choice(fields, "x-opal-effect", &of);
         let reads = descriptor.returns.is_some()
             && descriptor.block == Block::Forbidden
             && descriptor.resource.is_none();
         descriptor.effect = given.unwrap_or(if reads { Effect::Read } else { Effect::Act });
+        let only_reads = descriptor.boundary.is_some() && descriptor.effect == Effect::Read;
+        if only_reads {
+            descriptor.effect = Effect::Act;
+        }
+        only_reads
     }
 
     fn cost(&mut self, fields: &mut Fields<'n>, descriptor: &mut Descriptor) {
@@ -366,27 +377,6 @@ impl<'n> Reader<'n, '_, '_> {
             }
         }
         descriptor.capabilities = Box::leak(powers.into_iter().collect());
-    }
-
-    fn examples(&mut self, fields: &mut Fields<'n>) -> &'static [Example] {
-        let Some(field) = fields.take("examples") else { return &[] };
-        let NodeKind::List(items) = &field.value.kind else {
-            self.schemas.value(field.key, "`examples` expects a list", "write `- title: …`");
-            return &[];
-        };
-        let mut found = Vec::new();
-        for item in items {
-            let Some(mut inner) = Fields::of(item, "an example", self.schemas.problems) else {
-                continue;
-            };
-            let title = self.words(&mut inner, "title");
-            let source = self.words(&mut inner, "source");
-            inner.typos(&["title", "source"], self.schemas.problems);
-            if let (Some(title), Some(source)) = (title, source) {
-                found.push(Example { title: leak(&title), source: leak(&source) });
-            }
-        }
-        Box::leak(found.into_boxed_slice())
     }
 }
 

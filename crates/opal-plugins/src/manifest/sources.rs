@@ -58,10 +58,23 @@ pub(super) fn read(package: &Package, built_in: &Registry) -> Result<Sources, Ve
     if faulty.is_empty() { Ok(sources) } else { Err(faulty) }
 }
 
+/// What is wrong with the text itself. Where a name with dots is refused, nothing more is said about its function:
+/// so the text is read once more, with a letter in the place of each of these dots.
+fn broken(found: &[Diagnostic], text: &str, built_in: &Registry) -> Vec<Diagnostic> {
+    let mut plain = text.to_owned();
+    for error in found.iter().filter(|error| error.code == Code::DottedFunction) {
+        let range = error.primary.span.start as usize..error.primary.span.end as usize;
+        let name = plain[range.clone()].replace('.', "_");
+        plain.replace_range(range, &name);
+    }
+    let errors = opal_syntax::parse(&plain, &Words(built_in)).errors;
+    let errors = errors.into_iter().filter(Diagnostic::is_error);
+    errors.map(|error| Diagnostic { code: Code::PackageSyntax, ..error }).collect()
+}
+
 fn source(file: &str, text: &str, built_in: &Registry, into: &mut Sources) -> Vec<Diagnostic> {
     let parse = opal_syntax::parse(text, &Words(built_in));
-    let mut errors: Vec<Diagnostic> = parse.errors.clone();
-    errors.retain(|error| error.code != Code::DottedFunction && error.is_error());
+    let mut errors = broken(&parse.errors, text, built_in);
     let unit = lower::unit(&parse, text);
     let mut refuse = |span: Span, message: &str, help: &str| {
         errors.push(Diagnostic::new(Code::PackageStatement, span, message).help(help));
@@ -96,6 +109,7 @@ fn source(file: &str, text: &str, built_in: &Registry, into: &mut Sources) -> Ve
             body: Body::Opal { file: file.to_owned(), function: path.clone() },
             is_exported: false,
             attempts: None,
+            opens: false,
             returns: None,
         });
     }

@@ -245,6 +245,22 @@ fn a_manifest_that_is_not_understood_is_refused() {
 }
 
 #[test]
+fn a_source_that_cannot_be_read_is_refused() {
+    for source in [
+        "fun house.a( {\n",
+        "fun house.a() {\n",
+        "fun house.a(x: ) = id\n",
+        "fun house.a() { echo \"x }\n",
+        "fun house.a() = id\nfun helper( {\n",
+    ] {
+        let toml = "[package]\nname = \"acme/house\"\nversion = \"1.0.0\"\n";
+        let files = [("opal.toml", toml), ("decorators/a.opl", source)];
+        let faulty = Manifest::read(&package(&files), &built_in()).unwrap_err();
+        assert_eq!(faulty[0].diagnostics[0].code.as_str(), "E1301", "{source}");
+    }
+}
+
+#[test]
 fn comments_and_signatures_are_the_manifest_of_what_is_written_in_opal() {
     let source = "# Check a house.\n#\n# All of it, or one room.\n# room: where to look\n\
                   fun house.check(room: String, times = 2, deep: Bool = @var.d) = id\nvar d = true\n";

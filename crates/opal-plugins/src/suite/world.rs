@@ -124,7 +124,8 @@ impl<'w> Scene<'w> {
                 let found =
                     self.world.env.get(name.expose()).map(|text| Secret::new(text.as_str()));
                 self.read.extend(found.clone());
-                let secret = found.map(|secret| self.handles.add(secret)).transpose()?;
+                let secret =
+                    found.map(|secret| self.handles.add(name.expose(), secret)).transpose()?;
                 Ok(Body::of(&Handle { secret }))
             }
             Service::ProbeRead => {

@@ -58,6 +58,8 @@ pub enum DialCause {
     NoHelper(Flaw),
     /// There is no directory in which the helper can be stored and run.
     NoPlace,
+    /// The program that a package names is not in `PATH`.
+    NoCarrier(String),
     /// The system of the host is Windows.
     Windows,
     /// The helper that opal has is broken.
@@ -145,6 +147,12 @@ impl DialError {
             }
             (DialCause::Reach(ReachError::Missing { program }), _) => {
                 format!("install `{program}` where the target is reached from")
+            }
+            (DialCause::NoCarrier(program), _) => {
+                format!("install `{program}` on opal's machine, in a directory of `PATH`")
+            }
+            (DialCause::Ended { .. }, Hop::Program(carrier)) => {
+                format!("run `{}` in a terminal: its input must be a shell", carrier.program)
             }
             (DialCause::Denied, Hop::User { via: Via::Sudo, .. }) => {
                 "check the password, or allow the user with `NOPASSWD` in sudoers".to_owned()
@@ -280,6 +288,7 @@ impl fmt::Display for DialError {
             DialCause::NoPlace => {
                 f.write_str("no directory in which the target helper can be stored and run")
             }
+            DialCause::NoCarrier(program) => write!(f, "`{program}` is not installed"),
             DialCause::Windows => f.write_str("a host with Windows cannot be a target"),
             DialCause::Broken => f.write_str("the target helper in opal is broken"),
             DialCause::Digest => f.write_str("the target helper was damaged on its way"),

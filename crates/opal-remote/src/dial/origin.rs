@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use opal_core::target::Hop;
+use opal_core::target::{Carrier, Hop};
 use opal_session::reach::Dialling;
 use opal_session::reach::words::{self, Programs, ReachError};
 use opal_session::stop::{Order, Stop};
@@ -85,6 +85,25 @@ impl Origin {
         self.run(&words.program, &words.arguments, seated_by)
     }
 
+    /// What a package names as the way to a target. It is looked up in the absolute directories of `PATH`, and
+    /// has the user's agent only where the package was granted it.
+    pub(super) fn carrier(&self, carrier: &Carrier) -> Result<(Wires, Transport), DialCause> {
+        let program = &carrier.program;
+        let path = self.environment.get(OsStr::new("PATH"));
+        let path = path.map(|path| {
+            let whole = std::env::split_paths(path).filter(|place| place.is_absolute());
+            std::env::join_paths(whole).unwrap_or_default()
+        });
+        let found = opal_files::program::find(path.as_deref(), &self.directory, program.name());
+        let found = found.ok_or_else(|| DialCause::NoCarrier(program.name().to_owned()))?;
+        let mut environment = self.environment.clone();
+        if !carrier.has_agent {
+            environment.remove(OsStr::new("SSH_AUTH_SOCK"));
+        }
+        let words: Vec<OsString> = program.arguments().iter().map(OsString::from).collect();
+        self.run_with(&found, &words, None, &environment)
+    }
+
     /// The helper itself.
     pub(super) fn helper(&self, more: &[String]) -> Result<(Wires, Transport), DialCause> {
         let (program, before) = &self.helper;
@@ -99,12 +118,22 @@ impl Origin {
         words: &[OsString],
         seated_by: Option<(&Path, &[OsString])>,
     ) -> Result<(Wires, Transport), DialCause> {
+        self.run_with(program, words, seated_by, &self.environment)
+    }
+
+    fn run_with(
+        &self,
+        program: &Path,
+        words: &[OsString],
+        seated_by: Option<(&Path, &[OsString])>,
+        environment: &BTreeMap<OsString, OsString>,
+    ) -> Result<(Wires, Transport), DialCause> {
         let system = |error: io::Error| DialCause::System(error.kind());
         let (stderr, complaints) = pipe().map_err(system)?;
         let starting = Starting {
             program,
             arguments: words,
-            environment: &self.environment,
+            environment,
             directory: &self.directory,
             stderr: Stdio::from(complaints),
             seated_by,

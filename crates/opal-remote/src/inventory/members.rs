@@ -87,7 +87,10 @@ fn member(target: Target, permissions: &Permissions) -> Result<Member, Trouble> 
         Address::Docker(name) => Hop::Container { engine: Engine::Docker, name },
         Address::Podman(name) => Hop::Container { engine: Engine::Podman, name },
     };
-    Ok(Member { target: crossing::Target { name, hop, role, key_file }, facts })
+    Ok(Member {
+        target: crossing::Target { role, key_file, ..crossing::Target::new(name, hop) },
+        facts,
+    })
 }
 
 fn facts(target: &Target) -> Facts {

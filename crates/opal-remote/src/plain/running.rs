@@ -346,6 +346,7 @@ fn asked(session: &PlainSession, directory: &Path, script: &str) -> Result<(Stri
     let work = Work {
         script: &script,
         interpreter: None,
+        arguments: &[],
         directory,
         previous: None,
         environment: &environment,

@@ -39,6 +39,7 @@ fn read(session: &LocalSession, text: &str) -> Result<Option<String>, Trouble> {
             ScriptPart::Data(unexecuted, Context::new(Place::Word)),
         ],
         interpreter: None,
+        arguments: &[],
         directory: &session.setup.start,
         previous: None,
         environment: &environment,

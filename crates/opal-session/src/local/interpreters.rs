@@ -22,7 +22,7 @@ use opal_core::shell::{self, Compiled, Language, Shell};
 pub(super) fn begin(
     session: &LocalSession,
     task: &Task<'_>,
-    name: &str,
+    (name, arguments): (&str, &[String]),
     lane: &Lane,
 ) -> Result<Running, Trouble> {
     let Some(program) = find(session, task, name) else {
@@ -31,12 +31,12 @@ pub(super) fn begin(
     let running = match Language::of(name) {
         Language::Shell(shell) => {
             let compiled = shell::compile(task.script)?.for_shell(shell)?;
-            shell_with(session, task, lane, &program, &compiled, shell)?
+            shell_with(session, task, lane, (&program, arguments), &compiled, shell)?
         }
         Language::Other { flag } => {
             let text = shell::constant(task.script)?;
             let mut command = program_in(session, task, lane, &program)?;
-            command.arg(flag).arg(text.expose());
+            command.args(arguments).arg(flag).arg(text.expose());
             children::start(command)
         }
     };
@@ -50,11 +50,12 @@ fn shell_with(
     session: &LocalSession,
     task: &Task<'_>,
     lane: &Lane,
-    program: &Path,
+    (program, arguments): (&Path, &[String]),
     compiled: &Compiled,
     shell: Shell,
 ) -> Result<std::io::Result<Running>, Trouble> {
     let mut command = program_in(session, task, lane, program)?;
+    command.args(arguments);
     let Some(feed) = compiled.feed() else {
         command.arg("-c").arg(compiled.command(shell));
         return Ok(children::start(command));

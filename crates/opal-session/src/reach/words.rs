@@ -58,7 +58,7 @@ pub fn words(
 ) -> Result<Words, ReachError> {
     let script = script(dialling);
     match hop {
-        Hop::Local | Hop::Ssh(_) => Err(ReachError::NotInside),
+        Hop::Local | Hop::Ssh(_) | Hop::Program(_) => Err(ReachError::NotInside),
         Hop::Container { engine, name } => container(*engine, name, &script, programs),
         Hop::NewContainer(new) => created::words(new, dialling, programs),
         Hop::Pod(pod) => {

@@ -140,6 +140,7 @@ choice!(Effect, "effect" {
 pub struct Running {
     pub script: Vec<ScriptPart>,
     pub interpreter: Option<String>,
+    pub arguments: Vec<String>,
     pub directory: PathBuf,
     pub previous: Option<PathBuf>,
     pub environment: BTreeMap<String, Secret>,
@@ -155,6 +156,7 @@ pub struct Running {
 record!(Running {
     script,
     interpreter,
+    arguments,
     directory,
     previous,
     environment,

@@ -93,7 +93,7 @@ impl Wire for Hop {
                 new.encode(to);
             }
             // No helper decodes it: a machine is never inside a target.
-            Self::Local | Self::Ssh(_) => to.raw(&[255]),
+            Self::Local | Self::Ssh(_) | Self::Program(_) => to.raw(&[255]),
         }
     }
 

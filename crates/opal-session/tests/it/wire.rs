@@ -88,6 +88,7 @@ fn effect() -> impl Strategy<Value = Effect> {
     let work = work.prop_map(|(script, environment, limits, has_input)| Running {
         script,
         interpreter: None,
+        arguments: Vec::new(),
         directory: "/".into(),
         previous: Some("/tmp".into()),
         environment,

@@ -42,6 +42,7 @@ fn run(session: &RemoteSession, at: &Path, text: &str) -> Result<Ended, Trouble>
     let work = Work {
         script: &script,
         interpreter: None,
+        arguments: &[],
         directory: at,
         previous: None,
         environment: &BTreeMap::new(),

@@ -34,11 +34,13 @@ pub(super) type Drawn = BTreeMap<&'static str, &'static Descriptor>;
 impl<'k> OwnKeys<'k> {
     #[must_use]
     pub fn new(target: &str, load: Load<'k>) -> Self {
+        let secret = ContractSecret::fresh();
+        crate::seeding::of_plan(&secret);
         Self {
             load,
             loaded: None,
             target: target.to_owned(),
-            secret: ContractSecret::fresh(),
+            secret,
             regen: BTreeMap::new(),
             drawn: Drawn::new(),
             drew: false,

@@ -37,6 +37,12 @@ impl ContractSecret {
         derive(&*self.0, "opal contract seed v1", &[])
     }
 
+    /// What random numbers of plugins come from.
+    #[must_use]
+    pub fn plugin_seed(&self) -> Wiped<[u8; 32]> {
+        derive(&*self.0, "opal plugin seed v1", &[])
+    }
+
     /// A digest of the seed, which a contract shows: SHA-256 of `opal seed hash v1` and the seed.
     #[must_use]
     pub fn seed_hash(&self) -> Digest {

@@ -24,7 +24,8 @@ pub struct PluginRules {
     pub sources: Option<BTreeSet<String>>,
     /// Whose packages may be used.
     pub publishers: Option<BTreeSet<String>>,
-    pub native: Native,
+    /// None where nobody says it.
+    pub native: Option<Native>,
     /// `shell = "refuse"`.
     pub refuses_shell: bool,
     /// The registry of a namespace, which a project cannot change.
@@ -45,7 +46,19 @@ pub enum Native {
 }
 
 impl PluginRules {
-    /// Both at once: the strictest win, and `unconfined` needs both to say so.
+    /// How native code may run: confined where nobody says anything else.
+    #[must_use]
+    pub fn native(&self) -> Native {
+        self.native.unwrap_or_default()
+    }
+
+    /// Of a project, which can only tighten: that code may run without confinement is not for it to say.
+    pub(super) fn of_project(mut self) -> Self {
+        self.native = self.native.filter(|native| *native > Native::Unconfined);
+        self
+    }
+
+    /// Both at once: the strictest win. Who says nothing about native code leaves it to the other.
     pub(super) fn merge(self, other: Self) -> Self {
         let both = |one: Option<BTreeSet<String>>, two: Option<BTreeSet<String>>| match (one, two) {
             (Some(one), Some(two)) => Some(one.intersection(&two).cloned().collect()),
@@ -55,6 +68,7 @@ impl PluginRules {
             requires_verification: self.requires_verification || other.requires_verification,
             sources: both(self.sources, other.sources),
             publishers: both(self.publishers, other.publishers),
+            // Nothing is less than everything that is said.
             native: self.native.max(other.native),
             refuses_shell: self.refuses_shell || other.refuses_shell,
             registries: first(self.registries, other.registries),
@@ -103,7 +117,7 @@ impl Reader<'_> {
                         ("confined", Native::Confined),
                         ("unconfined", Native::Unconfined),
                     ];
-                    rules.native = self.one_of(item, &of, Setting::Native)?;
+                    rules.native = Some(self.one_of(item, &of, Setting::Native)?);
                 }
                 "shell" => {
                     let of = [("refuse", true), ("accepted", false)];
@@ -163,6 +177,32 @@ mod tests {
     use super::super::{Policy, ProjectFile};
 
     const KEY: &str = "ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+
+    #[test]
+    fn native_code_runs_unconfined_only_where_the_machine_or_the_user_says_so() {
+        use super::Native::{Confined, Refuse, Unconfined};
+        let policy = |native: &str| match native {
+            "" => Policy::default(),
+            native => {
+                let text = format!("[plugins]\nnative = \"{native}\"\n");
+                Policy::parse(Path::new("policy.toml"), &text).unwrap()
+            }
+        };
+        for (system, user, project, holds) in [
+            ("", "", "", Confined),
+            ("unconfined", "", "", Unconfined),
+            ("", "unconfined", "", Unconfined),
+            ("unconfined", "confined", "", Confined),
+            ("unconfined", "refuse", "", Refuse),
+            ("unconfined", "", "confined", Confined),
+            ("unconfined", "", "unconfined", Unconfined),
+            ("", "", "unconfined", Confined),
+            ("", "", "refuse", Refuse),
+        ] {
+            let merged = policy(system).merge(policy(user)).tightened_by(policy(project));
+            assert_eq!(merged.plugins.native(), holds, "{system} {user} {project}");
+        }
+    }
 
     #[test]
     fn the_key_of_a_registry_is_for_the_machine_and_the_user_to_say() {

@@ -76,6 +76,10 @@ impl<'p> Digests<'p> {
                 field(b"undone");
                 field(message.bytes());
             }
+            Kind::Object { identity, is_adopted, .. } => {
+                field(if *is_adopted { b"adopted" } else { b"object" });
+                field(identity.as_ref().map(|it| it.text()).unwrap_or_default().as_bytes());
+            }
             Kind::CleaningUp { .. }
             | Kind::Opened { .. }
             | Kind::Closed { .. }

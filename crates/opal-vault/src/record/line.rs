@@ -2,6 +2,8 @@
 //!
 //! Lines are written by hand: thousands of steps a second should not each build a tree of maps.
 
+mod objects;
+
 use std::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
 
@@ -211,7 +213,9 @@ pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
             line.text("path", path);
             line.maybe("target", target);
         }
-        kind @ (Kind::Opened { .. } | Kind::Closed { .. }) => objects(&mut line, kind, target),
+        kind @ (Kind::Opened { .. } | Kind::Closed { .. } | Kind::Object { .. }) => {
+            objects::write(&mut line, kind, target);
+        }
         Kind::CleaningUp { why } => {
             line.text("kind", "cleaning_up");
             line.text("why", why);
@@ -234,30 +238,6 @@ pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
         }
     }
     line.end()
-}
-
-/// What decorators of packages open and close.
-fn objects(line: &mut Line, kind: &Kind<'_>, target: Option<&str>) {
-    match kind {
-        Kind::Opened { path, object } => {
-            line.text("decorator", &object.decorator);
-            line.text("id", &object.id);
-            line.flag("kept", object.is_kept);
-            line.text("kind", "object_opened");
-            line.text("path", path);
-            line.text("plugin", &object.plugin);
-            line.maybe("target", target);
-            line.text("token", &object.token.text());
-            line.text("version", &object.version);
-        }
-        Kind::Closed { path, id } => {
-            line.text("id", id);
-            line.text("kind", "object_closed");
-            line.text("path", path);
-            line.maybe("target", target);
-        }
-        _ => {}
-    }
 }
 
 /// What happens to branches and targets as a whole.

@@ -136,7 +136,12 @@ impl End<'_> {
         let (loaded, plan) = (self.errand.subject.loaded, &self.errand.resolved.plan);
         let steps = || live.steps_json(plan, &context.registry, vault);
         let steps = loaded.is_config().then(steps);
-        summary_json(id, record_name(&loaded.path, plan), report, steps)
+        let mut summary = summary_json(id, record_name(&loaded.path, plan), report, steps);
+        let open = &self.outcome.unclosed;
+        if !open.is_empty() {
+            summary["unclosed"] = open.iter().map(view::runs::unclosed_json).collect();
+        }
+        summary
     }
 
     fn ending(&self) -> RunEnd {

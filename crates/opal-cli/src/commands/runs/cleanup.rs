@@ -58,18 +58,17 @@ pub(super) fn run(
         return Err(Failure::new(Exit::Usage, message, "wait until it has ended, or stop it"));
     }
     let watched = Watched::begin()?;
-    let (mut closed, mut failed) = (Vec::new(), None);
+    let (mut closed, mut failed) = (Vec::new(), Vec::new());
     for open in unclosed(root, &run)? {
         match close(context, root, &run, &open, watched.stop()) {
             Ok(()) => closed.push(open),
             // The others may be closed all the same.
-            Err(failure) => {
-                failed.get_or_insert((open, failure));
-            }
+            Err(failure) => failed.push((open, failure)),
         }
     }
-    view::runs::cleaned(&run.id, &closed, failed.as_ref(), matches.get_flag("json"))?;
-    failed.map_or(Ok(Exit::Done), |(_, failure)| Err(failure))
+    view::runs::cleaned(&run.id, &closed, &failed, matches.get_flag("json"))?;
+    // The others have been said.
+    failed.into_iter().next().map_or(Ok(Exit::Done), |(_, failure)| Err(failure))
 }
 
 fn close(
@@ -101,7 +100,7 @@ fn close(
     let accepted = context.registry.accepted(Some(root))?;
     let judged = one.judge(&policy.plugins, accepted);
     judged.map_err(|why| crate::decorators::not_allowed(one, &why))?;
-    let rules = packages.iter().map(|it| it.native(policy.plugins.native)).next();
+    let rules = packages.iter().map(|it| it.native(policy.plugins.native())).next();
     helpers::run_packages(Some(root), rules.unwrap_or_default());
     let kept = RUNTIME.get().and_then(|runtime| Kept::load(&runtime.cache, &open.id));
     let kept = kept.filter(|kept| *kept.plugin == *open.plugin).ok_or_else(|| {

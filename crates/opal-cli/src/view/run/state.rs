@@ -204,7 +204,13 @@ impl State {
                     self.waits.pause(path, until);
                 }
             }
-            Kind::Log { path, level, message } => self.log(path, *level, message),
+            Kind::Log { path, level, message } => self.log(path, *level, &message.text()),
+            // What it made itself is in the record.
+            Kind::Object { path, identity, is_adopted: true } => {
+                let identity = identity.as_ref().map(Shown::text);
+                let what = identity.as_deref().unwrap_or("an object that was there");
+                self.log(path, Level::Info, &format!("adopted {what}"));
+            }
             Kind::CleaningUp { why } => {
                 self.release();
                 self.say(&format!("Cleaning up… ({})", visible::line(why)));
@@ -221,7 +227,8 @@ impl State {
             Kind::Fleet { .. }
             | Kind::TargetEnded { .. }
             | Kind::Opened { .. }
-            | Kind::Closed { .. } => {}
+            | Kind::Closed { .. }
+            | Kind::Object { .. } => {}
             Kind::Targets { rows, .. } => self.targets(rows),
             Kind::Branches { path, count, most } => self.verbose(|ink| {
                 let limit = (most < count).then(|| format!(", at most {most} at a time"));
@@ -316,7 +323,7 @@ impl State {
         }
     }
 
-    fn log(&mut self, path: &str, level: Level, message: &Shown<'_>) {
+    fn log(&mut self, path: &str, level: Level, message: &str) {
         let (label, least) = match level {
             Level::Debug => (self.ink.faint("debug"), Talk::Verbose),
             Level::Info => (self.ink.mark("info"), Talk::Usual),
@@ -328,7 +335,7 @@ impl State {
             self.in_sight = None;
             let prefix = self.prefix(path);
             let next = format!("\n{prefix}  ");
-            let message = visible::lines(message.text().trim_end()).replace('\n', &next);
+            let message = visible::lines(message.trim_end()).replace('\n', &next);
             self.say(&format!("{prefix}{label}: {message}"));
         }
     }

@@ -48,7 +48,7 @@ fn what_was_open_when_opal_was_killed_is_named_and_closed_later() {
     opal.call(&["runs", "cleanup", "last"]).code(0).stdout("Nothing to close.\n");
     assert!(!opal.path().join("data/token").exists());
     let again = opal.call(&["runs", "cleanup", "last", "--json"]);
-    again.code(0).says("\"closed\": []").says("\"not_closed\": null");
+    again.code(0).says("\"closed\": []").says("\"not_closed\": []");
     assert!(!opal.call(&["runs", "show", "last"]).stdout.contains("not closed"));
 }
 
@@ -81,6 +81,38 @@ fn what_is_kept_for_closing_is_not_readable_and_not_exchangeable() {
     fs::write(&file, bytes).unwrap();
     let refused = opal.call(&["runs", "cleanup", "last"]);
     refused.code(69).says("this machine does not have what closing needs");
+}
+
+#[test]
+fn everything_that_cannot_be_closed_is_named() {
+    let opal = project();
+    let (mut child, mut lines) = start(&opal, "nested");
+    assert_eq!(lines.next().unwrap().unwrap(), "first");
+    kill("-KILL", child.id());
+    child.wait().unwrap();
+    let manifest = opal.read("guest/dim.yaml");
+    opal.write("guest/dim.yaml", manifest.replace("a decorator of the tests", "another text"));
+    let refused = opal.call(&["runs", "cleanup", "last"]);
+    refused.code(77).says("data/outer is not closed").says("data/inner is not closed");
+    let json = opal.call(&["runs", "cleanup", "last", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&json.code(77).stdout).unwrap();
+    assert_eq!(document["not_closed"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn the_json_of_a_run_lists_what_is_not_closed() {
+    let opal = project();
+    let commands = opal
+        .read("commands.opl")
+        .replace("guest.wrap(subject=\"data/token\")", "guest.hang(subject=\"data/token\")");
+    opal.write("commands.opl", commands);
+    let ran = opal.call(&["failing", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&ran.code(3).stdout).unwrap();
+    let open = &document["unclosed"][0];
+    assert_eq!(
+        (open["token"].as_str(), open["decorator"].as_str()),
+        (Some("data/token"), Some("guest.hang"))
+    );
 }
 
 fn kill_helper(opal: u32) {

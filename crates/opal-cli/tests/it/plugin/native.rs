@@ -157,3 +157,101 @@ fn native_code_needs_the_project_and_the_policy() {
     opal.write("opal.mod", format!("{MOD}\n[policy.plugins]\nnative = \"refuse\"\n"));
     opal.call(&["try", "hello"]).code(77).says("the policy refuses native code");
 }
+
+fn start(opal: &Opal, words: &[&str]) -> std::process::Child {
+    opal.interruptible().args(words).stderr(std::process::Stdio::piped()).spawn().unwrap()
+}
+
+fn kill(signal: &str, pid: u32) {
+    assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn what_a_native_program_started_ends_with_opal_however_opal_ends() {
+    let opal = project("\"run:true\"");
+    for (signal, code) in [("-KILL", None), ("-INT", Some(130))] {
+        let mut child = start(&opal, &["try", "linger"]);
+        eventually("it has started a process", || !orphans().is_empty());
+        kill(signal, child.id());
+        assert_eq!(child.wait().unwrap().code(), code, "{signal}");
+        eventually("no process is left", || orphans().is_empty());
+    }
+}
+
+#[test]
+fn a_fork_bomb_ends_with_its_call() {
+    // The system may not let a program have so many processes: either way the call ends, and they with it.
+    let opal = project("\"run:true\"");
+    opal.call(&["try", "bomb"]).code(65).says("acme/native");
+    eventually("no process is left", || orphans().is_empty());
+}
+
+/// A program that takes Landlock from what it starts, as a kernel without it would.
+const WITHOUT_LANDLOCK: &str = r#"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    struct sock_filter all[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 444, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof all / sizeof all[0], all};
+    if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &filter)) return 99;
+    execv(argv[1], argv + 1);
+    return 98;
+}
+"#;
+
+#[test]
+fn without_landlock_native_code_needs_a_policy_of_the_machine() {
+    let opal = project("\"read:data/**\"").file("without.c", WITHOUT_LANDLOCK);
+    let wrapper = opal.path().join("without");
+    let built =
+        Command::new("cc").arg("-o").arg(&wrapper).arg(opal.path().join("without.c")).status();
+    assert!(built.unwrap().success());
+    let run = |what: &str| {
+        let ran = Command::new(&wrapper)
+            .arg(crate::support::binary())
+            .args(["try", what])
+            .current_dir(opal.path())
+            .env("OPAL_ROOT", opal.path().join(".opal"))
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (ran.status.code(), text(&ran.stdout), text(&ran.stderr))
+    };
+    let (code, _, said) = run("hello");
+    assert_eq!(code, Some(65), "{said}");
+    assert!(said.contains("this kernel has no Landlock"), "{said}");
+    assert!(said.contains("native = \"unconfined\""), "{said}");
+    // A project cannot say so for the machine.
+    opal.write("opal.mod", format!("{MOD}\n[policy.plugins]\nnative = \"unconfined\"\n"));
+    assert_eq!(run("hello").0, Some(65));
+    opal.write("opal.mod", MOD);
+    opal.write(".opal/config/policy.toml", "[plugins]\nnative = \"unconfined\"\n");
+    let (code, printed, said) = run("hello");
+    assert_eq!((code, printed.as_str()), (Some(0), "hello\n"), "{said}");
+    // seccomp still holds.
+    for (what, came) in [("ptrace", "EPERM\n"), ("internet_socket", "EPERM\n"), ("fork", "EPERM\n")]
+    {
+        assert_eq!(run(what).1, came, "{what}");
+    }
+}
+
+#[test]
+fn of_both_engines_a_package_runs_the_component() {
+    let opal = project("");
+    let toml = TOML.replace("native = ", "wasm = \"plugins/guest.wasm\"\nnative = ");
+    opal.write("package/opal.toml", toml);
+    fs::write(opal.path().join("package/plugins/guest.wasm"), "not a component").unwrap();
+    opal.call(&["plugin", "install"]).code(0);
+    // The component is broken, and the program is not tried in its place.
+    opal.call(&["try", "hello"]).code(65).says("failed in `@native.try`");
+    assert!(!opal.path().join("outside/started").exists());
+}

@@ -16,7 +16,7 @@ const TOML: &str = "[package]\nname = \"acme/guest\"\nversion = \"1.2.3\"\n\
 const HEAD: &str = "x-opal-plugin: {name: acme/guest, version: 1.2.3}\nx-opal-decorators:\n";
 
 /// One decorator with the parameter `subject`.
-fn decorator(name: &str, rest: &str) -> String {
+pub(super) fn decorator(name: &str, rest: &str) -> String {
     format!(
         "- name: guest.{name}\n  summary: a decorator of the tests\n  params:\n    type: object\n    \
          properties: {{subject: {{type: string}}}}\n    required: [subject]\n    \

@@ -2,8 +2,10 @@
 
 use super::Words;
 use super::constructs::steered_by;
-use crate::crossing::{PLACES, TARGETS};
+use crate::crossing::{PLACES, TARGETS, Target};
+use crate::data::Data;
 use crate::plan::{Arg, Step};
+use crate::target::Hop;
 use crate::value::Value;
 use crate::view::ink::{Ink, Style};
 
@@ -25,6 +27,12 @@ impl Words<'_> {
         if written.is_empty() || !self.for_reader {
             return;
         }
+        let means = self.means(step);
+        if !means.is_empty() {
+            ink.write(" → ");
+            names(&means.iter().map(String::as_str).collect::<Vec<_>>(), ink);
+            return steered_by(step, ink);
+        }
         let is_plain = match written.as_slice() {
             [only] => step.args.iter().any(|(_, arg)| says(arg, only)),
             _ => false,
@@ -36,11 +44,40 @@ impl Words<'_> {
         steered_by(step, ink);
     }
 
+    /// `web1 (by tool connect web1; ready: test -e /run/up, within 5m)`, of targets that a package gives: what
+    /// leads there, runs the steps and is waited for is code that it chose.
+    fn means(&self, step: &Step) -> Vec<String> {
+        let Some(Arg::Const(Value::Array(targets))) = step.arg(TARGETS) else { return Vec::new() };
+        let targets: Vec<Target> =
+            targets.iter().filter_map(|it| Target::from_data(&Data::from(it))).collect();
+        let is_of_package =
+            self.defaults.and_then(|it| it.get(step.node.path()?)?.plugin).is_some();
+        let is_special = |it: &Target| {
+            matches!(it.hop, Hop::Program(_)) || it.interpreter.is_some() || it.ready.is_some()
+        };
+        match is_of_package || targets.iter().any(is_special) {
+            true => targets.iter().map(described).collect(),
+            false => Vec::new(),
+        }
+    }
+
     /// `on web1 web3`.
     pub(super) fn variant(step: &Step, ink: &mut Ink) {
         ink.styled(Style::Bold, "on ");
         names(&step.targets().collect::<Vec<_>>(), ink);
     }
+}
+
+fn described(target: &Target) -> String {
+    let mut parts = vec![match &target.hop {
+        Hop::Ssh(ssh) => format!("by ssh {ssh}"),
+        Hop::Program(carrier) => format!("by {}", carrier.program),
+        other => other.to_string(),
+    }];
+    parts.extend(target.interpreter.iter().map(|it| format!("interpreter: {it}")));
+    let ready = target.ready.iter();
+    parts.extend(ready.map(|it| format!("ready: {}, within {}", it.program, it.within)));
+    format!("{} ({})", target.name, parts.join("; "))
 }
 
 /// Whether an argument is a text that ends with the name of the target: `deploy@web1`.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use opal_core::boundary::{self, Boundary, Member};
+use opal_core::boundary::{Boundary, Member};
 use opal_core::crossing::{Crossing, Facts, PLACES, TARGETS, places_of};
 use opal_core::decorator::Presence;
 use opal_core::fleet::MAX_TARGETS;
@@ -78,7 +78,7 @@ impl<'a> Planner<'a> {
         for (at, (index, member)) in members.iter().enumerate() {
             let index = *index;
             self.nests(&member.target.hop, span)?;
-            let crossing = boundary::crossing(&inputs, member.target.clone());
+            let crossing = boundary.crossing(&inputs, member.target.clone());
             let around = self.target.as_ref().and_then(|around| around.way.clone());
             let way: Vec<_> = around.unwrap_or_default().into_iter().chain([crossing]).collect();
             let facts = Facts { index, ..member.facts.clone() };
@@ -125,7 +125,7 @@ impl<'a> Planner<'a> {
                 None => boundary.targets(inputs, self.probe),
             },
         };
-        let members = boundary::check_files(inputs).and(members);
+        let members = boundary.check(inputs).and(members);
         members.map_err(|found| {
             let is_invalid = found.kind == TroubleKind::Invalid;
             let error = trouble(found, span);
@@ -199,13 +199,14 @@ impl<'a> Planner<'a> {
                 continue;
             };
             let steers = boundary.steering().contains(&param.name);
-            if self.graph.quick && !steers && param.name != FILES {
+            let is_needed = steers || boundary.needs_all();
+            if self.graph.quick && !is_needed && param.name != FILES {
                 continue;
             }
             let cell = self.eval(expr);
             let datum = self.decide(&cell, expr.span)?;
             if matches!(datum.plain, Plain::Open(_)) {
-                known.is_open |= steers;
+                known.is_open |= is_needed;
                 continue;
             }
             let checked = parameters::check(param, &datum, arg.span);
@@ -291,7 +292,7 @@ impl<'a> Planner<'a> {
 
     /// Whether this can be reached from where the block is.
     fn nests(&mut self, hop: &Hop, span: Span) -> Result<(), Stop> {
-        if self.target.is_some() && matches!(hop, Hop::Ssh(_) | Hop::Local) {
+        if self.target.is_some() && hop.is_machine() {
             let message = "SSH inside a target";
             let help = "name the host in a block of its own; if it can be reached only from the \
                         other one, use `ProxyJump` in your SSH configuration";

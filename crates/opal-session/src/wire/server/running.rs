@@ -41,6 +41,7 @@ pub(super) fn run(helper: &Arc<Helper>, number: u32, open: &Arc<Open>, work: &Ru
         Work {
             script: &work.script,
             interpreter: work.interpreter.as_deref(),
+            arguments: &work.arguments,
             directory: &work.directory,
             previous: work.previous.as_deref(),
             environment: &work.environment,

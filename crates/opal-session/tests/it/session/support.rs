@@ -135,6 +135,7 @@ pub(crate) fn work<'a>(script: &'a [ScriptPart], directory: &'a Path) -> Work<'a
     Work {
         script,
         interpreter: None,
+        arguments: &[],
         directory,
         previous: None,
         environment: &NONE,

@@ -96,6 +96,7 @@ fn with(
     let work = Work {
         script,
         interpreter: None,
+        arguments: &[],
         directory: Path::new("/"),
         previous: None,
         environment,
@@ -129,6 +130,7 @@ fn a_command_that_is_to_stop_is_signalled_by_another_connection() {
             let work = Work {
                 script: &work,
                 interpreter: None,
+                arguments: &[],
                 directory: Path::new("/"),
                 previous: None,
                 environment: &none,

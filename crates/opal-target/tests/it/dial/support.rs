@@ -103,6 +103,7 @@ pub(crate) fn try_run(
     let work = Work {
         script: &[ScriptPart::Text(script.to_owned())],
         interpreter: None,
+        arguments: &[],
         directory,
         previous: None,
         environment: &BTreeMap::new(),

@@ -1,0 +1,243 @@
+//! Hostile plugins: each is contained, with the right exit code, what it opened is closed, and no process is left.
+//! The table names the tests of every attack. A test that is renamed is missed here.
+
+use std::fs;
+
+use opal_testing::processes::eventually;
+
+use super::wasm::{decorator, project};
+use crate::support::repository;
+
+const CLI: &str = "crates/opal-cli/tests/it/plugin";
+const HOST: &str = "crates/opal-plugin-host/tests/it";
+const CLIENT: &str = "crates/opal-plugins/src/client";
+const CORE: &str = "crates/opal-core/tests/it";
+const OWN: (&str, &str, &str) = (CLI, "hostile.rs", "a_hostile_plugin_is_contained");
+
+/// Its folder, file and name.
+type Test = (&'static str, &'static str, &'static str);
+
+const ATTACKS: [(&str, &[Test]); 31] = [
+    ("loop", &[OWN, (HOST, "hostile.rs", "a_loop_ends_at_the_time_limit")]),
+    ("memory bomb", &[OWN, (CLI, "native.rs", "a_native_program_can_do_only_what_it_was_granted")]),
+    ("trap", &[OWN, (HOST, "hostile.rs", "what_traps_fails_and_the_helper_goes_on")]),
+    ("false manifest", &[(CLI, "wasm.rs", "code_that_is_not_what_its_manifest_says_does_not_run")]),
+    ("undeclared network", &[OWN]),
+    ("output", &[OWN, (HOST, "hostile.rs", "what_a_guest_prints_is_kept_up_to_64_kib")]),
+    ("hang in `end`", &[(CLI, "hostile.rs", "an_end_that_hangs_is_124_and_named")]),
+    (
+        "crash",
+        &[
+            (CLI, "cleanup.rs", "a_helper_that_crashes_twice_leaves_what_the_summary_names"),
+            (
+                HOST,
+                "process.rs",
+                "a_crash_fails_the_open_call_by_name_and_the_helper_restarts_once",
+            ),
+        ],
+    ),
+    (
+        "fork bomb",
+        &[
+            (CLI, "native.rs", "a_fork_bomb_ends_with_its_call"),
+            (CLI, "native.rs", "what_a_native_program_started_ends_with_opal_however_opal_ends"),
+        ],
+    ),
+    (
+        "bad message",
+        &[
+            (CORE, "protocol.rs", "hostile_lines_end_the_connection"),
+            (
+                CLI,
+                "native.rs",
+                "a_native_program_that_misbehaves_fails_its_call_and_leaves_no_process",
+            ),
+        ],
+    ),
+    ("endless host calls", &[OWN]),
+    ("a huge answer", &[OWN]),
+    (
+        "a returned `sh -c` transport",
+        &[(CLI, "targets.rs", "what_a_package_returns_is_bound_by_what_it_was_granted")],
+    ),
+    (
+        "other targets than those of the plan",
+        &[(
+            CLI,
+            "targets.rs",
+            "targets_that_are_others_when_the_block_runs_are_refused_and_the_object_is_removed",
+        )],
+    ),
+    (
+        "`LD_PRELOAD` in `opened.env`",
+        &[
+            (
+                CLI,
+                "wasm.rs",
+                "a_variable_that_was_not_granted_is_not_set_and_the_wrapper_is_closed",
+            ),
+            (CLIENT, "grants.rs", "variables_are_granted_by_name_or_beginning"),
+        ],
+    ),
+    ("`ask:git` with `-c`", &[(CLIENT, "grants.rs", "arguments_begin_as_granted")]),
+    (
+        "a host that resolves to 169.254.169.254",
+        &[(HOST, "serving.rs", "hosts_are_asked_as_granted_and_redirections_are_returned")],
+    ),
+    (
+        "a secret echoed by a program",
+        &[(HOST, "serving.rs", "a_secret_reaches_a_program_and_its_echo_is_hidden")],
+    ),
+    (
+        "a secret echoed by a host",
+        &[(HOST, "serving.rs", "a_secret_reaches_a_host_and_its_echo_is_hidden")],
+    ),
+    (
+        "a secret variable in results, errors and logs",
+        &[(CLI, "hostile.rs", "a_secret_that_a_call_read_is_in_nothing_that_it_says")],
+    ),
+    (
+        "a symlink out of `write:`",
+        &[(HOST, "serving.rs", "files_are_read_where_a_grant_covers_them_after_all_symlinks")],
+    ),
+    ("ptrace", &[(CLI, "native.rs", "a_native_program_can_do_only_what_it_was_granted")]),
+    (
+        "the SSH agent from native code",
+        &[(CLI, "native.rs", "a_native_program_can_do_only_what_it_was_granted")],
+    ),
+    (
+        "the SSH agent in a transport",
+        &[(
+            CLI,
+            "targets.rs",
+            "a_block_runs_by_the_program_that_a_package_returns_and_the_plan_shows_it",
+        )],
+    ),
+    (
+        "a handle of another call",
+        &[(HOST, "hostile.rs", "a_handle_of_another_call_is_denied_by_opal")],
+    ),
+    (
+        "an endless line",
+        &[(
+            CLI,
+            "native.rs",
+            "a_native_program_that_misbehaves_fails_its_call_and_leaves_no_process",
+        )],
+    ),
+    (
+        "a kernel without Landlock",
+        &[(CLI, "native.rs", "without_landlock_native_code_needs_a_policy_of_the_machine")],
+    ),
+    ("both engines", &[(CLI, "native.rs", "of_both_engines_a_package_runs_the_component")]),
+    (
+        "compiled code that was changed",
+        &[(HOST, "serving.rs", "compiled_code_is_kept_and_whatever_was_changed_is_compiled_again")],
+    ),
+    (
+        "a local package changed after approval",
+        &[(CLI, "attacks.rs", "a_file_that_changed_after_it_was_accepted_does_not_run")],
+    ),
+    (
+        "words that paint the terminal",
+        &[(CLI, "attacks.rs", "words_of_a_manifest_cannot_paint_the_terminal")],
+    ),
+];
+
+#[test]
+fn every_attack_of_a_plugin_has_a_test() {
+    for (attack, tests) in ATTACKS {
+        assert!(!tests.is_empty(), "{attack}");
+        for (folder, file, name) in tests {
+            let path = repository().join(folder).join(file);
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            assert!(text.contains(&format!("fn {name}(")), "{attack}: {name} in {file}");
+        }
+    }
+}
+
+/// Helpers that nobody waits for any more.
+fn orphans() -> Vec<String> {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let states = all.filter_map(|it| fs::read_to_string(it.path().join("stat")).ok());
+    let is_orphan = |stat: &String| {
+        let is_helper = stat.contains("(opal-plugin-hos") || stat.contains("(opal-plugin)");
+        is_helper
+            && stat.rsplit(") ").next().is_some_and(|rest| rest.split(' ').nth(1) == Some("1"))
+    };
+    states.filter(is_orphan).collect()
+}
+
+#[test]
+fn a_hostile_plugin_is_contained() {
+    let opal = project();
+    let value = "  returns: {version: 1.0.0, type: string}\n";
+    let names = ["memory", "large", "calls", "exit", "print", "fetch", "ask"];
+    let more: String = names.iter().map(|name| decorator(name, value)).collect();
+    let clock = "  x-opal-capabilities: [\"clock\"]\n";
+    let manifest = opal.read("guest/dim.yaml").replace("- name: guest.now", "- name: guest.never");
+    opal.write(
+        "guest/dim.yaml",
+        format!("{manifest}{more}").replacen(
+            &decorator("calls", value),
+            &decorator("calls", &format!("{value}{clock}")),
+            1,
+        ),
+    );
+    let all = names.iter().chain(&["loop", "panic"]);
+    let tasks: String = all
+        .map(|name| format!("fun {name}(what: String = \"x\") = echo @guest.{name}(what)\n"))
+        .collect();
+    opal.write("commands.opl", tasks);
+    opal.call(&["plugin", "install"]).code(0);
+    for (task, what, said) in [
+        ("loop", "x", "it ran longer than 10 s"),
+        ("memory", "x", "memory"),
+        ("panic", "x", "failed in `@guest.panic`"),
+        ("exit", "x", "failed in `@guest.exit`"),
+        ("large", "x", "larger than 8 MiB"),
+        ("calls", "x", "more than 10000 times"),
+        ("fetch", "GET https://a.example/", "not granted `net:a.example`"),
+        ("ask", "id", "not granted `ask:id`"),
+    ] {
+        let ran = opal.call(&[task, what]);
+        assert!(ran.stderr.contains(said), "{task}: {}", ran.stderr);
+        ran.code(65).says("acme/guest").stdout("");
+    }
+    // What it prints is nobody's output.
+    let printed = opal.call(&["print", "over all"]);
+    assert!(!printed.stdout.contains("over all") && !printed.stderr.contains("over all"));
+    eventually("no helper is left", || orphans().is_empty());
+}
+
+#[test]
+fn an_end_that_hangs_is_124_and_named() {
+    let opal = project();
+    opal.write(
+        "commands.opl",
+        "fun hangs() {\n    @guest.hang(subject=\"data/token\") {\n        echo inside\n    }\n}\n",
+    );
+    let ran = opal.call(&["hangs"]);
+    ran.code(124)
+        .says("it ran longer than 10 s")
+        .says("not closed: `@guest.hang`")
+        .stdout("inside\n");
+    eventually("no helper is left", || orphans().is_empty());
+}
+
+#[test]
+fn a_secret_that_a_call_read_is_in_nothing_that_it_says() {
+    let opal = project();
+    let rest = "  returns: {version: 1.0.0, type: string}\n  \
+                x-opal-capabilities: [\"env:API_TOKEN\", \"env:PLACE\", \"secrets\"]\n";
+    let manifest = opal.read("guest/dim.yaml") + &decorator("env", rest);
+    opal.write("guest/dim.yaml", manifest);
+    opal.write("commands.opl", "fun read(name: String) = echo @guest.env(name)\n");
+    opal.call(&["plugin", "install"]).code(0);
+    let opal = opal.env("API_TOKEN", "k9-Zq7-swordfish").env("PLACE", "here and there");
+    opal.call(&["read", "PLACE"]).code(0).stdout("here and there\n");
+    let ran = opal.call(&["read", "API_TOKEN"]);
+    assert!(!ran.stdout.contains("swordfish") && !ran.stderr.contains("swordfish"));
+    let plan = opal.call(&["plan", "read", "API_TOKEN", "--resolve"]);
+    assert!(!plan.stdout.contains("swordfish") && !plan.stderr.contains("swordfish"));
+}
