@@ -52,6 +52,8 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
     let tests = ["-p", "opal-cli", "--test", "long"];
     run(root, &[&["cargo", "clippy"], &tests[..], &["--", "-D", "warnings"]].concat())?;
     run(root, &["cargo", "build", "--bins"])?;
+    // Only such a helper compiles a package in Python in a short time.
+    run(root, &["cargo", "build", "--release", "-p", "opal-cli", "-p", "opal-plugin-host"])?;
     run(root, &[&["cargo", "test"], &tests[..], &["--", "--test-threads=1"]].concat())
 }
 

@@ -1,4 +1,4 @@
-//! What plugins in JavaScript and C are built with: installed once, into `target/tools/guests`.
+//! What plugins in Python, JavaScript and C are built with: installed once, into `target/tools/guests`.
 
 use std::path::Path;
 
@@ -8,7 +8,8 @@ use crate::say;
 const FOLDER: &str = "target/tools/guests";
 
 /// From PyPI, and a program that shows that it is there.
-const PYTHON: [(&str, &str); 1] = [("ziglang==0.17.0", "bin/python-zig")];
+const PYTHON: [(&str, &str); 2] =
+    [("ziglang==0.17.0", "bin/python-zig"), ("componentize-py==0.25.1", "bin/componentize-py")];
 
 /// From npm.
 const NODE: [(&str, &str); 2] = [

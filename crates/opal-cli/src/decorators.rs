@@ -13,6 +13,7 @@ use opal_files::{regular, trusted};
 use opal_ops::source::{Form, Loaded};
 use opal_plugins::accept::Acceptances;
 use opal_plugins::adapt::native::NativeRules;
+use opal_plugins::capability::Capability;
 use opal_plugins::installed::{self, Installed, LoadError, NotAllowed, Store};
 use opal_plugins::lock::{self, Lock};
 use opal_plugins::project;
@@ -282,10 +283,30 @@ pub(crate) fn unaccepted(root: &Root, error: opal_plugins::accept::AcceptError) 
     }
 }
 
+/// How a project names the host that a package leaves open.
+fn named(one: &Installed, open: &Capability) -> String {
+    let closed = |it: &Capability| match it {
+        Capability::Open(_) => format!("\"{it}:HOST\""),
+        it => format!("\"{it}\""),
+    };
+    let all: Vec<String> = one.manifest.capabilities.iter().map(closed).collect();
+    let key = &one.wanted.key;
+    format!(
+        "name the host: with `opal plugin add`, `--allow {open}:HOST`; in opal.mod, `\"{key}\" = {{ version = \
+         \"{}\", allow = [{}] }}`",
+        one.version(),
+        all.join(", ")
+    )
+}
+
 pub(crate) fn not_allowed(one: &Installed, why: &NotAllowed) -> Failure {
     let message = format!("the package {} {} may not be used: {why}", one.name(), one.version());
     let help = match why {
         NotAllowed::Project(_) => "extend `allow` in opal.mod, or remove the package",
+        NotAllowed::Open(open) => return Failure::new(Exit::NotTrusted, message, named(one, open)),
+        NotAllowed::Excess(_) => {
+            "remove it: `allow` gives what the manifest asks for, and hosts where it names none"
+        }
         NotAllowed::Policy(_) => "ask the owner of the policy",
         NotAllowed::Native => "write `native = true` for the package in opal.mod, or remove it",
         NotAllowed::NotAccepted { .. } => {

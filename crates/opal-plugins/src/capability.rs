@@ -4,11 +4,15 @@
 //! A capability has one spelling. What is granted is compared by equality, so a second spelling of the
 //! same power would be a second power.
 
+mod error;
+
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
 use opal_core::decorator::Capability as Power;
+
+pub use error::CapabilityError;
 
 /// Bytes of one capability.
 const MAX_BYTES: usize = 512;
@@ -19,6 +23,9 @@ pub enum Capability {
     Net(Service),
     /// The same, and reading may use POST.
     Query(Service),
+    /// One of the two, with a host that the project names: `allow` in `opal.mod` closes it. Open, it grants
+    /// nothing.
+    Open(Scope),
     /// A program that only looks.
     Ask(Command),
     /// A program with effects.
@@ -41,6 +48,13 @@ pub enum Capability {
     Write(String),
     /// Anything that the user can do.
     Shell,
+}
+
+/// What a manifest may leave open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    Net,
+    Query,
 }
 
 /// A host and how it is spoken to.
@@ -68,25 +82,6 @@ pub struct Login {
     pub host: String,
 }
 
-/// Why a text is not a capability.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CapabilityError {
-    TooLong,
-    Unknown,
-    /// It needs something after the colon.
-    Missing(&'static str),
-    /// It takes nothing.
-    Excess,
-    Host(String),
-    Port(String),
-    Program(String),
-    Argument(String),
-    Variable(String),
-    Path(String),
-    /// Another spelling is the only one.
-    Spelling(String),
-}
-
 impl FromStr for Capability {
     type Err = CapabilityError;
 
@@ -111,6 +106,8 @@ fn parse(text: &str) -> Result<Capability, CapabilityError> {
     let needed = |what| of.filter(|of| !of.is_empty()).ok_or(CapabilityError::Missing(what));
     let alone = |it| if of.is_none() { Ok(it) } else { Err(CapabilityError::Excess) };
     match name {
+        "net" if of.is_none() => Ok(Capability::Open(Scope::Net)),
+        "query" if of.is_none() => Ok(Capability::Open(Scope::Query)),
         "net" => Ok(Capability::Net(service(needed("a host")?)?)),
         "query" => Ok(Capability::Query(service(needed("a host")?)?)),
         "ask" => Ok(Capability::Ask(command(needed("a program")?)?)),
@@ -238,6 +235,7 @@ impl fmt::Display for Capability {
         match self {
             Self::Net(service) => write!(f, "net:{service}"),
             Self::Query(service) => write!(f, "query:{service}"),
+            Self::Open(scope) => f.write_str(scope.word()),
             Self::Ask(command) => write!(f, "ask:{command}"),
             Self::Run(command) => write!(f, "run:{command}"),
             Self::Transport(command) => write!(f, "transport:{command}"),
@@ -288,12 +286,30 @@ impl fmt::Display for Login {
     }
 }
 
+impl Scope {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Net => "net",
+            Self::Query => "query",
+        }
+    }
+}
+
 impl Capability {
+    /// Whether it is what an open one leaves to the project.
+    #[must_use]
+    pub const fn closes(&self, open: &Self) -> bool {
+        matches!(
+            (self, open),
+            (Self::Net(_), Self::Open(Scope::Net)) | (Self::Query(_), Self::Open(Scope::Query))
+        )
+    }
+
     /// What it needs of the machine, in the words of descriptors.
     #[must_use]
     pub fn power(&self) -> Option<Power> {
         Some(match self {
-            Self::Net(_) | Self::Query(_) => Power::Network,
+            Self::Net(_) | Self::Query(_) | Self::Open(_) => Power::Network,
             Self::Ask(_) | Self::Run(_) | Self::Transport(_) | Self::Ssh(_) | Self::Shell => {
                 Power::Processes
             }
@@ -311,6 +327,8 @@ impl Capability {
         match self {
             Self::Net(service) => format!("reads from {}", service.described()),
             Self::Query(service) => format!("sends questions to {}", service.described()),
+            Self::Open(Scope::Net) => "reads from a host that you name".to_owned(),
+            Self::Open(Scope::Query) => "sends questions to a host that you name".to_owned(),
             Self::Ask(command) | Self::Run(command) if command.arguments.is_empty() => {
                 format!("any use of {}: can run code", command.program)
             }
@@ -340,30 +358,6 @@ impl Service {
         format!("{}{port}{scheme}{private}", self.host)
     }
 }
-
-impl fmt::Display for CapabilityError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong => write!(f, "a capability has at most {MAX_BYTES} bytes"),
-            Self::Unknown => f.write_str("unknown capability"),
-            Self::Missing(what) => write!(f, "it needs {what} after the colon"),
-            Self::Excess => f.write_str("it takes nothing after its name"),
-            Self::Host(host) => write!(f, "invalid host {host:?}"),
-            Self::Port(port) => write!(f, "invalid port {port:?}"),
-            Self::Program(program) => {
-                write!(f, "invalid program {program:?}: expects a name without `/`")
-            }
-            Self::Argument(word) => {
-                write!(f, "invalid argument {word:?}: expects visible characters without blanks")
-            }
-            Self::Variable(name) => write!(f, "invalid name of a variable {name:?}"),
-            Self::Path(path) => write!(f, "invalid path {path:?}"),
-            Self::Spelling(only) => write!(f, "write `{only}`"),
-        }
-    }
-}
-
-impl std::error::Error for CapabilityError {}
 
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@
 mod error;
 mod judge;
 mod needs;
+mod receivers;
 mod store;
 mod vouch;
 pub(crate) mod wire;
@@ -194,14 +195,21 @@ impl Installed {
         }
     }
 
-    /// What the project and the package leave it.
+    /// What the project and the package leave it: what both name, and for an open scope the hosts that the
+    /// project names.
     #[must_use]
     pub fn granted(&self) -> BTreeSet<Capability> {
         let all = &self.manifest.capabilities;
         match &self.wanted.allow {
-            Some(allow) => all.intersection(allow).cloned().collect(),
+            Some(allow) => allow.iter().filter(|it| self.asks_for(it)).cloned().collect(),
             None => all.clone(),
         }
+    }
+
+    /// Whether its manifest has a capability, or leaves its host open.
+    fn asks_for(&self, capability: &Capability) -> bool {
+        let all = &self.manifest.capabilities;
+        all.contains(capability) || all.iter().any(|open| capability.closes(open))
     }
 
     fn locked(&self) -> Locked {
@@ -288,7 +296,7 @@ impl Installed {
                 path: leak(self.path(&declared.path)),
                 plugin: Some(plugin),
                 expansion,
-                ..copy(&declared.descriptor)
+                ..wire::copy(&declared.descriptor)
             };
             let described = match (&declared.body, code) {
                 (Body::Code, Some(code)) => wire::wire(described, declared, code),
@@ -322,39 +330,6 @@ impl Installed {
 
 fn leak(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
-}
-
-/// What a manifest says about a decorator, once more: a process may read a package twice.
-fn copy(from: &Descriptor) -> Descriptor {
-    Descriptor {
-        summary: from.summary,
-        docs: from.docs,
-        params: from.params,
-        returns: from
-            .returns
-            .as_ref()
-            .map(|it| opal_core::decorator::Returns { version: it.version, ty: it.ty.clone() }),
-        block: from.block,
-        effect: from.effect,
-        cost: from.cost,
-        exposure: from.exposure,
-        result: from.result,
-        reads: from.reads,
-        writes: from.writes,
-        boundary: from.boundary,
-        resource: from.resource.as_ref().map(|it| opal_core::decorator::Resource {
-            yaml: it.yaml,
-            key: it.key,
-            verify: it.verify,
-        }),
-        capabilities: from.capabilities,
-        resolver: from.resolver,
-        action: from.action,
-        sink: from.sink,
-        source: from.source,
-        examples: from.examples,
-        ..Descriptor::BASE
-    }
 }
 
 /// All decorators together: the built-in ones and those of the packages. The files of a package see its own

@@ -110,7 +110,7 @@ pub(crate) fn list<T: ToString>(items: impl Iterator<Item = T>) -> String {
 }
 
 /// A text as TOML writes it.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

@@ -188,6 +188,11 @@ fn allow(table: &dyn TableLike, problems: &mut Problems) -> Option<BTreeSet<Capa
     let mut found = BTreeSet::new();
     for (text, span) in given {
         match text.parse() {
+            Ok(open @ Capability::Open(_)) => {
+                let message = format!("`{open}` in `allow` names no host");
+                let help = format!("write `{open}:HOST`");
+                problems.error(Code::PackageCapability, span, message, help);
+            }
             Ok(capability) => drop(found.insert(capability)),
             Err(error) => {
                 let message = format!("invalid capability {text:?}: {error}");
@@ -272,6 +277,7 @@ mod tests {
             ("[plugins]\n\"./a\" = { as = \"x\" }\n", 2),
             ("[plugins]\n\"./a\" = { version = \"1\", allows = [] }\n", 2),
             ("[plugins]\n\"./a\" = { version = \"1\", allow = [\"shel\"] }\n", 2),
+            ("[plugins]\n\"./a\" = { version = \"1\", allow = [\"net\"] }\n", 2),
             ("[plugins]\n\"./a\" = { version = \"1\", as = \"A.b\" }\n", 2),
             ("[plugins]\n\"./a\" = { version = \"1\", native = \"yes\" }\n", 2),
             ("[plugins]\n\"/a\" = \"1\"\n", 2),

@@ -15,6 +15,33 @@ use crate::codes::CODES;
 use crate::lock::LockError;
 use crate::toml;
 
+/// The variables of the user that `git`, credentials and connections may need: where programs, keys and
+/// settings are. The programs of registries get these and no others.
+pub const VARIABLES: [&str; 22] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR",
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_SSL_CAINFO",
+    "SSL_CERT_FILE",
+    "DOCKER_CONFIG",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "http_proxy",
+    "all_proxy",
+    "ALL_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+];
+
 /// The name of the file, in `config`.
 pub const FILE: &str = "registries.toml";
 const MAX_BYTES: u64 = 1 << 20;

@@ -25,7 +25,6 @@ mod world;
 mod worlds;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use opal_core::decorator::Block;
 use opal_core::protocol::call::Function;
@@ -67,7 +66,7 @@ pub fn run(one: &Installed) -> Result<Report, SuiteError> {
         return Ok(report);
     }
     let granted: BTreeSet<Capability> = one.manifest.capabilities.clone();
-    let grants = Grants::new(granted.iter().cloned(), PathBuf::new());
+    let grants = Grants::pretended(granted.iter().cloned());
     let mut asked = Vec::new();
     for case in &cases {
         let adapter = wire::adapter(case.declared, &case.declared.descriptor, code);

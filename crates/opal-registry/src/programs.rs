@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
+use opal_plugins::registries::VARIABLES;
+
 use crate::sources::Reach;
 
 /// What a program said.
@@ -15,32 +17,6 @@ pub(crate) struct Output {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
 }
-
-/// The variables of the user that programs get: where programs, keys and settings are, and nothing else.
-pub(crate) const VARIABLES: [&str; 22] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "TMPDIR",
-    "XDG_CONFIG_HOME",
-    "XDG_RUNTIME_DIR",
-    "SSH_AUTH_SOCK",
-    "SSH_AGENT_PID",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_SSL_CAINFO",
-    "SSL_CERT_FILE",
-    "DOCKER_CONFIG",
-    "https_proxy",
-    "HTTPS_PROXY",
-    "http_proxy",
-    "all_proxy",
-    "ALL_PROXY",
-    "no_proxy",
-    "NO_PROXY",
-];
 
 /// Runs a program until it ends; more than `most` bytes of output end it.
 pub(crate) fn run(

@@ -13,14 +13,23 @@ pub fn wasm() -> &'static [u8] {
 
 /// The component of an example of the kit.
 pub fn example(name: &str) -> Vec<u8> {
+    built("../opal-plugin-api/kit", "--example", name, &format!("examples/{name}.wasm"))
+}
+
+/// The component of a package in `packages/`.
+pub fn package(name: &str) -> Vec<u8> {
+    built("../../packages", "--package", name, &format!("{name}.wasm"))
+}
+
+fn built(folder: &str, what: &str, name: &str, file: &str) -> Vec<u8> {
     let target = target();
-    let args = ["build", "--quiet", "--locked", "--release", "--example", name];
+    let args = ["build", "--quiet", "--locked", "--release", what, name];
     #[expect(clippy::disallowed_methods, reason = "a build that is waited for")]
     let built = Command::new("cargo")
         .args(args)
         .args(["--target", "wasm32-wasip2", "--target-dir"])
         .arg(&target)
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../opal-plugin-api/kit"))
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
         // The flags of the tests are for this machine.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
@@ -29,8 +38,7 @@ pub fn example(name: &str) -> Vec<u8> {
         built.is_ok_and(|status| status.success()),
         "the guest cannot be built: `rustup target add wasm32-wasip2` installs its target"
     );
-    let file = target.join(format!("wasm32-wasip2/release/examples/{name}.wasm"));
-    std::fs::read(file).expect("the guest was built")
+    std::fs::read(target.join("wasm32-wasip2/release").join(file)).expect("the guest was built")
 }
 
 /// `target/guests`, beside the directory of the test that runs.

@@ -39,10 +39,12 @@ pub struct Subject<'a> {
 /// How a package came about, as far as its publisher says.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
-    /// Of `plugin.tar.gz`.
+    /// Of `plugin.tar.gz`, for tools that know nothing of packages.
     pub archive: Option<Digest>,
     /// Where its sources are, as its `opal.toml` says.
     pub repository: Option<String>,
+    /// The git commit that has its files.
+    pub commit: Option<String>,
     /// The version of opal that published it.
     pub opal: String,
 }
@@ -71,8 +73,14 @@ pub fn provenance(subject: &Subject<'_>, origin: &Origin, key: &SigningKey) -> S
     if let Some(archive) = origin.archive {
         subjects.push(json!({"name": "plugin.tar.gz", "digest": {"sha256": archive.hex()}}));
     }
-    let sources = origin.repository.iter().map(|uri| json!({"uri": uri}));
-    let sources: Vec<Value> = sources.collect();
+    let mut source = serde_json::Map::new();
+    if let Some(uri) = &origin.repository {
+        source.insert("uri".to_owned(), json!(uri));
+    }
+    if let Some(commit) = &origin.commit {
+        source.insert("digest".to_owned(), json!({"gitCommit": commit}));
+    }
+    let sources: Vec<Value> = (!source.is_empty()).then_some(source.into()).into_iter().collect();
     let document = json!({
         "_type": STATEMENT,
         "subject": subjects,

@@ -104,3 +104,18 @@ fn cargo_home() -> Result<PathBuf, String> {
     let found = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home);
     found.ok_or_else(|| "neither CARGO_HOME nor HOME is set".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `opal` starts its helpers from its own directory, so a release has all of them.
+    #[test]
+    fn a_release_has_every_helper_that_opal_starts() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let line = ["cargo", "metadata", "--offline", "--no-deps", "--format-version", "1"];
+        let metadata = serde_json::from_str(&answers_in(&root, &line).unwrap()).unwrap();
+        let programs: Vec<String> = released(&metadata).into_iter().map(|(_, it)| it).collect();
+        assert_eq!(programs, ["hyops", "opal", "opal-extra", "opal-plugin-host", "opal-terraform"]);
+    }
+}

@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 30] = [
+const ARROWS: [(&str, &[&str]); 34] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -32,6 +32,10 @@ const ARROWS: [(&str, &[&str]); 30] = [
     // What authors of plugins build against, and their kit, which is a workspace of its own.
     ("opal-plugin-api", &[]),
     ("opal-plugin", &[]),
+    ("opal-package-common", &["opal-plugin"]),
+    ("github", &["opal-package-common", "opal-plugin"]),
+    ("health", &["opal-package-common", "opal-plugin"]),
+    ("vault", &["opal-package-common", "opal-plugin"]),
     ("opal-plugin-host", &["opal-core", "opal-files", "opal-helper"]),
     (
         "opal-registry",
@@ -161,7 +165,9 @@ const CORE_FOR_SYNTAX: [&str; 17] = [
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let manifests = tree.texts("/Cargo.toml").filter(|(path, _)| !path.starts_with("fuzz/"));
+    // `packages/Cargo.toml` is only a workspace, as the one at the top is.
+    let is_crate = |path: &str| !path.starts_with("fuzz/") && path != "packages/Cargo.toml";
+    let manifests = tree.texts("/Cargo.toml").filter(|(path, _)| is_crate(path));
     let mut findings: Vec<Finding> =
         manifests.flat_map(|(path, text)| check_manifest(path, text)).collect();
     let syntax = tree.texts(".rs").filter(|(path, _)| path.starts_with("crates/opal-syntax/src/"));

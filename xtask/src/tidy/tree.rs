@@ -5,8 +5,15 @@ use std::fs;
 use std::path::Path;
 
 /// Made by machines, or not ours to judge.
-const SKIPPED: [&str; 6] =
-    [".git", "target", "fuzz/target", "fuzz/artifacts", "fuzz/coverage", "fuzz/corpus"];
+const SKIPPED: [&str; 7] = [
+    ".git",
+    "target",
+    "packages/target",
+    "fuzz/target",
+    "fuzz/artifacts",
+    "fuzz/coverage",
+    "fuzz/corpus",
+];
 
 /// The files and folders of a repository. Paths are relative, with `/` between their parts.
 #[derive(Debug, Default)]

@@ -47,13 +47,18 @@ pub(super) fn add() -> Command {
                 .long("as")
                 .value_name("NAME")
                 .help("The first segment of its decorators in this project"),
+            Arg::new("allow")
+                .long("allow")
+                .value_name("CAPABILITY")
+                .action(clap::ArgAction::Append)
+                .help("A host that the package leaves to you: net:vault.example; may be repeated"),
             accept(),
             root(),
             json(),
         ])
         .after_help(
             "It shows what the package can do, asks, and writes opal.mod and opal.lock.\n\n\
-             Examples:\n  opal plugin add ./plugins/house\n  opal plugin add acme/vault@1.2 --as v\n  opal plugin add github.com/team/k8s@v1.0.0",
+             Examples:\n  opal plugin add ./plugins/house\n  opal plugin add acme/vault@1.2 --as v --allow net:vault.example\n  opal plugin add github.com/team/k8s@v1.0.0",
         )
 }
 

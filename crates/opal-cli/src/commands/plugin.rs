@@ -18,6 +18,7 @@ use clap::ArgMatches;
 use opal_core::{LineIndex, suggest};
 use opal_plugins::accept::Acceptances;
 use opal_plugins::address::{Address, AddressError, is_local};
+use opal_plugins::capability::Capability;
 use opal_plugins::installed::{Installed, LoadError};
 use opal_plugins::lock;
 use opal_plugins::names::Requirement;
@@ -65,6 +66,7 @@ pub(crate) fn add(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let given = word(matches, "package");
     let project = Project::here(context, matches)?;
     let alias = matches.get_one::<String>("as").cloned();
+    let allow = allowed(matches)?;
     let new = if is_local(&given) {
         let key = project.key(Path::new(&given))?;
         match project.read_package(&key, alias) {
@@ -96,6 +98,12 @@ pub(crate) fn add(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         let fits = format!("^{}", one.version());
         one.wanted.requirement = fits.parse().unwrap_or_else(|_| Requirement::any(&fits));
     }
+    if !allow.is_empty() {
+        // What the package names itself, and the hosts that it leaves open.
+        let is_closed = |it: &&Capability| !matches!(it, Capability::Open(_));
+        let closed = one.manifest.capabilities.iter().filter(is_closed).cloned();
+        one.wanted.allow = Some(closed.chain(allow).collect());
+    }
     let one = all.iter().find(|one| one.wanted.key == new.key).expect("it was there");
     let near = all.iter().find(|other| suggest::distance(other.name(), one.name()) == 1);
     let question = Question {
@@ -114,6 +122,23 @@ pub(crate) fn add(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     write(&project.file, &text)?;
     write(&project.lock_file(), &Installed::lock(&all).write())?;
     view::plugin::added(one, &resolved.notes, matches.get_flag("json"))
+}
+
+/// The capabilities of `--allow`.
+fn allowed(matches: &ArgMatches) -> Result<Vec<Capability>, Failure> {
+    let given = matches.get_many::<String>("allow").into_iter().flatten();
+    let read = |text: &String| match text.parse::<Capability>() {
+        Ok(open @ Capability::Open(_)) => {
+            let message = format!("`--allow {open}` names no host");
+            Err(Failure::usage(message, format!("write `--allow {open}:HOST`")))
+        }
+        Ok(found) => Ok(found),
+        Err(why) => {
+            let help = "write it as `net:vault.example`; see `opal explain E1308`";
+            Err(Failure::usage(format!("`--allow {text}` is not a capability: {why}"), help))
+        }
+    };
+    given.map(read).collect()
 }
 
 /// What is wrong with the files of a package, each line of it.

@@ -65,6 +65,10 @@ fn about(one: &Installed) -> String {
             }
         }
     }
+    let receivers = one.sends_secrets_to();
+    if !receivers.is_empty() {
+        let _ = writeln!(out, "  can send secrets to {}", receivers.join(", "));
+    }
     let _ = writeln!(out, "Decorators:");
     for declared in one.manifest.decorators.iter().filter(|it| it.is_exported) {
         let _ = writeln!(
@@ -98,6 +102,7 @@ fn document(one: &Installed) -> Value {
         "checksum": format!("sha256:{}", one.checksum.hex()),
         "engine": one.engine(),
         "capabilities": sorted(one).iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "sends_secrets_to": one.sends_secrets_to(),
         "shell_lines": lines,
         "decorators": decorators,
     })

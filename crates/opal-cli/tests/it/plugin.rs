@@ -7,6 +7,7 @@ mod hostile;
 mod language;
 mod native;
 mod oci;
+mod packages;
 mod publish;
 mod registry;
 mod shelf;

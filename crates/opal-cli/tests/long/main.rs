@@ -8,5 +8,6 @@ mod networks;
 #[path = "../it/support.rs"]
 #[expect(dead_code, reason = "some helpers are only used by the other binary")]
 mod support;
+mod templates;
 
 use opal_testing::needs;

@@ -1,12 +1,12 @@
 //! The guest of opal's own tests: it plays every part, well and badly.
 
+use opal_plugin::actions::Acted;
 use opal_plugin::policies::{Event, Verdict};
-use opal_plugin::states::exports::opal::plugin::action::{self, Acted};
 use opal_plugin::states::{Finding, Status};
 use opal_plugin::wrappers::Opened;
 use opal_plugin::{
-    Call, Command, Error, ErrorKind, Outcome, Part, Probe, Request, Stage, policies, states,
-    values, wrappers,
+    Call, Command, Error, ErrorKind, Outcome, Part, Probe, Request, Stage, actions, policies,
+    states, values, wrappers,
 };
 
 struct Plugin;
@@ -112,7 +112,7 @@ impl states::Guest for Plugin {
     }
 }
 
-impl action::Guest for Plugin {
+impl actions::Guest for Plugin {
     fn act(call: Call, _: Probe, stage: Stage) -> Result<Acted, Error> {
         let path = subject(&call);
         if call.decorator == "guest.run" {
@@ -163,5 +163,6 @@ impl policies::Guest for Plugin {
 
 opal_plugin::values::export_value!(Plugin with_types_in opal_plugin::values);
 opal_plugin::states::export_state!(Plugin with_types_in opal_plugin::states);
+opal_plugin::actions::export_action!(Plugin with_types_in opal_plugin::actions);
 opal_plugin::wrappers::export_wrapper!(Plugin with_types_in opal_plugin::wrappers);
 opal_plugin::policies::export_policy!(Plugin with_types_in opal_plugin::policies);

@@ -32,13 +32,18 @@ pub use bindings::opal::plugin::host::{
     Response, Secret, Stage,
 };
 
+/// Each part is a world of its own, so that a plugin exports exactly the parts that it plays.
 macro_rules! part {
-    ($(#[$doc:meta])* $module:ident, $world:literal, $interface:ident, $macro_name:literal) => {
+    (
+        $(#[$doc:meta])*
+        $module:ident, $interface:ident, $macro_name:literal, $world:literal, $text:literal
+    ) => {
         $(#[$doc])*
         pub mod $module {
             mod bindings {
                 wit_bindgen::generate!({
                     path: "../wit",
+                    inline: $text,
                     world: $world,
                     pub_export_macro: true,
                     export_macro_name: $macro_name,
@@ -53,32 +58,43 @@ macro_rules! part {
 
 part!(
     /// A value, read while planning.
-    values, "opal:plugin/values@1.0.0", value, "export_value"
+    values, value, "export_value", "opal:kit/value-part",
+    "package opal:kit; world value-part { export opal:plugin/value@1.0.0; }"
 );
 part!(
-    /// A state of the world: `verify` compares, `act` applies.
-    states, "opal:plugin/states@1.0.0", state, "export_state"
+    /// A state of the world: `verify` compares. What applies it is one of [`actions`].
+    states, state, "export_state", "opal:kit/state-part",
+    "package opal:kit; world state-part { export opal:plugin/state@1.0.0; }"
+);
+part!(
+    /// What a step does, and what applies a state.
+    actions, action, "export_action", "opal:kit/action-part",
+    "package opal:kit; world action-part { export opal:plugin/action@1.0.0; }"
 );
 part!(
     /// What is opened before a block and closed after it.
-    wrappers, "opal:plugin/wrappers@1.0.0", wrapper, "export_wrapper"
+    wrappers, wrapper, "export_wrapper", "opal:kit/wrapper-part",
+    "package opal:kit; world wrapper-part { export opal:plugin/wrapper@1.0.0; }"
 );
 part!(
     /// Decides before and after each run of a block.
-    policies, "opal:plugin/policies@1.0.0", policy, "export_policy"
+    policies, policy, "export_policy", "opal:kit/policy-part",
+    "package opal:kit; world policy-part { export opal:plugin/policy@1.0.0; }"
 );
-
 part!(
     /// What follows `<` and gives a step its input.
-    sources, "opal:plugin/sources@1.0.0", source, "export_source"
+    sources, source, "export_source", "opal:kit/source-part",
+    "package opal:kit; world source-part { export opal:plugin/source@1.0.0; }"
 );
 part!(
     /// What follows `>` and takes the output of a step.
-    sinks, "opal:plugin/sinks@1.0.0", sink, "export_sink"
+    sinks, sink, "export_sink", "opal:kit/sink-part",
+    "package opal:kit; world sink-part { export opal:plugin/sink@1.0.0; }"
 );
 part!(
     /// Where a block runs.
-    boundaries, "opal:plugin/boundaries@1.0.0", boundary, "export_boundary"
+    boundaries, boundary, "export_boundary", "opal:kit/boundary-part",
+    "package opal:kit; world boundary-part { export opal:plugin/boundary@1.0.0; }"
 );
 
 impl Error {

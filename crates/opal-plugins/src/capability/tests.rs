@@ -21,6 +21,8 @@ fn a_capability_is_shown_as_it_is_written() {
         "env:HOME",
         "read:~/.config/house/*",
         "write:/var/lib/house/**",
+        "net",
+        "query",
         "clock",
         "secrets",
         "shell",
@@ -51,8 +53,10 @@ fn what_could_be_read_in_two_ways_is_refused() {
         "shell:",
         "shell:x",
         "clock:now",
-        "net",
         "net:",
+        "net ",
+        "net private",
+        "query:",
         "net:*",
         "net:a/b",
         "net:A.example",
@@ -93,4 +97,25 @@ fn what_could_be_read_in_two_ways_is_refused() {
     }
     let long = format!("read:/{}", "a".repeat(MAX_BYTES));
     assert_eq!(long.parse::<Capability>(), Err(CapabilityError::TooLong));
+}
+
+#[test]
+fn an_open_scope_is_closed_by_a_host_of_the_same_kind_only() {
+    let is_closed = |open: &str, by: &str| {
+        by.parse::<Capability>().unwrap().closes(&open.parse::<Capability>().unwrap())
+    };
+    assert!(is_closed("net", "net:vault.example"));
+    assert!(is_closed("net", "net:http://127.0.0.1:8200 private"));
+    assert!(is_closed("query", "query:vault.example"));
+    for (open, by) in [
+        ("net", "query:vault.example"),
+        ("query", "net:vault.example"),
+        ("net", "net"),
+        ("net", "shell"),
+        ("net:vault.example", "net:evil.example"),
+        ("net:vault.example", "net:vault.example private"),
+        ("ask:git status", "ask:git"),
+    ] {
+        assert!(!is_closed(open, by), "{open} {by}");
+    }
 }

@@ -5,12 +5,14 @@ use std::path::{Component, Path, PathBuf};
 use opal_core::protocol::{Kind, Refusal};
 
 use super::web::Address;
-use crate::capability::{self, Capability};
+use crate::capability::{self, Capability, Scope, Service};
 
 /// The capabilities of a package, after the lock, the acceptance, `allow` and the policy.
 #[derive(Clone, Debug, Default)]
 pub struct Grants {
     all: Vec<Capability>,
+    /// Open scopes cover every host: only in the pretended world of a test.
+    is_pretended: bool,
     /// Where opal keeps keys and records: no plugin reads or writes there.
     root: PathBuf,
 }
@@ -34,7 +36,12 @@ pub(crate) enum Use {
 impl Grants {
     #[must_use]
     pub fn new(all: impl IntoIterator<Item = Capability>, root: PathBuf) -> Self {
-        Self { all: all.into_iter().collect(), root }
+        Self { all: all.into_iter().collect(), is_pretended: false, root }
+    }
+
+    /// What the manifest asks for, in a world that answers from a test: nothing is reached.
+    pub(crate) fn pretended(all: impl IntoIterator<Item = Capability>) -> Self {
+        Self { is_pretended: true, ..Self::new(all, PathBuf::new()) }
     }
 
     /// Whether it may read the text of secrets, and so has a process of its own.
@@ -128,9 +135,16 @@ impl Grants {
             _ => None,
         });
         let granted: Vec<_> = granted.filter(|granted| is_same(granted)).collect();
-        self.demand(!granted.is_empty(), || {
-            let word = if method == "POST" && !acts { "query" } else { "net" };
-            format!("{word}:{}", to.host)
+        let is_query = method == "POST" && !acts;
+        let reads = acts || ["GET", "HEAD"].contains(&method);
+        let is_open = self.is_pretended
+            && (self.all.contains(&Capability::Open(Scope::Query)) && (reads || is_query)
+                || self.all.contains(&Capability::Open(Scope::Net)) && reads);
+        self.demand(!granted.is_empty() || is_open, || {
+            let (host, is_plain) = (to.host.clone(), to.is_plain);
+            let of = Service { host, is_plain, port: Some(to.port), is_private: false };
+            let missing = if is_query { Capability::Query(of) } else { Capability::Net(of) };
+            missing.to_string()
         })?;
         Ok(granted.iter().any(|granted| granted.is_private))
     }
@@ -177,7 +191,10 @@ impl Grants {
         }
         let what: String = what().chars().filter(|c| !c.is_control()).take(200).collect();
         let refusal = Refusal::new(Kind::Denied, format!("the plugin was not granted `{what}`"));
-        Err(refusal.with_help("its manifest must ask for it, and a person must accept it"))
+        Err(refusal.with_help(
+            "its manifest must ask for it, or leave the host to `allow` in opal.mod, and a person must \
+             accept it",
+        ))
     }
 }
 

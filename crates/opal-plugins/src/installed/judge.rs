@@ -1,6 +1,7 @@
 //! Whether a package may be used here: what it needs must be what the project allows, what the policy of
 //! this side allows, and what somebody accepted on this machine.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use opal_core::contract::PluginRecord;
@@ -16,6 +17,10 @@ use crate::capability::Capability;
 pub enum NotAllowed {
     /// `allow` of `opal.mod` leaves it out.
     Project(Capability),
+    /// It leaves a host to the project, and `allow` of `opal.mod` names none.
+    Open(Capability),
+    /// `allow` of `opal.mod` has what its manifest does not ask for.
+    Excess(Capability),
     Policy(String),
     /// It is native code, and `opal.mod` does not say that it may be.
     Native,
@@ -30,9 +35,7 @@ impl Installed {
     /// The first rule that it breaks.
     pub fn judge(&self, policy: &PluginRules, accepted: &Acceptances) -> Result<(), NotAllowed> {
         let granted = self.granted();
-        if let Some(missing) = self.manifest.capabilities.difference(&granted).next() {
-            return Err(NotAllowed::Project(missing.clone()));
-        }
+        self.closed(&granted)?;
         if self.engine() == "native" && !self.wanted.native {
             return Err(NotAllowed::Native);
         }
@@ -43,6 +46,24 @@ impl Installed {
             return Ok(());
         }
         Err(NotAllowed::NotAccepted { was_another: accepted.of(self.name()).next().is_some() })
+    }
+
+    /// Whether `allow` leaves it everything that it needs, names the hosts that it leaves open, and nothing
+    /// else.
+    fn closed(&self, granted: &BTreeSet<Capability>) -> Result<(), NotAllowed> {
+        let mut allow = self.wanted.allow.iter().flatten();
+        if let Some(more) = allow.find(|it| !granted.contains(it)) {
+            return Err(NotAllowed::Excess(more.clone()));
+        }
+        for needed in &self.manifest.capabilities {
+            match needed {
+                Capability::Open(_) if granted.iter().any(|it| it.closes(needed)) => {}
+                Capability::Open(_) => return Err(NotAllowed::Open(needed.clone())),
+                _ if granted.contains(needed) => {}
+                _ => return Err(NotAllowed::Project(needed.clone())),
+            }
+        }
+        Ok(())
     }
 
     /// As a contract records it.
@@ -137,6 +158,12 @@ impl fmt::Display for NotAllowed {
         match self {
             Self::Project(capability) => {
                 write!(f, "`allow` in opal.mod leaves out `{capability}`, which it needs")
+            }
+            Self::Open(open) => {
+                write!(f, "it {}, and opal.mod names none", open.sentence())
+            }
+            Self::Excess(more) => {
+                write!(f, "`allow` in opal.mod has `{more}`, which its manifest does not ask for")
             }
             Self::Policy(why) => f.write_str(why),
             Self::Native => f.write_str("it is native code, which opal.mod does not allow"),

@@ -108,3 +108,36 @@ pub(super) fn wire(descriptor: Descriptor, declared: &Declared, code: &'static C
         ..descriptor
     }
 }
+
+/// What a manifest says about a decorator, once more: a process may read a package twice.
+pub(super) fn copy(from: &Descriptor) -> Descriptor {
+    Descriptor {
+        summary: from.summary,
+        docs: from.docs,
+        params: from.params,
+        returns: from
+            .returns
+            .as_ref()
+            .map(|it| opal_core::decorator::Returns { version: it.version, ty: it.ty.clone() }),
+        block: from.block,
+        effect: from.effect,
+        cost: from.cost,
+        exposure: from.exposure,
+        result: from.result,
+        reads: from.reads,
+        writes: from.writes,
+        boundary: from.boundary,
+        resource: from.resource.as_ref().map(|it| opal_core::decorator::Resource {
+            yaml: it.yaml,
+            key: it.key,
+            verify: it.verify,
+        }),
+        capabilities: from.capabilities,
+        resolver: from.resolver,
+        action: from.action,
+        sink: from.sink,
+        source: from.source,
+        examples: from.examples,
+        ..Descriptor::BASE
+    }
+}

@@ -320,8 +320,7 @@ impl Serve for Scene<'_> {
 impl World {
     /// Which of these capabilities a question needs.
     pub(super) fn uses(asked: &Asked, capability: &Capability) -> bool {
-        let only = |capability: &Capability| Grants::new([capability.clone()], PathBuf::new());
-        let grants = only(capability);
+        let grants = Grants::pretended([capability.clone()]);
         let words: Vec<&str> = asked.about.split(' ').collect();
         match asked.service {
             Service::ProbeEnv => grants.env(&asked.about).is_ok(),

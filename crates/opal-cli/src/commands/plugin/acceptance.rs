@@ -11,6 +11,7 @@ use opal_vault::root::{RootError, read_given};
 
 use super::machine;
 use super::project::Project;
+use crate::ambient::variable;
 use crate::context::Context;
 use crate::decorators::not_allowed;
 use crate::failure::{Exit, Failure, Stopped};
@@ -37,7 +38,12 @@ impl Question<'_> {
             let granted = one.granted();
             match one.judge(self.policy, &known) {
                 Ok(()) if known.accepts(one.name(), &one.checksum, &granted) => continue,
-                Err(why @ (NotAllowed::Project(_) | NotAllowed::Policy(_))) => {
+                Err(
+                    why @ (NotAllowed::Project(_)
+                    | NotAllowed::Open(_)
+                    | NotAllowed::Excess(_)
+                    | NotAllowed::Policy(_)),
+                ) => {
                     return Err(not_allowed(one, &why));
                 }
                 _ => {}
@@ -103,6 +109,12 @@ impl Question<'_> {
         if let Some(before) = before.filter(|it| it.signed_by != one.signed_by) {
             let was = before.signed_by.as_deref().unwrap_or("none");
             view::plugin::notes(&[format!("the publisher has changed: it was {was}")]);
+        }
+        let proxies = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+        if !one.hosts().is_empty() && proxies.into_iter().any(|it| variable(it).is_some()) {
+            let note = "its requests go through your proxy: opal checks the names of hosts, and not their \
+                        addresses";
+            view::plugin::notes(&[note.to_owned()]);
         }
         if !prompts::can_ask(self.context) {
             let message = format!(

@@ -11,7 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::view;
 
 /// The words of `--language` and `--kind`.
-pub(crate) const LANGUAGES: [&str; 4] = ["opal", "rust", "javascript", "c"];
+pub(crate) const LANGUAGES: [&str; 5] = ["opal", "rust", "python", "javascript", "c"];
 pub(crate) const KINDS: [&str; 4] = ["value", "state", "action", "wrapper"];
 
 /// What C has: its bindings are written out, so each kind is a file of its own.

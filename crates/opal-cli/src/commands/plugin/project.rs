@@ -141,12 +141,15 @@ impl Project {
 
     /// The text of `opal.mod` with one more package.
     pub(super) fn with(&self, one: &Installed) -> Result<String, Failure> {
-        let Wanted { key, alias, requirement, .. } = &one.wanted;
-        let line = match alias {
-            Some(alias) => {
-                format!("\"{key}\" = {{ version = \"{requirement}\", as = \"{alias}\" }}")
-            }
-            None => format!("\"{key}\" = \"{requirement}\""),
+        let Wanted { key, alias, requirement, allow, .. } = &one.wanted;
+        let mut more = alias.iter().map(|alias| format!(", as = \"{alias}\"")).collect::<String>();
+        if let Some(allow) = allow {
+            let all: Vec<String> = allow.iter().map(|it| lock::quoted(&it.to_string())).collect();
+            more.push_str(&format!(", allow = [{}]", all.join(", ")));
+        }
+        let line = match more.is_empty() {
+            true => format!("\"{key}\" = \"{requirement}\""),
+            false => format!("\"{key}\" = {{ version = \"{requirement}\"{more} }}"),
         };
         let mut lines: Vec<&str> = self.text.lines().collect();
         match lines.iter().position(|line| line.trim() == "[plugins]") {

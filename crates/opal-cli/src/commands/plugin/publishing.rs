@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 use opal_core::Duration;
+use opal_core::hash::Digest;
 use opal_helper::Parcel;
 use opal_plugins::installed::{Installed, LoadError};
 use opal_plugins::names::{Version, is_package_name};
@@ -159,18 +160,40 @@ pub(super) fn publish(context: &Context<'_>, matches: &ArgMatches) -> Result<Exi
         return view::publishing::attested(&request.send("attest")?.head, &to, json);
     }
     request.document["verifiers"] = json!(verifiers(&root, matches)?);
-    let origin = Origin {
-        archive: None,
-        repository: found.manifest.description.repository.clone(),
-        opal: env!("CARGO_PKG_VERSION").to_owned(),
-    };
     if let Some(key) = &keys.signer {
+        let origin = origin(&found, &root, &request)?;
         request.statements = with_subject(&found, |it| statements::provenance(it, &origin, key));
     }
     request.statements.extend(passed);
     let answer = request.send("publish")?;
     let publisher = keys.signer.as_ref().map(SigningKey::public);
     view::publishing::published(&answer.head, &to, publisher.as_ref(), json)
+}
+
+/// What a publisher says about where a package comes from.
+fn origin(one: &Installed, root: &Root, request: &Request<'_>) -> Result<Origin, Failure> {
+    let packing = Request {
+        root,
+        document: json!({"files": request.document["files"]}),
+        files: request.files.clone(),
+        statements: String::new(),
+        index_key: None,
+    };
+    let packed = packing.send("pack")?;
+    let archive = packed.head.get("archive").and_then(Value::as_str);
+    let archive = archive.and_then(|it| Digest::parse(it.strip_prefix("sha256:")?));
+    // What was built is seldom in the repository; what it was built from must be.
+    let paths = one.package().paths().map(|path| path.as_str());
+    let files = paths.filter(|path| !path.starts_with("plugins/"));
+    let files = files.map(|path| one.directory.join(path));
+    let is_committed = planning::is_modified(&files.collect::<Vec<_>>()) == Some(false);
+    let commit = planning::commit(&one.directory.join("opal.toml")).filter(|_| is_committed);
+    Ok(Origin {
+        archive: Some(archive.ok_or_else(reaching::silent)?),
+        repository: one.manifest.description.repository.clone(),
+        commit,
+        opal: env!("CARGO_PKG_VERSION").to_owned(),
+    })
 }
 
 fn unsigned_report() -> Failure {

@@ -2,39 +2,13 @@
 
 use opal_core::wiped::Wiped;
 use opal_helper::Parcel;
-use opal_plugins::registries::{CredentialSource, Known, KnownError};
+use opal_plugins::registries::{CredentialSource, Known, KnownError, VARIABLES};
 use opal_vault::root::Root;
 use serde_json::{Value, json};
 
 use crate::ambient::variable;
 use crate::failure::{Exit, Failure};
 use crate::helpers;
-
-/// The variables that `git`, credentials and connections may need.
-const VARIABLES: [&str; 22] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "TMPDIR",
-    "XDG_CONFIG_HOME",
-    "XDG_RUNTIME_DIR",
-    "SSH_AUTH_SOCK",
-    "SSH_AGENT_PID",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_SSL_CAINFO",
-    "SSL_CERT_FILE",
-    "DOCKER_CONFIG",
-    "https_proxy",
-    "HTTPS_PROXY",
-    "http_proxy",
-    "all_proxy",
-    "ALL_PROXY",
-    "no_proxy",
-    "NO_PROXY",
-];
 
 /// Adds them to a request: names to its document, values to its parts.
 pub(super) fn add(

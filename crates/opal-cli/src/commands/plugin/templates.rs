@@ -31,6 +31,7 @@ pub(super) fn package(
             parts.push(("src/lib.rs", vec![of("head.rs"), of(&format!("{kind}.rs"))]));
         }
         "javascript" => parts.push(("src/plugin.js", vec![of(&format!("{kind}.js"))])),
+        "python" => parts.push(("src/plugin.py", vec![of(&format!("{kind}.py"))])),
         _ => {
             parts.push(("src/plugin.c", vec![of(&format!("{kind}.c"))]));
             parts.push(("src/json.h", vec![of("json.h")]));
@@ -44,6 +45,7 @@ pub(super) fn package(
     let shown = match language {
         "rust" => "Rust",
         "javascript" => "JavaScript",
+        "python" => "Python",
         _ => "C",
     };
     let filled = |text: &str| {

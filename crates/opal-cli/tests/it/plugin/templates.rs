@@ -83,7 +83,7 @@ fn templates_in_javascript_are_verified() {
 #[test]
 fn a_template_names_the_package_everywhere() {
     let opal = rooted("");
-    for language in ["rust", "javascript"] {
+    for language in ["rust", "python", "javascript"] {
         for kind in ["value", "state", "action", "wrapper"] {
             let name = format!("{language}/my-{kind}");
             let begun =
