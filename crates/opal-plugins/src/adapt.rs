@@ -181,10 +181,10 @@ impl Adapter {
 
     /// Fails the step.
     fn halt(stage: &dyn Stage, failure: &CallFailure) -> Halt {
-        // Where the run was stopped, that is why the call has no answer.
+        // What it says may be about having been stopped.
         match stage.go_on() {
-            Err(halt) if failure.is_cancelled() => halt,
-            _ => stage.fail(failure.code(), failure.trouble()),
+            Err(halt) => halt,
+            Ok(()) => stage.fail(failure.code(), failure.trouble()),
         }
     }
 

@@ -1,11 +1,11 @@
 //! A guest of opal's own tests: it says where blocks run, well and badly.
 
+use opal_plugin::actions::Acted;
 use opal_plugin::boundaries::{Program, Ssh, Target, Transport};
-use opal_plugin::states::exports::opal::plugin::action::{self, Acted};
 use opal_plugin::states::{Finding, Status};
 use opal_plugin::wrappers::Opened;
 use opal_plugin::{
-    Call, Error, ErrorKind, Outcome, Probe, Request, Stage, boundaries, states, wrappers,
+    Call, Error, ErrorKind, Outcome, Probe, Request, Stage, actions, boundaries, states, wrappers,
 };
 
 struct Plugin;
@@ -80,7 +80,7 @@ impl states::Guest for Plugin {
     }
 }
 
-impl action::Guest for Plugin {
+impl actions::Guest for Plugin {
     fn act(call: Call, probe: Probe, stage: Stage) -> Result<Acted, Error> {
         if call.decorator == "reach.give" {
             let output = call.text.unwrap_or_default();
@@ -124,6 +124,7 @@ impl wrappers::Guest for Plugin {
     }
 }
 
+opal_plugin::actions::export_action!(Plugin with_types_in opal_plugin::actions);
 opal_plugin::boundaries::export_boundary!(Plugin with_types_in opal_plugin::boundaries);
 opal_plugin::states::export_state!(Plugin with_types_in opal_plugin::states);
 opal_plugin::wrappers::export_wrapper!(Plugin with_types_in opal_plugin::wrappers);

@@ -235,7 +235,7 @@ fn hosts_are_asked_as_granted_and_redirections_are_returned() {
     let bench = Bench::new(&[&format!("net:http://127.0.0.1:{port} private")]);
     assert_eq!(bench.value("guest.fetch", &url).unwrap(), "302 GET /x HTTP/1.1 ");
     for (subject, reason) in [
-        (format!("POST {url}"), "not granted `query:127.0.0.1`"),
+        (format!("POST {url}"), "not granted `query:http://127.0.0.1:"),
         (format!("DELETE {url}"), "not granted"),
         (format!("http://127.0.0.1:{}/", port ^ 1), "not granted"),
         (format!("https://127.0.0.1:{port}/"), "not granted"),

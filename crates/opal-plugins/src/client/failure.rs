@@ -53,12 +53,6 @@ impl CallFailure {
         }
     }
 
-    /// Whether the run was stopped meanwhile.
-    #[must_use]
-    pub fn is_cancelled(&self) -> bool {
-        matches!(&self.why, Why::Refused(refusal) if refusal.engine == Some(Ending::Cancelled))
-    }
-
     /// In words.
     #[must_use]
     pub fn trouble(&self) -> Trouble {

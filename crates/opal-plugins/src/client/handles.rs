@@ -11,8 +11,11 @@ use opal_vault::Vault;
 #[derive(Clone, Debug, Default)]
 pub struct Handles {
     all: Vec<Held>,
-    /// What is hidden in all that the call is answered and says: the secrets that it was given, read or sent.
+    /// What is hidden in all that the call says: the secrets that it was given, read or sent.
     hidden: Vec<Secret>,
+    /// What is hidden in what the call is answered: those that it read or sent. What it was given and did not
+    /// send, it may compare with what is there.
+    passed: Vec<Secret>,
 }
 
 #[derive(Clone, Debug)]
@@ -31,7 +34,7 @@ impl Handles {
     pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Self {
         let hidden: Vec<Secret> = secrets.into_iter().collect();
         let held = |secret: &Secret| Held { secret: secret.clone(), is_of_site: false };
-        Self { all: hidden.iter().map(held).collect(), hidden }
+        Self { all: hidden.iter().map(held).collect(), hidden, passed: Vec::new() }
     }
 
     #[must_use]
@@ -48,7 +51,7 @@ impl Handles {
     pub(crate) fn add(&mut self, name: &str, secret: Secret) -> Result<u32, Refusal> {
         let value = Data::Text(secret.clone());
         if Class::of(Exposure::Plain, Flags::default(), Some(name), Some(&value)).is_secret() {
-            self.hidden.push(secret.clone());
+            self.hide(&secret);
         }
         if self.all.len() >= MOST {
             return Err(Refusal::new(Kind::TooLarge, "a call has at most 10,000 secrets"));
@@ -81,30 +84,44 @@ impl Handles {
                     }
                     text.push_str(held.secret.expose());
                     let secret = held.secret.clone();
-                    self.hidden.push(secret);
+                    self.hide(&secret);
                 }
             }
         }
         Ok(Secret::new(text.as_str()))
     }
 
-    /// The same of a text.
+    /// From now on it is hidden in answers too.
+    fn hide(&mut self, secret: &Secret) {
+        self.hidden.push(secret.clone());
+        self.passed.push(secret.clone());
+    }
+
+    /// What the call says, without any of its secrets.
     pub(crate) fn masked_text(&self, text: &Secret) -> Secret {
         match self.hidden.is_empty() {
             true => text.clone(),
-            false => Secret::new(String::from_utf8_lossy(&self.masked(text.expose().as_bytes()))),
+            false => {
+                let masked = masked(&self.hidden, text.expose().as_bytes());
+                Secret::new(String::from_utf8_lossy(&masked))
+            }
         }
     }
 
-    /// An answer without the secrets of the call, in all forms that the scrubber knows.
+    /// An answer without what the call read or sent.
     pub(crate) fn masked(&self, bytes: &[u8]) -> Wiped<Vec<u8>> {
-        if self.hidden.is_empty() {
-            return Wiped::new(bytes.to_vec());
-        }
-        let vault = Vault::new();
-        for secret in &self.hidden {
-            vault.register(&Data::Text(secret.clone()), "secret");
-        }
-        Wiped::new(vault.scrub_bytes(bytes).bytes().to_vec())
+        masked(&self.passed, bytes)
     }
+}
+
+/// Without secrets, in all forms that the scrubber knows.
+fn masked(secrets: &[Secret], bytes: &[u8]) -> Wiped<Vec<u8>> {
+    if secrets.is_empty() {
+        return Wiped::new(bytes.to_vec());
+    }
+    let vault = Vault::new();
+    for secret in secrets {
+        vault.register(&Data::Text(secret.clone()), "secret");
+    }
+    Wiped::new(vault.scrub_bytes(bytes).bytes().to_vec())
 }
