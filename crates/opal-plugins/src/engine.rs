@@ -1,4 +1,4 @@
-//! What stands for the code of a decorator in its manifest, until the package is installed.
+//! The code of a decorator before its package is installed: every call is an error.
 
 use opal_core::Data;
 use opal_core::action::{Action, Halt, Stage};

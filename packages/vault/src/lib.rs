@@ -37,7 +37,7 @@ impl<'a> Place<'a> {
                 None => {
                     let message = "there is no token: `VAULT_TOKEN` is not set";
                     let error = Error::new(ErrorKind::Missing, message);
-                    Err(error.help("set it, or pass `token=@env.NAME`"))
+                    Err(error.help("set it, or pass `token=@secret.env.NAME`"))
                 }
             },
         }

@@ -140,7 +140,7 @@ impl<'scope, 'env, 'p: 'scope> Beside<'scope, 'env, 'p> {
 }
 
 impl Feeding<'_> {
-    /// Waits until the source has ended: nobody reads its bytes now.
+    /// Waits until the source has ended: the step has closed its input.
     pub(super) fn close(self, begun: &Begun<'_>) -> Result<(), Halt> {
         join(self.0, begun)
     }

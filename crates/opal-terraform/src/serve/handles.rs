@@ -1,4 +1,4 @@
-//! Secrets in arguments: `{"$secret": 0}` is a handle, and opal reveals what it stands for.
+//! Secrets in arguments: `{"$secret": 0}` is a handle, and opal reveals its secret.
 
 use std::collections::{BTreeMap, BTreeSet};
 

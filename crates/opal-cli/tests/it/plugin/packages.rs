@@ -277,7 +277,7 @@ fn the_tasks_of_the_guide_are_checked_and_planned() {
         let (add, tasks) = (pair[0], pair[1]);
         let words: Vec<&str> = add.split_whitespace().skip(1).collect();
         let name = words[2].strip_prefix("./packages/").unwrap();
-        let opal = project(name, tasks).env("NEW_PASSWORD", "new");
+        let opal = project(name, tasks).env("NEW_PASSWORD", "a-new-password");
         opal.call(&words).code(0);
         opal.call(&["check"]).code(0);
         for task in tasks.lines().filter_map(|it| it.strip_prefix("fun ")?.split_once('(')) {
