@@ -124,6 +124,8 @@ pub struct Param {
     pub shell: bool,
     /// Its keys are names of environment variables.
     pub environment: bool,
+    /// What is given to it is a secret, wherever it came from.
+    pub secret: bool,
     /// What a manifest says beyond the type.
     pub shape: Option<&'static Shape>,
     pub docs: &'static str,
@@ -318,6 +320,7 @@ impl Param {
         deprecated: None,
         shell: false,
         environment: false,
+        secret: false,
         shape: None,
         docs: "",
     };

@@ -27,6 +27,7 @@ mod around;
 mod call;
 mod crowds;
 mod datum;
+mod declared;
 mod demand;
 mod dependencies;
 mod draw;

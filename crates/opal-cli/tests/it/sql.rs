@@ -202,6 +202,28 @@ const CLIENT: &str = "#!/bin/sh\ntr '\\0' '\\n' < /proc/self/cmdline > given\ntr
                       cat > input\n[ -e /dev/fd/4 ] && cat /dev/fd/4 > options\nls \"${TMPDIR:-/tmp}\" > files\nexit 0\n";
 
 #[test]
+fn what_is_given_as_a_password_is_hidden_wherever_it_is_shown() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let source = "fun main() {\n    @psql(program=\"./client\", password=\"pre-@env.LETTERS\") {\n        \
+                  SELECT 1;\n    }\n    echo \"<@env.LETTERS>\"\n    @log(\"it was @env.LETTERS\")\n}\n\
+                  fun other() {\n    echo \"<@env.LETTERS>\"\n}\n\
+                  fun open() {\n    @psql(program=\"./client\", password=@env.LETTERS(public=true)) {\n        \
+                  SELECT 1;\n    }\n    echo \"<@env.LETTERS>\"\n}\n";
+    let opal = Opal::machine(source).file("client", CLIENT).env("LETTERS", "plain-4711-word");
+    let client = opal.path().join("client");
+    std::fs::set_permissions(&client, std::fs::Permissions::from_mode(0o755)).unwrap();
+    opal.call(&["main"]).code(0).hides("plain-4711-word");
+    assert!(opal.read("options").contains("pre-plain-4711-word"));
+    // Nothing else says that it is a secret.
+    opal.call(&["other"]).code(0).says("<plain-4711-word>");
+    opal.call(&["open"]).code(0).says("<plain-4711-word>");
+    let short = opal.call_with(&[("LETTERS", "")], &["main"]);
+    short.code(0);
+    let short = opal.call_with(&[("LETTERS", "abc")], &["open"]);
+    short.code(0);
+}
+
+#[test]
 fn no_value_is_an_argument_a_variable_or_a_file() {
     use std::os::unix::fs::PermissionsExt as _;
     let canary = "canary-4711-value";

@@ -58,6 +58,7 @@ pub(super) const DATABASE: Param = Param {
 pub(super) const PASSWORD: Param = Param {
     name: "password",
     presence: Presence::Optional,
+    secret: true,
     docs: "the password, a secret value; by default the one that the client is configured for",
     ..Param::BASE
 };

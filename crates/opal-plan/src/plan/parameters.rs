@@ -6,12 +6,14 @@ use opal_core::script::interpreted;
 use opal_core::{Code, Diagnostic, Span, Type};
 
 use super::datum::{Datum, Plain, inherit};
+use super::declared;
 
 /// Against the parameter of a decorator.
 pub(crate) fn check(param: &Param, datum: &Datum, span: Span) -> Result<(), Diagnostic> {
     parameter::check(param, datum)
         .map_err(|mismatch| refused(&mismatch, param.name, datum, span))?;
     secrets(param, datum, span)?;
+    declared::check(param, datum, span)?;
     if param.environment { variables(datum, span) } else { Ok(()) }
 }
 

@@ -16,6 +16,7 @@ use opal_core::showing::MAX_TARGET_VALUES;
 use opal_core::{Code, Data, Diagnostic, Showing, Span};
 
 use super::datum::{Datum, Open, Plain, Taint};
+use super::declared::Declared;
 use super::demand::{Demand, fits};
 use super::draw;
 use super::draw::Site;
@@ -40,7 +41,8 @@ pub(super) fn settle(
         let roots: Vec<u32> = cells.filter_map(Cell::node).collect();
         planner.graph.force(&roots, planner.probe);
     }
-    let mut settler = Settler::default();
+    let declared = Declared::of(&planner.demands, &planner.graph);
+    let mut settler = Settler { declared, ..Settler::default() };
     settler.known(&mut planner);
     environment::judge(&mut planner, &steps);
     for taint in std::mem::take(&mut planner.undecided) {
@@ -122,6 +124,7 @@ struct Settler {
     /// The generators that each demand depends on.
     randoms: Vec<BTreeSet<u32>>,
     values: BTreeMap<Key, Entry>,
+    declared: Declared,
     deferred: Vec<Deferred>,
     deferred_by_key: BTreeMap<Key, u32>,
     secrets: BTreeMap<Key, Data>,
@@ -229,9 +232,10 @@ impl Settler {
             Some(member) => member_key(member, &taint.key),
             None => taint.key.clone(),
         };
+        let declared = &self.declared;
         let entry = self.values.entry(held.clone()).or_insert_with(|| Entry {
             datum: datum.clone(),
-            taint: Rc::clone(taint),
+            taint: declared.class(taint),
             holders: BTreeSet::new(),
         });
         entry.holders.extend(holder.map(str::to_owned));
@@ -292,12 +296,12 @@ impl Settler {
     fn keep_reads(&mut self, planner: &Planner<'_>, key: Option<&PlaceholderKey>) {
         for (name, (_, datum)) in &planner.graph.reads {
             let taint = datum.taint.as_ref().filter(|taint| !taint.class.is_public());
-            let Some(taint) = taint else { continue };
+            let Some(taint) = taint.map(|taint| self.declared.class(taint)) else { continue };
             let Some(data) = datum.to_data() else { continue };
             self.secrets.entry(name.clone()).or_insert(data);
             if let Some(key) = key {
                 let maker = Maker { key, algorithm: planner.request.algorithm };
-                maker.add(&mut self.showing, name, datum, taint);
+                maker.add(&mut self.showing, name, datum, &taint);
             }
         }
     }

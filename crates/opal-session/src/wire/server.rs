@@ -18,11 +18,12 @@
 //! | requests that change something | `acting`, commands in `running`, files in `writing` |
 //! | a target inside this one | `reaching` |
 //! | one session of a run at a time | `lock` |
-//! | what is left when the helper is killed | `guard` |
+//! | what is left when the helper is killed | `guard`, by the `group` that root has |
 //! | what opal sends for a command or a file | `inlet` |
 //! | the helper as a program, and its descriptors | [`program`], `stdio` |
 
 mod acting;
+mod group;
 mod guard;
 mod inlet;
 mod lock;

@@ -164,12 +164,12 @@ fn a_secret_of_vault_is_read_and_never_shown() {
          field=\"password\")\"\n}}\n\
          fun gone() {{\n    echo @vault.kv(\"gone\", server=\"{url}\")\n}}\n\
          fun elsewhere() {{\n    echo @vault.kv(\"app\", server=\"http://127.0.0.1:9\")\n}}\n\
-         fun rotate() {{\n    let.r = @vault.put(\"app/database\", value=@env.NEW_PASSWORD, \
+         fun rotate() {{\n    let.r = @vault.put(\"app/database\", value=@env.NEW, \
          server=\"{url}\", field=\"password\")\n    echo \"@let.r.version\" > version\n}}\n"
     );
     let opal = added("vault", &source, &server)
         .env("VAULT_TOKEN", "s.canary-token")
-        .env("NEW_PASSWORD", "canary-\"new\"-6160");
+        .env("NEW", "canary-\"new\"-6160");
     let info = opal.call(&["plugin", "info", "packages/vault"]);
     info.code(0).says("can send secrets to 127.0.0.1").says("without encryption");
     opal.call(&["length"]).code(0).says("11");
@@ -181,8 +181,13 @@ fn a_secret_of_vault_is_read_and_never_shown() {
     opal.call(&["gone"]).code(65).says("there is no secret `secret/gone`");
     let refused = opal.call(&["elsewhere"]);
     refused.code(65).says("was not granted `net:http://127.0.0.1:9`").says("`allow` in opal.mod");
+    // Nothing but the parameter says that it is a secret.
     opal.call(&["rotate"]).code(0).hides("canary");
     assert_eq!(opal.read("version"), "4\n");
+    let record = opal.call(&["runs", "show", "--json"]);
+    record.code(0).hides("canary");
+    let short = opal.call_with(&[("NEW", "abc")], &["rotate"]);
+    short.code(65).says("E0812").says("`value` takes a secret, and `env.NEW` has fewer than 4");
     let asked = server.asked();
     assert!(asked.iter().all(|it| it.header("x-vault-token") == "s.canary-token"));
     let written = asked.iter().find(|it| it.line.starts_with("POST")).unwrap();
