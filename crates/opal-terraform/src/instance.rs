@@ -1,5 +1,6 @@
 //! One provider with one configuration: what opal's calls become.
 
+mod adopting;
 mod step;
 
 use std::cell::RefCell;

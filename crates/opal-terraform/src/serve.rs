@@ -15,14 +15,17 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io::{BufReader, Write as _};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use opal_core::data::{Data, Secret, json};
 use opal_core::protocol::call::Invocation;
 use opal_core::protocol::request::{Handle, Revealed, Service};
 use opal_core::protocol::{Body, Call, Kind, Malformed, Message, Refusal, Reply, line};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::adopt::state::{self, Managed};
+use crate::identity::recipes::{Recipes, Way};
 use crate::instance::{Asked, Instance, Load};
 use handles::Sealed;
 
@@ -35,6 +38,8 @@ struct Served {
     /// Our own calls: the number of the next one, and who waits for which.
     next: Cell<u64>,
     waiting: RefCell<BTreeMap<u64, oneshot::Sender<Result<Body, Refusal>>>>,
+    /// The objects of the state file that was read last.
+    adopted: RefCell<Vec<Rc<Managed>>>,
 }
 
 /// Answers until opal ends the connection. Then all providers end.
@@ -61,6 +66,7 @@ pub fn serve(socket: UnixStream, launcher: PathBuf, temporary: PathBuf) -> Resul
         temporary,
         next: Cell::new(1),
         waiting: RefCell::default(),
+        adopted: RefCell::default(),
     });
     tokio::task::LocalSet::new().block_on(&runtime, served.answer_all(receiver))
 }
@@ -118,7 +124,12 @@ impl Served {
             ("package.schema", _) => {
                 packages::schema(&call.params, &self.launcher, &self.temporary).await
             }
+            ("adopt.read", _) => self.adopt_read(&call.params),
             (_, None) => Err(Refusal::new(Kind::Invalid, "the provider is not loaded")),
+            ("state.adopt", Some(instance)) => match self.managed(&call.params) {
+                Some(managed) => instance.adopt(&managed).await,
+                None => Err(Refusal::new(Kind::Invalid, "an object that was not read")),
+            },
             (name, Some(instance)) => match self.asked(&call).await {
                 Ok(asked) => instance.call(name, &asked).await,
                 Err(refusal) => Err(refusal),
@@ -166,6 +177,33 @@ impl Served {
         receiver.await.map_err(|_| ended())?
     }
 
+    /// What a state file has. Its objects are adopted by their numbers.
+    fn adopt_read(&self, params: &Body) -> Result<Body, Refusal> {
+        let incomplete = || Refusal::new(Kind::Invalid, "an incomplete call");
+        let path: String = params.get("path").ok_or_else(incomplete)?;
+        let recipes: Secret = params.get("recipes").ok_or_else(incomplete)?;
+        let recipes = match json::read(recipes.expose()) {
+            Ok(Data::Map(recipes)) => Recipes::new(&recipes),
+            _ => return Err(incomplete()),
+        };
+        let recipes =
+            recipes.map_err(|why| Refusal::new(Kind::Invalid, format!("{why} (E1403)")))?;
+        let file = state::open(Path::new(&path))
+            .map_err(|why| Refusal::new(Kind::Invalid, why.to_string()))?;
+        let objects: Vec<Data> = file.objects.iter().map(|it| listed(it, &recipes)).collect();
+        *self.adopted.borrow_mut() = file.objects.into_iter().map(Rc::new).collect();
+        Ok(Body::default()
+            .with("objects", &line::json(&Data::Array(objects)))
+            .with("outputs", &file.outputs)
+            .with("deposed", &file.deposed)
+            .with("data", &file.data))
+    }
+
+    fn managed(&self, params: &Body) -> Option<Rc<Managed>> {
+        let number: u32 = params.get("object")?;
+        self.adopted.borrow().get(usize::try_from(number).ok()?).map(Rc::clone)
+    }
+
     fn load(&self, plugin: String, params: &Body) -> Result<Body, Refusal> {
         let load =
             Load::read(params).ok_or_else(|| Refusal::new(Kind::Invalid, "an incomplete load"))?;
@@ -186,4 +224,18 @@ impl Served {
             let _ = self.socket.borrow_mut().write_all(&bytes);
         }
     }
+}
+
+/// An object as opal lists it: nothing of what it holds.
+fn listed(managed: &Managed, recipes: &Recipes) -> Data {
+    let text = |text: &str| Data::text(text.to_owned());
+    let is_state_only = recipes.way(&managed.of) == Some(&Way::State);
+    let fields = [
+        ("address", text(&managed.address)),
+        ("type", text(&managed.of)),
+        ("name", text(&managed.name)),
+        ("state_only", Data::Bool(is_state_only)),
+        ("tainted", Data::Bool(managed.is_tainted)),
+    ];
+    Data::Map(fields.into_iter().map(|(name, data)| (name.to_owned(), data)).collect())
 }

@@ -62,6 +62,8 @@ calls! {
     Import = "ImportResourceState", "ImportResourceState";
     Data = "ReadDataSource", "ReadDataSource";
     List = "ListResource", "ListResource";
+    Upgrade = "UpgradeResourceState", "UpgradeResourceState";
+    Generate = "GenerateResourceConfig", "GenerateResourceConfig";
     Stop = "Stop", "StopProvider";
 }
 
@@ -233,6 +235,32 @@ messages! {
         #[prost(message, optional, tag = "3")] deferred: Option<Empty>,
     }
 
+    /// A state as a file has it.
+    RawState {
+        #[prost(bytes = "vec", tag = "1")] json: Vec<u8>,
+    }
+
+    UpgradeRequest {
+        #[prost(string, tag = "1")] type_name: String,
+        #[prost(int64, tag = "2")] version: i64,
+        #[prost(message, optional, tag = "3")] raw_state: Option<RawState>,
+    }
+
+    UpgradeResponse {
+        #[prost(message, optional, tag = "1")] upgraded_state: Option<DynamicValue>,
+        #[prost(message, repeated, tag = "2")] diagnostics: Vec<Diagnostic>,
+    }
+
+    GenerateRequest {
+        #[prost(string, tag = "1")] type_name: String,
+        #[prost(message, optional, tag = "2")] state: Option<DynamicValue>,
+    }
+
+    GenerateResponse {
+        #[prost(message, optional, tag = "1")] config: Option<DynamicValue>,
+        #[prost(message, repeated, tag = "2")] diagnostics: Vec<Diagnostic>,
+    }
+
     DataRequest {
         #[prost(string, tag = "1")] type_name: String,
         #[prost(message, optional, tag = "2")] config: Option<DynamicValue>,
@@ -290,7 +318,8 @@ macro_rules! answers {
     };
 }
 answers!(
-    IdentitySchemas, ValidateProviderResponse, Diagnosed, ApplyResponse, ListEvent,
+    IdentitySchemas, ValidateProviderResponse, Diagnosed, ApplyResponse, ListEvent, UpgradeResponse,
+    GenerateResponse,
     schema::v5::Response, schema::v6::Response;
     ReadResponse, PlanResponse, ImportResponse, DataResponse
 );

@@ -179,6 +179,22 @@ record! {
 }
 
 record! {
+    /// What a step for an object of a state file says.
+    Adopted {
+        /// A JSON document.
+        args: Secret,
+        /// An import id, or an identity: a JSON document.
+        adopt: Option<Secret>,
+        /// Paths in `args` whose values are secret.
+        secrets: Option<Vec<String>>,
+        /// Attributes that cannot be read back: only the state file has them.
+        unread: Option<Vec<String>>,
+        status: Found,
+        message: Secret,
+    }
+}
+
+record! {
     Opened {
         token: Secret,
         env: Vec<(String, Secret)>,

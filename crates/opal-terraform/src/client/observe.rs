@@ -169,6 +169,39 @@ impl Observe {
         })
     }
 
+    /// A state of a file, as the provider of today has it.
+    pub async fn upgrade(&self, of: &str, version: i64, json: &str) -> Result<Value, Trouble> {
+        let implied = self.resource(of)?.implied();
+        let raw_state = Some(wire::RawState { json: json.as_bytes().to_vec() });
+        let request = wire::UpgradeRequest { type_name: of.to_owned(), version, raw_state };
+        let answer: wire::UpgradeResponse = self.0.call(Call::Upgrade, request).await?;
+        let state = decode(Call::Upgrade, answer.upgraded_state.as_ref(), &implied)?;
+        if state.is_null() || state.has_unknown() {
+            return Err(Trouble::malformed(Call::Upgrade, "a state without an object"));
+        }
+        Ok(state)
+    }
+
+    /// The configuration that a state comes from; none where the provider does not offer it.
+    pub async fn generate(&self, of: &str, state: &Value) -> Result<Option<Value>, Trouble> {
+        let implied = self.resource(of)?.implied();
+        let state = Some(encode(Call::Generate, state, &implied)?);
+        let request = wire::GenerateRequest { type_name: of.to_owned(), state };
+        let answer = self.0.call::<_, wire::GenerateResponse>(Call::Generate, request).await;
+        match answer {
+            Ok(answer) => {
+                let config = decode(Call::Generate, answer.config.as_ref(), &implied)?;
+                Ok((!config.is_null() && !config.has_unknown()).then_some(config))
+            }
+            Err(Trouble { why: Why::Refused(status, _), .. })
+                if status == tonic::Code::Unimplemented as i32 =>
+            {
+                Ok(None)
+            }
+            Err(trouble) => Err(trouble),
+        }
+    }
+
     /// What a data source says.
     pub async fn data(&self, of: &str, config: Value) -> Result<Value, Trouble> {
         let block = self.0.schemas.data.get(of).ok_or_else(|| unknown("data source", of))?;

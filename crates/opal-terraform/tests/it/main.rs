@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accepted;
+mod adopt;
 mod calls;
 mod cloud;
 mod helper;

@@ -1,0 +1,93 @@
+//! Objects of a state file as steps, with real providers.
+
+use opal_core::protocol::Body;
+use opal_core::protocol::call::{Adopted, Found};
+
+use crate::helper::Helper;
+use crate::support::{directory, real};
+
+/// A state as OpenTofu 1.12 writes it.
+fn state(folder: &std::path::Path, more: &str) -> String {
+    let folder = folder.display();
+    format!(
+        r#"{{"version": 4, "terraform_version": "1.12.6", "serial": 3, "lineage": "x",
+"outputs": {{"path": {{"value": "x", "type": "string"}}}},
+"resources": [
+  {{"mode": "managed", "type": "local_file", "name": "plain", "provider": "provider[\"evil.example/a/local\"]",
+    "instances": [{{"schema_version": 0, "attributes": {{
+      "content": "hello\n", "content_base64": null, "content_base64sha256": "w", "content_base64sha512": "w",
+      "content_md5": "w", "content_sha1": "f572d396fae9206628714fb2ce00f72e94f2258f", "content_sha256": "w",
+      "content_sha512": "w", "directory_permission": "0777", "file_permission": "0777",
+      "filename": "{folder}/plain", "id": "f572d396fae9206628714fb2ce00f72e94f2258f",
+      "sensitive_content": null, "source": null}}, "sensitive_attributes": []}}]}},
+  {{"mode": "managed", "type": "local_sensitive_file", "name": "hidden", "provider": "x",
+    "instances": [{{"schema_version": 0, "attributes": {{
+      "content": "canary-4711", "content_base64": null, "directory_permission": "0700",
+      "file_permission": "0600", "filename": "{folder}/hidden",
+      "id": "27d9d2e2a1c8f6c62a0d3e5a0c2d2f2f3a1a4b7c", "source": null}},
+      "sensitive_attributes": [[{{"type": "get_attr", "value": "content"}}]]}}]}}{more}]}}"#
+    )
+}
+
+#[test]
+fn a_state_becomes_the_smallest_steps_whose_plan_is_the_same() {
+    let Some(program) = real("local") else { return };
+    let home = directory();
+    let password = r#",
+  {"mode": "managed", "type": "random_password", "name": "db", "provider": "x",
+   "instances": [{"schema_version": 3, "attributes": {"length": 8, "result": "canary-random"}}]}"#;
+    std::fs::write(home.path().join("state"), state(home.path(), password)).unwrap();
+    let mut helper = Helper::start(home.path());
+    let path = home.path().join("state").display().to_string();
+    let read = Body::default().with("path", &path).with("recipes", &"{}".to_owned());
+    let body = helper.call("adopt.read", read).unwrap();
+    let objects: String = body.get("objects").unwrap();
+    assert_eq!(objects.matches("\"state_only\":false").count(), 2, "{objects}");
+    assert!(objects.contains(r#""address":"random_password.db""#), "{objects}");
+    assert!(!objects.contains("canary"), "{objects}");
+    assert_eq!(body.get::<Vec<String>>("outputs").unwrap(), ["path"]);
+    helper.load(&program, home.path(), "{}", "{}");
+    let mut adopt = |number: u32| -> Adopted {
+        let body = helper.call("state.adopt", Body::default().with("object", &number));
+        body.unwrap().read().unwrap()
+    };
+    // Permissions are what a create plans anyway, and a file is found by its content.
+    let first = adopt(0);
+    let folder = home.path().display();
+    assert_eq!(
+        first.args.expose(),
+        format!(r#"{{"content":"hello\u000a","filename":"{folder}/plain"}}"#)
+    );
+    assert!(first.adopt.is_none() && first.secrets.is_none());
+    assert_eq!(first.status, Found::Missing);
+    // Other permissions than usual are kept.
+    let second = adopt(1);
+    assert!(second.args.expose().contains(r#""file_permission":"0600""#), "{:?}", second.args);
+    assert_eq!(second.secrets.unwrap(), ["content"]);
+    assert!(!second.message.expose().contains("canary"));
+    let said = helper.call("state.adopt", Body::default().with("object", &2_u32)).unwrap_err();
+    assert!(said.message.expose().contains("exists only in a state file"), "{said:?}");
+    let said = helper.call("state.adopt", Body::default().with("object", &3_u32)).unwrap_err();
+    assert!(said.message.expose().contains("was not read"), "{said:?}");
+    helper.end();
+}
+
+#[test]
+fn a_file_that_is_no_state_is_refused_without_what_it_holds() {
+    let home = directory();
+    let mut helper = Helper::start(home.path());
+    for (text, why) in [
+        (Some("canary"), "is not JSON: line 1, column 1"),
+        (Some(r#"{"version": 3, "x": "canary"}"#), "has version 3, and opal reads version 4"),
+        (None, "cannot be read: entity not found"),
+    ] {
+        let path = home.path().join("state");
+        let _ = std::fs::remove_file(&path);
+        text.into_iter().for_each(|text| std::fs::write(&path, text).unwrap());
+        let path = path.display().to_string();
+        let read = Body::default().with("path", &path).with("recipes", &"{}".to_owned());
+        let said = helper.call("adopt.read", read).unwrap_err();
+        assert_eq!(said.message.expose(), why);
+    }
+    helper.end();
+}
