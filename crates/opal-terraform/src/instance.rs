@@ -49,6 +49,8 @@ pub(crate) struct Load {
     recipes: Secret,
     /// The name in `opal.mod`.
     project: Option<String>,
+    /// Directories that it is not to see.
+    covered: Vec<String>,
 }
 
 impl Load {
@@ -63,6 +65,7 @@ impl Load {
             config: params.get("config")?,
             recipes: params.get("recipes")?,
             project: params.get("project")?,
+            covered: params.get::<Option<_>>("covered")?.unwrap_or_default(),
         })
     }
 }
@@ -103,6 +106,7 @@ impl Instance {
                 directory: load.directory.into(),
                 environment: environment::of_provider(&BTreeMap::new(), &[], &given),
                 temporary,
+                covered: load.covered.into_iter().map(PathBuf::from).collect(),
             },
             name: load.name,
             recipes,

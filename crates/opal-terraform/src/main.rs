@@ -1,11 +1,12 @@
 //! The helper `opal-terraform`: drives the providers of Terraform and OpenTofu for opal.
 //!
-//! opal passes a socket as standard input and speaks the plugin protocol on it. `exec` is for itself.
+//! opal passes a socket as standard input and speaks the plugin protocol on it. `exec` and `cover` are for
+//! itself.
 
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
-use opal_terraform::process::exec;
+use opal_terraform::process::{cover, exec};
 use opal_terraform::serve::serve;
 use rustix::io::fcntl_dupfd_cloexec;
 
@@ -17,9 +18,13 @@ const PROTOCOL: u8 = 76;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|word| word == exec::WORD) {
+    let word = arguments.next();
+    if word.as_ref().is_some_and(|word| word == exec::WORD) {
         let _ = exec::exec(arguments);
         return ExitCode::from(NOT_STARTED);
+    }
+    if word.is_some_and(|word| word == cover::WORD) {
+        return if cover::try_it().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     opal_files::memory::keep_private();
     let (Some(socket), Ok(launcher)) = (socket(), std::env::current_exe()) else {

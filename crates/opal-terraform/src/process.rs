@@ -12,8 +12,10 @@
 //! | who answers on the socket | `peer` |
 //! | what it prints | `log` |
 //! | what ends it together with its helper | [`exec`] |
+//! | directories that it does not see | [`cover`] |
 //! | a directory that only we can enter | `scratch` |
 
+pub mod cover;
 pub mod environment;
 pub mod exec;
 mod handshake;
@@ -66,6 +68,8 @@ pub struct Start {
     pub environment: Vec<(OsString, OsString)>,
     /// Where its directory is made.
     pub temporary: PathBuf,
+    /// Directories that it is not to see.
+    pub covered: Vec<PathBuf>,
 }
 
 /// A provider that runs. It is killed, with its group, when this is dropped.
@@ -224,6 +228,8 @@ fn spawn(start: &Start, scratch: &Scratch) -> io::Result<Child> {
         .arg(exec::WORD)
         .arg(std::process::id().to_string())
         .arg(how)
+        .arg(start.covered.len().to_string())
+        .args(&start.covered)
         .arg(start.program.path())
         .env_clear()
         .envs(start.environment.iter().map(|(name, value)| (name, value)))

@@ -121,6 +121,7 @@ impl Served {
             ("load", _) => self.load(plugin, &call.params),
             ("package.find", _) => packages::find(&call.params),
             ("package.open", _) => packages::open(&call.params),
+            ("package.covers", _) => Ok(packages::covers(&self.launcher)),
             ("package.schema", _) => {
                 packages::schema(&call.params, &self.launcher, &self.temporary).await
             }

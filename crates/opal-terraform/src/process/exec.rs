@@ -1,4 +1,4 @@
-//! `opal-terraform exec PARENT held|named PROGRAM`: becomes the provider, which then ends with its helper.
+//! `opal-terraform exec PARENT held|named COUNT COVERED… PROGRAM`: becomes the provider, which then ends with its helper.
 //!
 //! `held`: standard input is the file of the program, which was checked; the path is only its name.
 
@@ -6,9 +6,12 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::IntoRawFd as _;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::Command;
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+
+use super::cover;
 
 /// The word that asks for it.
 pub const WORD: &str = "exec";
@@ -21,7 +24,11 @@ pub const NAMED: &str = "named";
 #[expect(clippy::disallowed_methods, reason = "it replaces this process, and starts none")]
 pub fn exec(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
     let parent = arguments.next().and_then(|it| it.to_str()?.parse().ok()).and_then(Pid::from_raw);
-    let (Some(parent), Some(how), Some(program)) = (parent, arguments.next(), arguments.next())
+    let how = arguments.next();
+    let count = arguments.next().and_then(|it| it.to_str()?.parse::<usize>().ok());
+    let covered: Vec<PathBuf> =
+        arguments.by_ref().take(count.unwrap_or(0)).map(PathBuf::from).collect();
+    let (Some(parent), Some(how), Some(_), Some(program)) = (parent, how, count, arguments.next())
     else {
         return io::ErrorKind::InvalidInput.into();
     };
@@ -29,6 +36,8 @@ pub fn exec(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
         Ok(file) => file,
         Err(error) => return error,
     };
+    // Before the signal, which another user loses. Where it is not possible, `add` has said so.
+    let _ = cover::cover(&covered);
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         return error.into();
     }

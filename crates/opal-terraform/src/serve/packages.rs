@@ -3,6 +3,7 @@
 //! ```text
 //! package.find    source platform [version] [mirror] documents ──▶ fetch | versions | archive … | packed | unpacked
 //! package.open    source version platform, what was downloaded, what is locked, into ──▶ h1 hashes signed_by …
+//! package.covers  ──▶ covers
 //! package.schema  source version platform, program directory h1 ──▶ manifest and index, as files
 //! ```
 
@@ -20,7 +21,7 @@ use crate::package::find::{self, Next, Place};
 use crate::package::open::{self, From, Open};
 use crate::package::source::{Platform, Source, Version};
 use crate::package::{Rejected, manifest};
-use crate::process::{Start, environment};
+use crate::process::{Start, cover, environment};
 use crate::trusted;
 
 /// How long a call of a provider may take while it is described.
@@ -136,6 +137,11 @@ pub(super) fn open(params: &Body) -> Result<Body, Refusal> {
         .with("program", &opened.program))
 }
 
+/// Whether directories can be covered here, so that providers do not see them.
+pub(super) fn covers(launcher: &Path) -> Body {
+    Body::default().with("covers", &cover::works(launcher))
+}
+
 /// Starts an accepted provider once, and writes what it describes.
 pub(super) async fn schema(
     params: &Body,
@@ -151,12 +157,14 @@ pub(super) async fn schema(
     let given: Vec<(String, Secret)> = params.get("environment").ok_or_else(incomplete)?;
     let given: BTreeMap<_, _> =
         given.iter().map(|(name, value)| (name.clone(), value.expose().into())).collect();
+    let covered: Vec<String> = params.get::<Option<_>>("covered").flatten().unwrap_or_default();
     let start = Start {
         launcher: launcher.to_owned(),
         program: checked,
         directory: text("directory")?.into(),
         environment: environment::of_provider(&BTreeMap::new(), &[], &given),
         temporary: temporary.to_owned(),
+        covered: covered.into_iter().map(PathBuf::from).collect(),
     };
     let name = format!("{} {version}", named.source.name);
     let started = Provider::start(&start, LIMIT).await;

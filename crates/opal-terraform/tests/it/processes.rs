@@ -6,6 +6,10 @@ use std::time::{Duration, Instant};
 use opal_terraform::client::Provider;
 use opal_terraform::process::Process;
 
+use opal_core::protocol::Body;
+use opal_core::protocol::call::Resolved;
+
+use crate::helper::{Helper, loading};
 use crate::support::{LIMIT, directory, provider, real, run, script, start};
 
 /// What is left in a directory of ours.
@@ -159,7 +163,7 @@ fn a_provider_ends_with_its_helper() {
     let lines = format!(
         "export TF_PLUGIN_MAGIC_COOKIE=d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2\n\
          export PLUGIN_PROTOCOL_VERSIONS=5 PLUGIN_UNIX_SOCKET_DIR={home}\n\
-         {launcher} exec $$ named {program} >{home}/line & echo $! >{home}/id; wait",
+         mkdir {home}/keys; {launcher} exec $$ named 1 {home}/keys {program} >{home}/line & echo $! >{home}/id; wait",
         home = home.path().display(),
         launcher = env!("CARGO_BIN_EXE_opal-terraform"),
         program = program.display(),
@@ -174,4 +178,33 @@ fn a_provider_ends_with_its_helper() {
     shell.kill().unwrap();
     shell.wait().unwrap();
     opal_testing::processes::eventually("it is gone", || !lives(id));
+}
+
+#[test]
+fn a_provider_does_not_see_what_is_covered() {
+    let Some(program) = real("local") else { return };
+    let home = directory();
+    let keys = home.path().join("keys");
+    std::fs::create_dir(&keys).unwrap();
+    std::fs::write(keys.join("id"), "canary-key").unwrap();
+    std::fs::write(home.path().join("plain"), "seen").unwrap();
+    let mut helper = Helper::start(home.path());
+    let covers = helper.call("package.covers", Body::default()).unwrap();
+    let works: bool = covers.get("covers").unwrap();
+    if !opal_testing::needs::has("namespaces of mounts", works) {
+        return;
+    }
+    let args = |name: &str| format!(r#"{{"filename":"{}/{name}"}}"#, home.path().display());
+    for covered in [vec![keys.display().to_string(), "/nowhere".to_owned()], vec![]] {
+        let is_covered = !covered.is_empty();
+        let load = loading(&program, home.path(), "{}", "{}").with("covered", &Some(covered));
+        helper.call("load", load).unwrap();
+        let plain = helper.ask("value.resolve", "local_file", &args("plain")).unwrap();
+        assert!(plain.read::<Resolved>().unwrap().value.expose().contains("seen"));
+        let key = helper.ask("value.resolve", "local_file", &args("keys/id"));
+        assert_eq!(key.is_err(), is_covered, "{key:?}");
+    }
+    helper.end();
+    // Only the provider had another view.
+    assert!(keys.join("id").exists());
 }

@@ -38,6 +38,7 @@ pub(crate) fn start(program: &Path, directory: &Path) -> Start {
         directory: directory.to_owned(),
         environment: environment::of_provider(&step.into(), &[], &BTreeMap::new()),
         temporary: directory.to_owned(),
+        covered: Vec::new(),
     }
 }
 
