@@ -7,7 +7,7 @@ use opal_core::resolver::Trouble;
 use opal_core::types::Type;
 use opal_core::{Code, Data};
 
-use super::scan::{Dialect, How, Use, uses};
+use super::scan::{Dialect, Holds, How, Use, uses};
 use super::{VALUES, invalid};
 
 #[derive(Debug)]
@@ -33,16 +33,29 @@ impl BlockRules for Rules {
         }
         // Other ways to set a parameter are in the text itself.
         let sets = self.dialect != Dialect::Sqlite || text.contains(".param");
-        for found in uses(self.dialect, text) {
-            let known = values.iter().find(|(name, _)| *name == found.name);
-            let wrong = match known {
-                Some((_, ty)) => self.wrong_use(&found, ty),
-                None if found.how == How::Replaced && !sets => Some((
+        let ty = |name: &str| values.iter().find(|(it, _)| *it == name).map(|(_, ty)| ty);
+        let is_text = |name: &str| ty(name).map(could_be_code);
+        // Without a value of opal's, what the text makes of its own is its own.
+        let has_text = values.iter().any(|(_, ty)| could_be_code(ty));
+        for found in uses(self.dialect, text, &is_text) {
+            let wrong = match ty(found.name) {
+                Some(ty) if found.holds.is_none() => self.wrong_use(&found, ty),
+                _ if found.holds.is_some() => {
+                    let is_command = matches!(found.how, How::Command(_));
+                    let is_value = match found.holds {
+                        Some(Holds::Value) => true,
+                        Some(Holds::Literal) => is_command,
+                        _ => false,
+                    };
+                    let is_wrong = has_text && is_value && !matches!(found.how, How::Quoted(_));
+                    self.wrong_use(&found, &Type::String).filter(|_| is_wrong)
+                }
+                _ if found.how == How::Replaced && !sets => Some((
                     Code::InvalidVariable,
                     format!("unknown variable `@{}`: SQLite would read NULL", found.name),
                     format!("add it: `vars={{{}: …}}`", found.name),
                 )),
-                None => None,
+                _ => None,
             };
             faults.extend(wrong.map(|(code, message, help)| BlockFault {
                 code,
@@ -93,6 +106,11 @@ impl Rules {
         match &found.how {
             How::Replaced => None,
             How::Pasted if !matches!(ty, Type::String | Type::OneOf(_)) => None,
+            How::Pasted if found.holds.is_some() => Some((
+                Code::PastedVariable,
+                format!("psql pastes `:{name}` as SQL, and a value can be in it"),
+                format!("write `:'{name}'`: the server makes a number of it where it needs one"),
+            )),
             How::Pasted => Some((
                 Code::PastedVariable,
                 format!("psql pastes `:{name}` as SQL, and it is a String"),
@@ -120,6 +138,11 @@ impl Rules {
             )),
         }
     }
+}
+
+/// A number or a Bool is only itself, wherever it goes.
+fn could_be_code(ty: &Type) -> bool {
+    !matches!(ty, Type::Int | Type::Float | Type::Bool)
 }
 
 fn wrong_type(name: &str, ty: &Type) -> Option<(String, String)> {
@@ -181,7 +204,32 @@ mod tests {
             ("\\echo :name \\\\ SELECT :name;", "E1521 :name"),
             ("\\set x `echo :name`", "E1522 :name"),
             ("\\o :name", "E1522 :name"),
-            ("SELECT 1 AS a\\gset\nSELECT :a;", ""),
+            // What a value has gone into is pasted as little as the value.
+            ("SELECT 1 AS a\\gset\nSELECT :a;", "E1521 :a"),
+            ("SELECT 1 AS a\\gset\nSELECT :'a', :n;", ""),
+            ("SELECT 'x' AS n\\gset\nSELECT :n;", "E1521 :n"),
+            ("SELECT :n AS a\\gset\nSELECT :n;", ""),
+            ("SELECT :'name' AS z\\gset\n\\o :z", "E1522 :z"),
+            ("SELECT :'name' AS z\\gset\nSELECT 1 \\g :z", "E1522 :z"),
+            ("\\set y :name\nSELECT :y;", "E1521 :y"),
+            ("\\set y :any\nSELECT :y;", "E1521 :y"),
+            ("\\set y :name\n\\set z a :y b\nSELECT :z, :'z';", "E1521 :z"),
+            ("\\set y :name\n\\echo `:y`", "E1522 :y"),
+            ("\\set y :name\n\\o :y", "E1522 :y"),
+            ("\\set y :name\n\\i :'y'", "E1522 :'y'"),
+            ("\\set y `cat file`\nSELECT :y;", "E1521 :y"),
+            ("\\prompt 'which' y\nSELECT :y;", "E1521 :y"),
+            ("\\getenv y HOME\nSELECT :y;", "E1521 :y"),
+            ("SELECT :'name' \\gexec", "E1522 :'name'"),
+            ("SELECT format('DROP TABLE %I', :'name') \\gexec", ""),
+            ("SELECT :'name'; SELECT 'VACUUM' \\gexec", ""),
+            // These are what they look like.
+            ("\\set y 10\nSELECT :y;", ""),
+            ("\\set y :n\nSELECT :y;", ""),
+            ("\\set y :'name'\nSELECT :y;", ""),
+            ("\\set y :'name'\n\\o :y", "E1522 :y"),
+            ("\\set y :name\n\\echo :y\nSELECT :'y', \"a\".:\"y\";", ""),
+            ("SELECT :y;\n\\set y :name", ""),
             ("SELECT '12:30', other:=1, :other, :1;", ""),
             ("SELECT $1, a$b:name$c;", "E1521 :name"),
         ] {

@@ -1,5 +1,8 @@
 //! Where a text in SQL uses variables of its client, and whether they are replaced there.
+//!
+//! A text for psql can make variables of its own. What a value has gone into is treated as the value.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +17,19 @@ pub(super) struct Use<'t> {
     pub(super) name: &'t str,
     pub(super) at: Range<usize>,
     pub(super) how: How,
+    /// What the text itself has put into the variable before.
+    pub(super) holds: Option<Holds>,
+}
+
+/// What a text has put into a variable of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Holds {
+    /// Nothing but what the text says.
+    Constant,
+    /// A value, as a literal or a name of SQL: it is one there, and not elsewhere.
+    Literal,
+    /// A value as it is, or what a query or a person gave.
+    Value,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -28,27 +44,51 @@ pub(super) enum How {
     Command(String),
 }
 
-/// Every use of a variable, in order.
-pub(super) fn uses(dialect: Dialect, text: &str) -> Vec<Use<'_>> {
-    let mut scan = Scan { dialect, text, at: 0, found: Vec::new() };
+/// Every use of a variable, in order. `is_text` is whether the value of a variable could be
+/// code; none where the text has the variable from elsewhere.
+pub(super) fn uses<'t>(
+    dialect: Dialect,
+    text: &'t str,
+    is_text: &dyn Fn(&str) -> Option<bool>,
+) -> Vec<Use<'t>> {
+    let mut scan = Scan {
+        dialect,
+        text,
+        at: 0,
+        found: Vec::new(),
+        is_text,
+        made: BTreeMap::new(),
+        results: Vec::new(),
+        statement: 0,
+    };
     while scan.at < text.len() {
         scan.next();
     }
     scan.found
 }
 
-struct Scan<'t> {
+struct Scan<'t, 'f> {
     dialect: Dialect,
     text: &'t str,
     at: usize,
     found: Vec<Use<'t>>,
+    is_text: &'f dyn Fn(&str) -> Option<bool>,
+    /// The variables that the text has made so far.
+    made: BTreeMap<&'t str, Holds>,
+    /// The statements whose columns `\gset` has made variables of.
+    results: Vec<&'t str>,
+    /// Where the statement begins.
+    statement: usize,
 }
+
+/// Functions that quote what they put together.
+const QUOTING: [&str; 4] = ["format(", "quote_ident(", "quote_literal(", "quote_nullable("];
 
 /// Commands of psql whose arguments are shown or decided on, and nothing else.
 const HARMLESS: [&str; 8] =
     ["\\echo", "\\qecho", "\\warn", "\\if", "\\elif", "\\set", "\\gset", "\\prompt"];
 
-impl<'t> Scan<'t> {
+impl<'t> Scan<'t, '_> {
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
@@ -79,6 +119,10 @@ impl<'t> Scan<'t> {
             b'$' if is_psql && !self.follows_word() => self.dollars(),
             b'\\' if is_psql => self.command(),
             b'.' if dialect == Dialect::Sqlite && self.begins_line() => self.command(),
+            b';' => {
+                self.skip(1);
+                self.statement = self.at;
+            }
             b':' if is_psql => self.colon(),
             b'@' if !is_psql => self.at_sign(),
             _ => self.skip(1),
@@ -167,9 +211,75 @@ impl<'t> Scan<'t> {
         let end = if is_whole { None } else { line[1..].find("\\\\").map(|end| end + 1) };
         let end = end.unwrap_or(line.len()).max(1);
         let is_harmless = HARMLESS.contains(&name) && !line[..end].contains('`');
-        match is_harmless {
-            true => self.at += end,
-            false => self.inside(end, |_| How::Command(name.to_owned())),
+        let from = self.at;
+        let before = self.found.len();
+        self.inside(end, |_| How::Command(name.to_owned()));
+        let inner = if is_harmless { self.found.split_off(before) } else { Vec::new() };
+        if self.dialect == Dialect::Psql {
+            self.makes(name, &self.text[from..from + end], &inner);
+        }
+    }
+
+    /// What a command of psql puts into variables, of what it is given.
+    fn makes(&mut self, name: &str, line: &'t str, given: &[Use<'t>]) {
+        let mut words = line.split_whitespace().skip(1);
+        match name {
+            "\\gset" => self.results.push(&self.text[self.statement..self.at]),
+            "\\gexec" => self.executes(),
+            "\\prompt" => {
+                self.made.extend(words.last().map(|made| (made, Holds::Value)));
+            }
+            "\\getenv" => {
+                self.made.extend(words.next().map(|made| (made, Holds::Value)));
+            }
+            "\\set" => {
+                let Some(made) = words.next() else { return };
+                let holds = given.iter().map(|it| self.given(it)).max();
+                let holds = match line.contains('`') {
+                    true => Holds::Value,
+                    false => holds.unwrap_or(Holds::Constant),
+                };
+                self.made.insert(made, holds);
+            }
+            _ => {}
+        }
+    }
+
+    /// What a variable that gets this holds.
+    fn given(&self, given: &Use<'t>) -> Holds {
+        let is_value = match self.holds(given.name) {
+            None => (self.is_text)(given.name) == Some(true),
+            Some(holds) => holds == Holds::Value,
+        };
+        let is_quoted = self.text[given.at.clone()].ends_with(['\'', '"']);
+        match (is_value, is_quoted) {
+            (true, false) => Holds::Value,
+            (true, true) => Holds::Literal,
+            (false, _) => self.holds(given.name).unwrap_or(Holds::Constant),
+        }
+    }
+
+    fn holds(&self, name: &str) -> Option<Holds> {
+        let made = self.made.get(name).copied();
+        let is_result = || match (self.is_text)(name) {
+            None => !self.results.is_empty(),
+            // A column of its name replaces the value that opal gave.
+            Some(_) => self.results.iter().any(|statement| names(statement, name)),
+        };
+        made.or_else(|| is_result().then_some(Holds::Value))
+    }
+
+    /// What a query gives runs as SQL: what went into it must have been quoted there.
+    fn executes(&mut self) {
+        let statement = &self.text[self.statement..self.at];
+        if QUOTING.iter().any(|function| statement.contains(function)) {
+            return;
+        }
+        let start = self.statement;
+        for found in self.found.iter_mut().filter(|it| it.at.start >= start) {
+            if found.how == How::Replaced {
+                found.how = How::Command("\\gexec".to_owned());
+            }
         }
     }
 
@@ -187,7 +297,8 @@ impl<'t> Scan<'t> {
             let name = name(&self.text[self.at + shift..end]);
             if is_mark && !name.is_empty() {
                 let at = self.at..self.at + shift + name.len() + usize::from(quote.is_some());
-                self.found.push(Use { name, at, how: how(name) });
+                let holds = self.holds(name);
+                self.found.push(Use { name, at, how: how(name), holds });
             }
             self.at += shift;
         }
@@ -208,7 +319,8 @@ impl<'t> Scan<'t> {
         }
         let end = self.at + shift + name.len() + usize::from(quote.is_some());
         let how = if quote.is_some() { How::Replaced } else { How::Pasted };
-        self.found.push(Use { name, at: self.at..end, how });
+        let holds = self.holds(name);
+        self.found.push(Use { name, at: self.at..end, how, holds });
         self.at = end;
     }
 
@@ -219,10 +331,20 @@ impl<'t> Scan<'t> {
         }
         if !name.is_empty() && !self.follows_word() {
             let at = self.at..self.at + 1 + name.len();
-            self.found.push(Use { name, at, how: How::Replaced });
+            self.found.push(Use { name, at, how: How::Replaced, holds: None });
         }
         self.skip(1 + name.len());
     }
+}
+
+/// Whether a statement has the word, not as a variable.
+fn names(statement: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    statement.match_indices(word).any(|(at, _)| {
+        let before = statement[..at].trim_end_matches(['\'', '"']).chars().next_back();
+        let after = statement[at + word.len()..].chars().next();
+        before.is_none_or(|c| c != ':' && !is_part(c)) && after.is_none_or(|c| !is_part(c))
+    })
 }
 
 fn name(text: &str) -> &str {
