@@ -10,6 +10,7 @@
 //! | values that may be secret, and what stands for them | [`data`], [`placeholder`], [`hash`] |
 //! | who may see a value | [`class`]; of a plan's values [`showing`] |
 //! | how a value decorator gets its value | [`resolver`]; without leaving copies [`wiped`] |
+//! | which variables programs that lead to targets do not get | [`withheld`] |
 //! | what is said about a failure, and which parts of it were given to us | [`message`](mod@message) |
 //! | the keys of placeholders and random values | [`keys`] |
 //! | what would run | [`plan`] |
@@ -92,6 +93,7 @@ pub mod unready;
 pub mod value;
 pub mod view;
 pub mod wiped;
+pub mod withheld;
 
 pub use class::{Class, Ground};
 pub use code::{Code, Group, Severity};

@@ -1,9 +1,11 @@
 use opal_core::Data;
+use opal_core::class::resolved;
 use opal_core::decorator::{
     Capability, Descriptor, Effect, Example, Exposure, Param, Site, Subject,
 };
 use opal_core::message;
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
+use opal_core::withheld;
 
 use super::reading::absent;
 use crate::common::{DASH, PUBLIC, SECRET, TEXT};
@@ -59,7 +61,13 @@ impl Resolver for Env {
     fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
         let name = inputs.subject.as_deref().ok_or_else(|| absent("name"))?;
         match (probe.env(name)?, inputs.data("default")) {
-            (Some(value), _) => Ok(Data::Text(value)),
+            (Some(value), _) => {
+                let value = Data::Text(value);
+                if resolved::class(&DESCRIPTOR, inputs, Some(&value)).is_secret() {
+                    withheld::withhold(name);
+                }
+                Ok(value)
+            }
             (None, Some(default)) => Ok(default.clone()),
             (None, None) => Err(Trouble::new(
                 TroubleKind::Missing,

@@ -2,6 +2,7 @@ use opal_core::Data;
 use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param, Subject};
 use opal_core::message;
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
+use opal_core::withheld;
 
 use super::reading::required;
 use crate::common::{DASH, TEXT};
@@ -52,6 +53,7 @@ impl Resolver for SecretEnv {
             Some(name) => name,
             None => required(inputs, "name")?,
         };
+        withheld::withhold(name);
         probe.env(name)?.map(Data::Text).ok_or_else(|| {
             Trouble::new(
                 TroubleKind::Missing,

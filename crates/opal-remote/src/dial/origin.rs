@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use opal_core::target::{Carrier, Hop};
+use opal_core::withheld;
 use opal_session::reach::Dialling;
 use opal_session::reach::words::{self, Programs, ReachError};
 use opal_session::stop::{Order, Stop};
@@ -52,7 +53,7 @@ impl Origin {
     /// A connection by `ssh` that stays, once it has ended. It complains to `log`.
     pub(super) fn master(&self, words: &[OsString], log: Stdio) -> io::Result<Transport> {
         let program = self.find("ssh").ok_or(io::ErrorKind::NotFound)?;
-        let mut environment = self.environment.clone();
+        let mut environment = self.passed_on();
         environment.extend([Transport::stays()]);
         let starting = Starting {
             program: &program,
@@ -96,7 +97,7 @@ impl Origin {
         });
         let found = opal_files::program::find(path.as_deref(), &self.directory, program.name());
         let found = found.ok_or_else(|| DialCause::NoCarrier(program.name().to_owned()))?;
-        let mut environment = self.environment.clone();
+        let mut environment = self.passed_on();
         if !carrier.has_agent {
             environment.remove(OsStr::new("SSH_AUTH_SOCK"));
         }
@@ -109,7 +110,17 @@ impl Origin {
         let (program, before) = &self.helper;
         let more = more.iter().map(OsString::from);
         let arguments: Vec<OsString> = before.iter().cloned().chain(more).collect();
-        self.run(program, &arguments, None)
+        // Its steps have the environment of this machine, as all steps here.
+        self.run_with(program, &arguments, None, &self.environment)
+    }
+
+    /// The environment of whatever leads to a target: without what was read as a secret.
+    fn passed_on(&self) -> BTreeMap<OsString, OsString> {
+        let mut environment = self.environment.clone();
+        for name in withheld::names() {
+            environment.remove(OsStr::new(&name));
+        }
+        environment
     }
 
     fn run(
@@ -118,7 +129,7 @@ impl Origin {
         words: &[OsString],
         seated_by: Option<(&Path, &[OsString])>,
     ) -> Result<(Wires, Transport), DialCause> {
-        self.run_with(program, words, seated_by, &self.environment)
+        self.run_with(program, words, seated_by, &self.passed_on())
     }
 
     fn run_with(

@@ -107,6 +107,35 @@ fn no_value_is_in_arguments_or_environments_on_either_side_of_a_connection() {
     }
 }
 
+/// They are in the environment of opal itself, where the user has put them.
+#[test]
+fn a_variable_that_is_read_as_a_secret_is_not_passed_on_to_what_leads_to_a_target() {
+    let has_sudo = Path::new("/usr/bin/sudo").exists();
+    if !needs::has("`sudo`", has_sudo) {
+        return;
+    }
+    let Some(mut sshd) = Sshd::start() else { return };
+    sshd.name_hosts(&["web1"]);
+    let _rule = sshd.account().may_be_anyone();
+    let source = "var A = @secret.env.LETTERS\nvar B = @env.API_TOKEN\n\nfun task() {\n    \
+                  @ssh.host(\"web1\") {\n        sleep 0.3 || : @var.A @var.B\n        @as(\"root\") {\n            \
+                  sleep 0.3 || : @var.A\n        }\n    }\n    @as(\"nobody\") {\n        sleep 0.3 || : @var.A\n    }\n}\n";
+    let opal = Opal::project(source)
+        .env("PATH", sshd.path().to_str().unwrap())
+        .env("LETTERS", TOKEN)
+        .env("API_TOKEN", WORD)
+        .env("PLAIN", READ);
+    let sampler = Sampler::start(&[TOKEN, WORD, READ]);
+    let ran = opal.call(&["--root", "root", "task"]);
+    let seen = sampler.end();
+    ran.code(0);
+    let ways = seen.sights.iter().filter(|it| ["ssh", "sudo"].contains(&it.program.as_str()));
+    let (plain, secret): (Vec<_>, Vec<_>) = ways.partition(|it| it.value == READ);
+    assert!(secret.is_empty(), "{secret:#?}");
+    // Others are, so the sampler would have seen them.
+    assert!(!plain.is_empty(), "{:?}", seen.programs);
+}
+
 #[test]
 fn no_value_is_in_arguments_or_environments_on_the_way_into_a_container() {
     let helper = binary().with_file_name("opal-target");
