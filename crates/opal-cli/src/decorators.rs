@@ -3,6 +3,8 @@
 //! Most projects have no packages, and then nothing but the `opal.mod` is looked for. A command may read
 //! sources of several projects, one after the other: the registry is that of the last one.
 
+mod providers;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -17,8 +19,11 @@ use opal_plugins::capability::Capability;
 use opal_plugins::installed::{self, Installed, LoadError, NotAllowed, Store};
 use opal_plugins::lock::{self, Lock};
 use opal_plugins::project;
+use opal_plugins::provider::Provider;
 use opal_trust::policy::{Native, PluginRules, Policy};
 use opal_vault::root::Root;
+
+pub(crate) use providers::{project_settings, provider_failure};
 
 use crate::failure::{Exit, Failure};
 use crate::planning::project_file;
@@ -44,6 +49,7 @@ pub(crate) struct Packages {
     /// The `opal.mod`.
     file: PathBuf,
     pub(crate) all: Vec<Installed>,
+    pub(crate) providers: Vec<&'static Provider>,
     registries: Vec<(String, String)>,
     registry: &'static Registry,
 }
@@ -107,7 +113,8 @@ impl Decorators {
         }
         let failed = |error| failure(&file, error);
         let wanted = project::wanted(&text).map_err(|error| failed(LoadError::Mod(error)))?;
-        if wanted.is_empty() {
+        let providers = project::providers(&text).map_err(|error| failed(LoadError::Mod(error)))?;
+        if wanted.is_empty() && providers.is_empty() {
             return Ok(None);
         }
         let lock_file = file.with_file_name(lock::FILE);
@@ -128,10 +135,14 @@ impl Decorators {
         let kept = self.root.as_ref().map(kept_packages);
         let store = Store { lock: lock.as_ref(), folder: kept.as_deref() };
         let all = Installed::all(&folder, wanted, store, self.built_in, &core()).map_err(failed)?;
-        Installed::agree(&all, lock.as_ref()).map_err(failed)?;
+        if !all.is_empty() || lock.is_some() {
+            Installed::agree(&all, lock.as_ref()).map_err(failed)?;
+        }
         let registry = installed::registry(opal_decorators::BUILT_IN, &all).map_err(failed)?;
+        let (registry, providers) =
+            providers::with(registry, providers, &file, self.root.as_ref(), self.built_in)?;
         let registry: &'static Registry = Box::leak(Box::new(registry));
-        let packages = Rc::new(Packages { file, all, registries, registry });
+        let packages = Rc::new(Packages { file, all, providers, registries, registry });
         self.projects.borrow_mut().push(Rc::clone(&packages));
         Ok(Some(packages))
     }
@@ -146,16 +157,16 @@ impl Decorators {
         let Some(packages) = self.packages() else { return Ok(()) };
         // A configuration names its step types by other words: all packages count.
         let all = !matches!(loaded.form, Form::Language(_));
-        let used: Vec<&Installed> = packages
-            .all
-            .iter()
-            .filter(|one| all || loaded.imports.packages.contains(one.name()))
-            .collect();
-        if used.is_empty() {
+        let is_used = |name: &str| all || loaded.imports.packages.contains(name);
+        let used: Vec<&Installed> = packages.all.iter().filter(|one| is_used(one.name())).collect();
+        let providers = packages.providers.iter().copied();
+        let providers: Vec<&Provider> = providers.filter(|one| is_used(one.name())).collect();
+        if used.is_empty() && providers.is_empty() {
             return Ok(());
         }
         let policy = rules::of(root, Policy::default(), &loaded.policed())?;
         let accepted = self.accepted(root)?;
+        providers::demand(&providers, accepted, &policy.plugins)?;
         let registries = effective(&policy.plugins, &packages.registries);
         for one in used {
             one.belongs(&registries).map_err(|error| failure(&packages.file, error))?;
@@ -224,7 +235,7 @@ pub(crate) fn failure(file: &Path, error: LoadError) -> Failure {
     let name = name.display();
     match error {
         LoadError::Mod(error) => {
-            let exit = if error.is_unsupported { Exit::Unavailable } else { Exit::Configuration };
+            let exit = Exit::Configuration;
             Failure::new(exit, format!("{name}:{}: {}", error.line, error.message), error.help)
         }
         LoadError::Lock(error) => {

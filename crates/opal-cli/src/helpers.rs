@@ -10,8 +10,10 @@ use opal_plugins::adapt::native::NativeRules;
 use opal_plugins::adapt::{RUNTIME, Runtime};
 use opal_plugins::client::Hosts;
 use opal_plugins::client::compiled::Cache;
+use opal_plugins::provider::bridge::{BRIDGE, Bridge};
 use opal_vault::root::Root;
 
+use crate::ambient::Ambient;
 use crate::failure::{Exit, Failure};
 
 static EXTRA: LazyLock<Arc<Extra>> = LazyLock::new(Arc::default);
@@ -47,10 +49,19 @@ pub(crate) fn run_packages(root: Option<&Root>, native: NativeRules) {
     });
 }
 
+/// Has providers run by their helper. Nothing is started before one is called.
+pub(crate) fn run_providers() {
+    let names = || Ambient::environment().into_keys().filter_map(|name| name.into_string().ok());
+    BRIDGE.get_or_init(|| Bridge::new(names().collect()));
+}
+
 /// Ends what the code of packages started. Nothing of it outlives opal.
 pub(crate) fn end_packages() {
     if let Some(runtime) = RUNTIME.get() {
         runtime.hosts.end();
+    }
+    if let Some(bridge) = BRIDGE.get() {
+        bridge.end();
     }
 }
 

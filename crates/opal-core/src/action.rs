@@ -88,6 +88,9 @@ pub trait Stage {
         false
     }
 
+    /// Whether a text is, or holds, something that is hidden from people.
+    fn hides(&self, text: &Secret) -> bool;
+
     fn log(&mut self, level: Level, message: &Secret) -> Result<(), Halt>;
 
     /// Records something that has to be closed, before it exists or before the block starts.

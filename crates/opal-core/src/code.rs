@@ -54,6 +54,8 @@ pub enum Group {
     Tasks,
     /// Packages of decorators: 13.
     Packages,
+    /// Terraform providers: 14.
+    Providers,
     /// Other machines, and languages of blocks: 15.
     Targets = 15,
 }
@@ -286,6 +288,12 @@ codes! {
     "E1309" PackageContent Error "files of a package disagree";
     "E1310" PackageStatement Error "statement not allowed in a package";
     "E1311" PackageSecret Error "secret for a parameter that does not take secrets";
+
+    [Providers]
+    "E1401" Unidentified Error "object that the step does not identify";
+    "E1402" StateOnly Error "resource that exists only in a state file";
+    "E1403" InvalidRecipe Error "invalid recipe of a provider";
+    "E1404" NumberTooLarge Error "number out of range";
 
     [Targets]
     "E1501" InvalidTarget Error "invalid target";

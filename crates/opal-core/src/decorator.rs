@@ -11,6 +11,7 @@ mod role;
 use crate::action::{Action, Sink, Source};
 use crate::block_rules::BlockRules;
 use crate::boundary::Boundary;
+use crate::identified::Identified;
 use crate::resolver::{Generator, Resolver};
 
 pub use crate::resolver::{BLOCK_TEXT, SETTINGS};
@@ -63,6 +64,8 @@ pub struct Descriptor {
     /// Whether its arguments hold for what is in its block, or those of a block around it for it.
     pub settings: Settings,
     pub resource: Option<Resource>,
+    /// Which arguments say what it is about, where not all calls do.
+    pub identified: Option<&'static dyn Identified>,
     pub capabilities: &'static [Capability],
     /// How a value is read from the world.
     pub resolver: Option<&'static dyn Resolver>,
@@ -128,6 +131,8 @@ pub struct Param {
     pub secret: bool,
     /// What a manifest says beyond the type.
     pub shape: Option<&'static Shape>,
+    /// Whether it takes secrets although its manifest does not mark it.
+    pub takes_secrets: bool,
     pub docs: &'static str,
 }
 
@@ -254,6 +259,7 @@ impl Descriptor {
         site: Site::Origin,
         settings: Settings::None,
         resource: None,
+        identified: None,
         capabilities: &[],
         resolver: None,
         generator: None,
@@ -322,6 +328,7 @@ impl Param {
         environment: false,
         secret: false,
         shape: None,
+        takes_secrets: false,
         docs: "",
     };
 

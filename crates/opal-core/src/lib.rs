@@ -28,6 +28,7 @@
 //! | files of variables | [`dotenv`] |
 //! | what opal and the helpers that run plugins say to each other | [`protocol`] |
 //! | what a language says about the text of a block | [`block_rules`] |
+//! | how objects of other worlds are identified | [`recipe`]; whether a call does so [`identified`] |
 //! | batches of a fleet, and how many targets may fail | [`fleet`] |
 //! | how `git` is started | [`git`] |
 //! | other machines, users and containers: names, and the way there | [`target`] |
@@ -63,6 +64,7 @@ pub mod gather;
 pub mod git;
 pub mod hash;
 pub mod hosts;
+pub mod identified;
 pub mod inventory;
 pub mod keys;
 pub mod message;
@@ -72,6 +74,7 @@ pub mod parameter;
 pub mod placeholder;
 pub mod plan;
 pub mod protocol;
+pub mod recipe;
 pub mod registry;
 pub mod resolver;
 pub mod resource;

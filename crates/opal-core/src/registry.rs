@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::decorator::Descriptor;
+use crate::decorator::{Descriptor, Plugin};
 use crate::plan::{Arg, Node};
 use crate::suggest;
 
@@ -22,6 +22,9 @@ pub struct Registry {
 pub trait Catalog: Sync + fmt::Debug {
     /// What all its names begin with.
     fn segment(&self) -> &'static str;
+
+    /// What its decorators come from.
+    fn plugin(&self) -> &'static Plugin;
 
     /// In order.
     fn names(&self) -> Vec<&'static str>;
@@ -82,7 +85,7 @@ impl Registry {
     /// Whether there are decorators of packages.
     #[must_use]
     pub fn has_packages(&self) -> bool {
-        !self.packages.is_empty()
+        !self.packages.is_empty() || !self.catalogs.is_empty()
     }
 
     #[must_use]
@@ -118,6 +121,12 @@ impl Registry {
     /// All but those of catalogs, which are made when they are named.
     pub fn iter(&self) -> impl Iterator<Item = &'static Descriptor> {
         self.entries.iter().map(|(_, descriptor)| *descriptor)
+    }
+
+    /// What decorators come from that are not built in. One with several is there several times.
+    pub fn plugins(&self) -> impl Iterator<Item = &'static Plugin> {
+        let made = self.catalogs.iter().map(|catalog| catalog.plugin());
+        self.iter().filter_map(|descriptor| descriptor.plugin).chain(made)
     }
 
     /// The names that a source may say.
@@ -171,6 +180,19 @@ mod tests {
             "aws"
         }
 
+        fn plugin(&self) -> &'static Plugin {
+            &Plugin {
+                name: "terraform/hashicorp/aws",
+                version: "6.0.0",
+                source: "local:bin/aws",
+                verification: "none",
+                signed_by: None,
+                checksum: "sha256:0",
+                engine: "terraform",
+                capabilities: &[],
+            }
+        }
+
         fn names(&self) -> Vec<&'static str> {
             vec![BUCKET.path]
         }
@@ -192,6 +214,7 @@ mod tests {
         assert_eq!(registry.step_type("aws_bucket").unwrap().path, "aws.bucket");
         assert!(registry.get("aws.other").is_none() && registry.step_type("aws").is_none());
         assert_eq!(registry.iter().count(), 1, "nothing is made before it is named");
+        assert_eq!(registry.plugins().count(), 1, "what it comes from is known all the same");
     }
 
     #[test]

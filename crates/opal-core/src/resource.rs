@@ -18,14 +18,14 @@ mod identity;
 
 use std::fmt;
 
-use crate::data::Secret;
+use crate::data::{Data, Secret};
 use crate::hash::Digest;
 use crate::resolver::{Inputs, Probe, Trouble};
 
 pub use details::{Details, Direction};
 pub use identity::{
-    Described, depends_on, described, id, is_placed, key, label, name, placed, runs_command, thing,
-    title,
+    Described, depends_on, described, id, is_object, is_placed, key, label, name, placed,
+    runs_command, thing, title,
 };
 
 /// Verifies a state of the world and changes nothing.
@@ -107,8 +107,21 @@ pub struct Finding {
     pub removed: Option<Secret>,
     /// Why an apply will not correct it, where it will not; of what is blocked, the reason.
     pub refusal: Option<Trouble>,
+    /// Which object of the world was found, where it has an identity of its own.
+    pub object: Option<FoundObject>,
     /// The entry of what was found, where a run should remember it in its new form.
     pub renewed: Option<(Digest, Vec<u8>)>,
+}
+
+/// An object of the world.
+#[derive(Clone, Debug, Default)]
+pub struct FoundObject {
+    /// What a step gives that describes it.
+    pub data: Option<Data>,
+    /// What the world calls it. A contract is about this object and no other.
+    pub identity: Option<Secret>,
+    /// Whose it is: an account, a cluster.
+    pub account: Option<Secret>,
 }
 
 impl Finding {
@@ -187,6 +200,7 @@ impl Finding {
             content: None,
             removed: None,
             refusal: None,
+            object: None,
             renewed: None,
         }
     }

@@ -3,11 +3,14 @@
 //! A shape describes a value completely; the type of a parameter follows from it. What is not known yet
 //! gets the benefit of the doubt, as with types.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+mod format;
 
 use crate::code::Code;
+use crate::data::Data;
 use crate::parameter::{Known, Mismatch, matches};
 use crate::types::{Choices, Field, Type, TypeRef};
+
+pub use format::Format;
 
 #[derive(Debug)]
 pub struct Shape {
@@ -49,6 +52,11 @@ pub enum ShapeKind {
         tag: &'static str,
         cases: &'static [(&'static str, &'static [ShapeField])],
     },
+    /// An Int or a Float.
+    Numeric,
+    /// One alone, or a list.
+    OneOrMore(&'static Shape),
+    Any,
 }
 
 #[derive(Debug)]
@@ -56,70 +64,6 @@ pub struct ShapeField {
     pub name: &'static str,
     pub required: bool,
     pub shape: Shape,
-}
-
-/// What a text is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Uri,
-    Hostname,
-    Ipv4,
-    Ipv6,
-    Cidr,
-    DateTime,
-    Semver,
-}
-
-impl Format {
-    pub const ALL: [Self; 7] = [
-        Self::Uri,
-        Self::Hostname,
-        Self::Ipv4,
-        Self::Ipv6,
-        Self::Cidr,
-        Self::DateTime,
-        Self::Semver,
-    ];
-
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Uri => "uri",
-            Self::Hostname => "hostname",
-            Self::Ipv4 => "ipv4",
-            Self::Ipv6 => "ipv6",
-            Self::Cidr => "cidr",
-            Self::DateTime => "date-time",
-            Self::Semver => "semver",
-        }
-    }
-
-    #[must_use]
-    pub fn holds(self, text: &str) -> bool {
-        match self {
-            Self::Uri => matches(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+", text),
-            Self::Hostname => {
-                let label = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*";
-                text.len() <= 253 && matches(label, text)
-            }
-            Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
-            Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
-            Self::Cidr => text.split_once('/').is_some_and(|(address, bits)| {
-                let bits = bits.parse::<u8>().ok().filter(|it| it.to_string() == bits);
-                let most = match (address.parse::<Ipv4Addr>(), address.parse::<Ipv6Addr>()) {
-                    (Ok(_), _) => 32,
-                    (_, Ok(_)) => 128,
-                    _ => return false,
-                };
-                bits.is_some_and(|bits| bits <= most)
-            }),
-            Self::DateTime => text.parse::<jiff::Timestamp>().is_ok(),
-            Self::Semver => matches(
-                r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?",
-                text,
-            ),
-        }
-    }
 }
 
 impl Shape {
@@ -148,6 +92,7 @@ impl Shape {
             ShapeKind::Fields(_) | ShapeKind::Union { .. } => {
                 Type::Map(TypeRef::Static(&Type::Any))
             }
+            ShapeKind::Numeric | ShapeKind::OneOrMore(_) | ShapeKind::Any => Type::Any,
         }
     }
 
@@ -173,11 +118,42 @@ impl Shape {
         let any = |fields: &[ShapeField]| fields.iter().any(|field| field.shape.holds_secret());
         self.secret
             || match &self.kind {
-                ShapeKind::List(element) | ShapeKind::Map(element) => element.holds_secret(),
+                ShapeKind::List(element)
+                | ShapeKind::Map(element)
+                | ShapeKind::OneOrMore(element) => element.holds_secret(),
                 ShapeKind::Fields(fields) => any(fields),
                 ShapeKind::Union { cases, .. } => cases.iter().any(|(_, fields)| any(fields)),
                 _ => false,
             }
+    }
+
+    /// The parts of a value that are secret.
+    pub fn secrets<'d>(&self, data: &'d Data, found: &mut Vec<&'d Data>) {
+        if self.secret {
+            found.push(data);
+            return;
+        }
+        let of = |fields: &[ShapeField], found: &mut Vec<&'d Data>| {
+            let Data::Map(given) = data else { return };
+            for field in fields {
+                if let Some(part) = given.get(field.name) {
+                    field.shape.secrets(part, found);
+                }
+            }
+        };
+        match (&self.kind, data) {
+            (ShapeKind::List(element) | ShapeKind::OneOrMore(element), Data::Array(items)) => {
+                items.iter().for_each(|item| element.secrets(item, found));
+            }
+            (ShapeKind::Map(element), Data::Map(items)) => {
+                items.values().for_each(|item| element.secrets(item, found));
+            }
+            (ShapeKind::Fields(fields), _) => of(fields, found),
+            (ShapeKind::Union { cases, .. }, _) => {
+                cases.iter().for_each(|(_, fields)| of(fields, found));
+            }
+            _ => {}
+        }
     }
 
     /// Whether a value has this shape.
@@ -224,12 +200,16 @@ impl Shape {
                 }
                 _ => Ok(()),
             },
-            ShapeKind::Bool | ShapeKind::Duration => Ok(()),
-            ShapeKind::List(element) | ShapeKind::Map(element) => value
-                .parts()
-                .into_iter()
-                .flatten()
-                .try_for_each(|(name, part)| element.check_at(part, &format!("{place}.{name}"))),
+            ShapeKind::Numeric if !matches!(given, Type::Int | Type::Float) => {
+                let given = given.with_article();
+                Err(broken(Code::WrongType, format!("expects an Int or a Float, got {given}")))
+            }
+            ShapeKind::OneOrMore(element) => match given {
+                Type::Array(_) => element.check_all(value, place),
+                _ => element.check_at(value, place),
+            },
+            ShapeKind::Bool | ShapeKind::Duration | ShapeKind::Numeric | ShapeKind::Any => Ok(()),
+            ShapeKind::List(element) | ShapeKind::Map(element) => element.check_all(value, place),
             ShapeKind::Fields(fields) => check_fields(fields, None, value, place),
             ShapeKind::Union { tag, cases } => {
                 let Some(parts) = value.parts() else { return Ok(()) };
@@ -248,6 +228,12 @@ impl Shape {
                 }
             }
         }
+    }
+
+    /// Every part of a value.
+    fn check_all(&self, value: &dyn Known, place: &str) -> Result<(), Mismatch> {
+        let mut parts = value.parts().into_iter().flatten();
+        parts.try_for_each(|(name, part)| self.check_at(part, &format!("{place}.{name}")))
     }
 
     /// All of it but the texts for people, for the hash of what a decorator promises.
@@ -274,6 +260,13 @@ impl Shape {
                 element.canonical(out);
                 write!(out, ")")
             }
+            ShapeKind::OneOrMore(element) => {
+                out.push_str("one(");
+                element.canonical(out);
+                write!(out, ")")
+            }
+            ShapeKind::Numeric => write!(out, "numeric"),
+            ShapeKind::Any => write!(out, "any"),
             ShapeKind::Fields(fields) => {
                 canonical_fields(fields, out);
                 Ok(())
@@ -300,6 +293,7 @@ impl Shape {
             ShapeKind::Number { .. } => Type::Float,
             ShapeKind::Bool => Type::Bool,
             ShapeKind::Duration => Type::Duration,
+            ShapeKind::Numeric | ShapeKind::OneOrMore(_) | ShapeKind::Any => Type::Any,
         }
     }
 }

@@ -14,6 +14,7 @@
 //! | how many verify at a time, on each machine | `machines` |
 //! | one verification, with a time limit | `resource`, `watched` |
 //! | what was found, safe to show | `details` |
+//! | what a contract keeps of it | `digests` |
 //!
 //! There are no retries, and one error never hides another. Prerequisites are verified first. A step
 //! whose prerequisite is missing or blocked is verified too: where that gives an answer, the answer is
@@ -24,6 +25,7 @@
 
 mod crew;
 pub(crate) mod details;
+mod digests;
 mod machines;
 mod pretend;
 mod rehearse;

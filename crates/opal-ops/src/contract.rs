@@ -284,10 +284,8 @@ pub fn compare(
 /// The packages of a contract that have other files now: what they would read while planning is not
 /// what was agreed to.
 fn changed_packages(contract: &Contract, registry: &Registry) -> Vec<String> {
-    let now: BTreeMap<&str, &str> = registry
-        .iter()
-        .filter_map(|descriptor| descriptor.plugin.map(|it| (it.name, it.checksum)))
-        .collect();
+    let now: BTreeMap<&str, &str> =
+        registry.plugins().map(|plugin| (plugin.name, plugin.checksum)).collect();
     let plugins = contract.provenance().plugins.iter();
     let changed = plugins
         .filter(|it| it.checksum.as_deref().is_some_and(|then| now.get(&*it.name) != Some(&then)));

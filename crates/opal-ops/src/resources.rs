@@ -131,6 +131,8 @@ pub fn seen(report: &Report) -> Vec<Seen> {
         },
         status: it.status,
         details: it.digest.clone(),
+        identity: it.identity,
+        account: it.account,
         by_prerequisite: it.blocked.as_ref().is_some_and(|blocked| blocked.by_prerequisite),
     };
     report.verifications.iter().map(seen).collect()

@@ -15,7 +15,7 @@ use opal_yaml::problems::Problems;
 use crate::capability::Capability;
 use crate::codes::CODES;
 use crate::lock::{LockError, capabilities, list, quoted};
-use crate::names::is_package_name;
+use crate::names::is_accepted_name;
 use crate::toml;
 
 /// The folder and the name of the file.
@@ -148,7 +148,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<Acceptances> {
     for table in accepted {
         let known = ["name", "version", "checksum", "capabilities"];
         toml::unknown(table, "`[[accepted]]`", &known, problems);
-        let name = |text: &str| is_package_name(text).then(|| text.to_owned());
+        let name = |text: &str| is_accepted_name(text).then(|| text.to_owned());
         let name = toml::parsed(table, "name", "the name of a package", name, problems)?;
         let (version, _) = toml::text(table, "version", problems)?;
         let digest = |text: &str| Digest::parse(text.strip_prefix("sha256:")?);

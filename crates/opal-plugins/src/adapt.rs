@@ -148,35 +148,8 @@ impl Adapter {
 
     /// A result as a value of the type that the manifest says.
     pub(crate) fn data(&self, text: &Secret) -> Result<Data, CallFailure> {
-        let strange = |what: String| self.failure(Why::Strange(what));
-        let data = json::read(text.expose())
-            .map_err(|fault| strange(format!("its result is not JSON: {}", fault.reason)))?;
-        let Some(wanted) = &self.returns else {
-            return Ok(Data::Null);
-        };
-        let data = match (wanted, data) {
-            (Type::Duration, Data::Text(text)) => match Duration::parse(text.expose()) {
-                Ok(duration) => Data::Duration(duration),
-                Err(_) => Data::Text(text),
-            },
-            (_, data) => data,
-        };
-        let fits = match self.shape {
-            Some(shape) => shape.check(&data),
-            None => parameter::accepts(wanted, &data),
-        };
-        match fits {
-            Ok(()) => Ok(data),
-            Err(Mismatch::Shape { place, why, .. }) => {
-                let place = place.trim_start_matches('.');
-                let what = if place.is_empty() { String::new() } else { format!(" `{place}`") };
-                Err(strange(format!("its result{what} is not what its manifest promises: {why}")))
-            }
-            Err(_) => {
-                let found = data.type_of();
-                Err(strange(format!("its manifest promises {wanted}, and its result is {found}")))
-            }
-        }
+        result(text, self.returns.as_ref(), self.shape)
+            .map_err(|what| self.failure(Why::Strange(what)))
     }
 
     /// Fails the step.
@@ -325,6 +298,42 @@ fn without_secrets(mut failure: CallFailure, serve: &dyn Serve) -> CallFailure {
         }
     }
     failure
+}
+
+/// A result as a value of the type that its manifest says; what is strange about it otherwise.
+pub(crate) fn result(
+    text: &Secret,
+    wanted: Option<&Type>,
+    shape: Option<&ResultShape>,
+) -> Result<Data, String> {
+    let data = json::read(text.expose())
+        .map_err(|fault| format!("its result is not JSON: {}", fault.reason))?;
+    let Some(wanted) = wanted else {
+        return Ok(Data::Null);
+    };
+    let data = match (wanted, data) {
+        (Type::Duration, Data::Text(text)) => match Duration::parse(text.expose()) {
+            Ok(duration) => Data::Duration(duration),
+            Err(_) => Data::Text(text),
+        },
+        (_, data) => data,
+    };
+    let fits = match shape {
+        Some(shape) => shape.check(&data),
+        None => parameter::accepts(wanted, &data),
+    };
+    match fits {
+        Ok(()) => Ok(data),
+        Err(Mismatch::Shape { place, why, .. }) => {
+            let place = place.trim_start_matches('.');
+            let what = if place.is_empty() { String::new() } else { format!(" `{place}`") };
+            Err(format!("its result{what} is not what its manifest promises: {why}"))
+        }
+        Err(_) => {
+            let found = data.type_of();
+            Err(format!("its manifest promises {wanted}, and its result is {found}"))
+        }
+    }
 }
 
 /// An answer that says only that it is done.

@@ -33,6 +33,8 @@ pub mod serving;
 pub(crate) mod sites;
 pub(crate) mod web;
 
+use std::time::Duration;
+
 use opal_core::data::Secret;
 use opal_core::protocol::request::Service;
 use opal_core::protocol::{Body, Refusal};
@@ -41,12 +43,20 @@ pub use failure::CallFailure;
 pub use hosts::{Component, Hosts};
 pub use process::{Ended, Host};
 
+/// How long a helper may go on with a call that was cancelled.
+const PARTING: Duration = Duration::from_secs(2);
+
 /// Does what a plugin asks for while it answers a call, or refuses it.
 pub trait Serve {
     fn serve(&mut self, service: Service, params: &Body) -> Result<Body, Refusal>;
 
     /// Whether the answer is no longer wanted.
     fn is_stopped(&self) -> bool;
+
+    /// How long the helper may take to answer a call that is no longer wanted.
+    fn parting(&self) -> Duration {
+        PARTING
+    }
 
     /// What the plugin says, without the secrets of the call.
     fn masked(&self, text: &Secret) -> Secret {

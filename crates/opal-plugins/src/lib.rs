@@ -14,6 +14,7 @@
 //! | the packages of a project and their decorators | [`installed`] |
 //! | what is wrong with one | [`error`] |
 //! | decorators of packages as opal plans and runs them | [`adapt`] |
+//! | Terraform providers | [`provider`] |
 //! | whether a package does what its manifest says | [`suite`] |
 //! | the helper that runs the code of packages, and calling it | [`client`] |
 //!
@@ -33,6 +34,7 @@ pub mod manifest;
 pub mod names;
 pub mod package;
 pub mod project;
+pub mod provider;
 pub mod registries;
 pub mod suite;
 mod toml;

@@ -10,10 +10,12 @@
 //! |---|---|
 //! | `opal.toml` | `description` |
 //! | `dim.yaml`: decorators | `interface`, schemas in `schema` |
+//! | decorators of a manifest that opal has made itself | `generated` |
 //! | decorators that are written in opal, and what they need | `sources` |
 //! | what a package may call its decorators | `paths` |
 
 mod description;
+mod generated;
 mod interface;
 mod paths;
 mod schema;
@@ -28,6 +30,7 @@ use opal_yaml::problems::Problems;
 use semver::Version;
 
 pub use description::Description;
+pub(crate) use generated::decorator;
 pub(crate) use paths::is_reserved;
 pub(crate) use schema::constant;
 pub use sources::ShellLine;

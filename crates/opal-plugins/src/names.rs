@@ -79,6 +79,12 @@ impl fmt::Display for Requirement {
     }
 }
 
+/// Whether a text is the name of a package, or of a Terraform provider.
+#[must_use]
+pub fn is_accepted_name(text: &str) -> bool {
+    is_package_name(text) || crate::provider::wanted::is_name(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,8 @@ use crate::address::{Address, AddressError, is_reference, is_registry};
 use crate::capability::Capability;
 use crate::codes::CODES;
 use crate::names::Requirement;
-use crate::toml;
+use crate::provider::wanted::WantedProvider;
+use crate::{provider, toml};
 
 /// A package that a project wants.
 #[derive(Clone, Debug)]
@@ -44,8 +45,6 @@ pub struct ModError {
     pub line: u32,
     pub message: String,
     pub help: String,
-    /// It is right, and this build cannot do it.
-    pub is_unsupported: bool,
 }
 
 /// Packages of one project.
@@ -73,12 +72,27 @@ pub fn registries(text: &str) -> Result<Vec<(String, String)>, ModError> {
     Ok(tables(text)?.registries)
 }
 
+/// The Terraform providers of an `opal.mod`, in the order of their keys.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn providers(text: &str) -> Result<Vec<WantedProvider>, ModError> {
+    Ok(tables(text)?.providers)
+}
+
+/// The `name` of an `opal.mod`; none where it has none.
+#[must_use]
+pub fn name(text: &str) -> Option<String> {
+    let mut problems = Problems::new(CODES);
+    let document = toml::document(text, &mut problems)?;
+    document.as_table().get("name")?.as_str().map(str::to_owned)
+}
+
 #[derive(Default)]
 struct Tables {
     wanted: Vec<Wanted>,
     registries: Vec<(String, String)>,
-    /// A key that is right, and that this build cannot use.
-    unsupported: Option<(String, Span)>,
+    providers: Vec<WantedProvider>,
 }
 
 fn tables(text: &str) -> Result<Tables, ModError> {
@@ -88,18 +102,9 @@ fn tables(text: &str) -> Result<Tables, ModError> {
     if let Some(first) = problems.into_errors().into_iter().next() {
         let line = lines.line(first.primary.span.start);
         let help = first.help.join("; ");
-        return Err(ModError { line, message: first.message, help, is_unsupported: false });
+        return Err(ModError { line, message: first.message, help });
     }
-    let found = found.unwrap_or_default();
-    if let Some((key, span)) = &found.unsupported {
-        return Err(ModError {
-            line: lines.line(span.start),
-            message: format!("`{key}` is a Terraform provider, which this build does not support"),
-            help: "remove it from `[plugins]`".to_owned(),
-            is_unsupported: true,
-        });
-    }
-    Ok(found)
+    Ok(found.unwrap_or_default())
 }
 
 fn read(text: &str, problems: &mut Problems) -> Option<Tables> {
@@ -115,7 +120,9 @@ fn read(text: &str, problems: &mut Problems) -> Option<Tables> {
         let span = toml::place(table.get_key_value(key).and_then(|(key, _)| key.span()));
         match Address::parse(key) {
             Ok(address) => found.wanted.extend(package(key, address, item, span, problems)),
-            Err(AddressError::Terraform) => found.unsupported = Some((key.to_owned(), span)),
+            Err(AddressError::Terraform) => {
+                found.providers.extend(provider::wanted::read(key, item, span, problems));
+            }
             Err(AddressError::Invalid) => {
                 let expects = "`./DIRECTORY`, `NAMESPACE/NAME` or `HOST/OWNER/REPOSITORY`";
                 toml::invalid(Code::PackageValue, "plugins", key, expects, span, problems);
@@ -127,6 +134,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<Tables> {
         problems.error(Code::PackageValue, Span::at(0), message, "remove some");
     }
     found.wanted.sort_by(|a, b| a.key.cmp(&b.key));
+    found.providers.sort_by(|a, b| a.key.cmp(&b.key));
     Some(found)
 }
 
@@ -177,7 +185,7 @@ fn package(
     })
 }
 
-fn is_segment(text: &str) -> bool {
+pub(crate) fn is_segment(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text.len() <= 64
         && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
@@ -263,10 +271,26 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_of_terraform_is_refused_and_not_ignored() {
-        let error = wanted("[plugins]\n\"terraform/hashicorp/aws\" = \"1.0.0\"\n").unwrap_err();
-        assert!(error.is_unsupported, "{}", error.message);
-        assert_eq!(error.line, 2);
+    fn providers_of_terraform_are_no_packages() {
+        let text = "[plugins]\n\"terraform/acme/box\" = { path = \"bin/box\", as = \"b\" }\n";
+        assert!(wanted(text).unwrap().is_empty());
+        let found = providers(text).unwrap();
+        assert_eq!((found[0].source.as_str(), found[0].segment.as_str()), ("acme/box", "b"));
+        for wrong in [
+            "\"1.0.0\"",
+            "{ as = \"b\" }",
+            "{ path = \"../box\" }",
+            "{ path = \"/bin/box\" }",
+            "{ path = \"box\", as = \"B\" }",
+            "{ path = \"box\", native = true }",
+        ] {
+            let text = format!("[plugins]\n\"terraform/acme/box\" = {wrong}\n");
+            assert_eq!(providers(&text).unwrap_err().line, 2, "{wrong}");
+        }
+        for key in ["terraform/box", "terraform/a/b/c/d", "terraform/acme/Box", "terraform/x/y/z"] {
+            let text = format!("[plugins]\n\"{key}\" = {{ path = \"box\" }}\n");
+            assert_eq!(providers(&text).unwrap_err().line, 2, "{key}");
+        }
     }
 
     #[test]
@@ -290,7 +314,6 @@ mod tests {
             ("[registries]\n\"a.b\" = \"https://x\"\n", 2),
         ] {
             let error = wanted(text).unwrap_err();
-            assert!(!error.is_unsupported, "{text}");
             assert_eq!(error.line, line, "{text}: {}", error.message);
         }
         assert!(wanted("[registries]\ndefault = \"oci://reg.example/opal\"\n").is_ok());

@@ -8,7 +8,7 @@ use opal_core::data::Secret;
 use tokio::time::{Instant, sleep};
 
 use crate::client::{Change, Object, Observe, Planned};
-use crate::differ;
+use crate::differ::{self, Difference};
 use crate::identity::Chosen;
 use crate::schema::Block;
 use crate::trouble::{Trouble, Why};
@@ -20,12 +20,15 @@ use crate::wire::Call;
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// What a step allows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Allowed {
     /// Destroy and create what cannot be changed in place.
     pub replace: bool,
     /// How long a change may take to become visible.
     pub settle: Duration,
+    /// What identifies the only object that may be deleted. Where nothing is said, the one that the
+    /// arguments identify.
+    pub only: Option<Secret>,
 }
 
 /// What was done.
@@ -42,8 +45,8 @@ pub enum Done {
     /// It was already in the desired state.
     Nothing,
     Created,
-    /// The paths that were changed.
-    Changed(Vec<String>),
+    /// What was changed: what was to be and what was there.
+    Changed(Vec<Difference>),
     Replaced,
     Removed,
 }
@@ -69,12 +72,13 @@ pub async fn apply(
                 return Err(Trouble::invalid(why));
             }
             if let Some(object) = &object {
+                is_meant(object, ask, allowed.only.as_ref())?;
                 remove(observe, change, &ask.of, object).await?;
             }
             (Done::Replaced, None)
         }
         (Status::Drifted { differences, .. }, object) => {
-            (Done::Changed(differences.iter().map(|it| it.path.clone()).collect()), object)
+            (Done::Changed(differences.clone()), object)
         }
     };
     let (made, warnings) = make(observe, change, ask, prior.as_ref()).await?;
@@ -152,18 +156,18 @@ pub async fn absent(
     change: &Change,
     ask: &Ask,
     settle: Duration,
+    only: Option<&Secret>,
 ) -> Result<Acted, Trouble> {
     let nothing = Acted { done: Done::Nothing, object: None, warnings: Vec::new() };
-    // A tag can be moved: what it is on now must be what the step describes.
-    let before = match ask.by {
-        Chosen::Mark { .. } => verify(observe, ask).await?,
-        _ => present(observe, ask).await?,
-    };
+    let before = present(observe, ask).await?;
     match (before.status, before.object) {
         (Status::Missing, _) => return Ok(nothing),
         (Status::Blocked(why), _) => return Err(Trouble::invalid(why)),
         (_, None) => return Err(Trouble::invalid("what was found cannot be read")),
-        (_, Some(object)) => remove(observe, change, &ask.of, &object).await?,
+        (_, Some(object)) => {
+            is_meant(&object, ask, only)?;
+            remove(observe, change, &ask.of, &object).await?;
+        }
     }
     let until = Instant::now() + settle;
     loop {
@@ -174,6 +178,21 @@ pub async fn absent(
             return Err(Trouble::invalid("it is still there after it was removed"));
         }
         sleep(PAUSE).await;
+    }
+}
+
+/// Whether an object is the one that may be deleted. A tag can be moved, also after somebody agreed, so it
+/// is never enough.
+fn is_meant(object: &Object, ask: &Ask, only: Option<&Secret>) -> Result<(), Trouble> {
+    let found = object.shown_identity();
+    match (only, &ask.by) {
+        (None, Chosen::Mark { .. }) => {
+            Err(Trouble::invalid("what is found by its tag is deleted only by its identity"))
+        }
+        (Some(only), _) if found.as_ref().map(Secret::expose) != Some(only.expose()) => {
+            Err(Trouble::invalid("another object was found than the one that may be deleted"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -15,20 +15,20 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// `path: expected "/ci/", actual "/"`. `hide` makes a placeholder.
+    /// What is expected and what is there, with placeholders for what is sensitive or came as a secret.
     #[must_use]
-    pub fn line(&self, hide: impl Fn(&Value) -> String) -> String {
-        let show = |value: &Value| if self.is_secret { hide(value) } else { show(value) };
-        format!("{}: expected {}, actual {}", self.path, show(&self.expected), show(&self.actual))
+    pub fn hidden_values(&self, hidden: &[String]) -> (String, String) {
+        if self.is_secret || secrets::covers(hidden, &self.path) {
+            return (secrets::HIDDEN.to_owned(), secrets::HIDDEN.to_owned());
+        }
+        (show(&self.expected), show(&self.actual))
     }
-}
 
-impl Difference {
-    /// The line, with placeholders for what is sensitive or came as a secret.
+    /// The same in a line: `path: expected "/ci/", actual "/"`.
     #[must_use]
     pub fn hidden_line(&self, hidden: &[String]) -> String {
-        let is_secret = self.is_secret || secrets::covers(hidden, &self.path);
-        Self { is_secret, ..self.clone() }.line(|_| secrets::HIDDEN.to_owned())
+        let (expected, actual) = self.hidden_values(hidden);
+        format!("{}: expected {expected}, actual {actual}", self.path)
     }
 }
 

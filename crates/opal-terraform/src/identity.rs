@@ -2,8 +2,10 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | recipes: how types are identified that their schema does not identify | [`recipes`] |
-//! | text with places for arguments, and which values may fill them | [`template`] |
+//! | which values may fill the places of a recipe | [`template`] |
+//! | lists that a recipe names | [`recipes`] |
+//!
+//! The recipes themselves are in `opal_core::recipe`: `opal check` reads them too.
 //!
 //! Ids are never guessed: a wrong one reads as missing, and would create a duplicate.
 
@@ -13,10 +15,12 @@ pub mod template;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use opal_core::recipe::template::Template;
+use opal_core::recipe::{Mark, Recipes, TAG, Way};
+
 use crate::client::Id;
 use crate::schema::Identity;
 use crate::value::{Type, Value};
-use recipes::{Mark, Recipes, Way};
 use template::{Filling, Unfit};
 
 /// What a step says that matters here.
@@ -97,7 +101,7 @@ pub fn choose(
         (Some(mark), Some(project)) => Some(format!("{project}/{mark}")),
     };
     let filling = Filling { config: step.config, provider: step.provider, mark: tag.as_deref() };
-    let all = |templates: &BTreeMap<String, template::Template>| {
+    let all = |templates: &BTreeMap<String, Template>| {
         let each =
             templates.iter().map(|(name, template)| Ok((name.clone(), filling.value(template)?)));
         each.collect::<Result<BTreeMap<_, _>, Unfit>>().map_err(Refused::Unfit)
@@ -108,7 +112,7 @@ pub fn choose(
             return Ok(Chosen::Import { id: Id::Text(id), filled: template.arguments() });
         }
         Some(Way::Identity(templates)) => {
-            let filled = templates.values().flat_map(template::Template::arguments).collect();
+            let filled = templates.values().flat_map(Template::arguments).collect();
             return Ok(Chosen::Import { id: Id::Identity(Value::Map(all(templates)?)), filled });
         }
         Some(Way::Replay(templates)) => return Ok(Chosen::Replay(all(templates)?)),
@@ -131,7 +135,7 @@ pub fn tagged(mut config: Value, by: &Chosen) -> Value {
             Some(Value::Map(tags)) => tags,
             _ => BTreeMap::new(),
         };
-        tags.insert(recipes::TAG.to_owned(), Value::text(tag.as_str()));
+        tags.insert(TAG.to_owned(), Value::text(tag.as_str()));
         fields.insert(mark.tags.clone(), Value::Map(tags));
     }
     config

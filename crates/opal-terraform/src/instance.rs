@@ -1,6 +1,13 @@
 //! One provider with one configuration: what opal's calls become.
+//!
+//! | what | where |
+//! |---|---|
+//! | verifying and acting | `answers` |
+//! | what a step says | `step` |
+//! | objects of a state file | `adopting` |
 
 mod adopting;
+mod answers;
 mod step;
 
 use std::cell::RefCell;
@@ -11,22 +18,17 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use opal_core::data::{Data, Secret, json};
-use opal_core::protocol::call::{Acted, Finding, Found, Resolved};
+use opal_core::protocol::call::Resolved;
 use opal_core::protocol::{Body, Kind, Refusal, line};
+use opal_core::recipe::Recipes;
 use tokio::sync::Mutex;
-use tokio::time::timeout;
 
-use crate::apply::{self, Allowed, Done};
-use crate::client::{Object, Provider};
-use crate::identity::Chosen;
-use crate::identity::recipes::{Recipes, TAG};
+use crate::client::Provider;
 use crate::process::{Start, environment};
-use crate::schema::Block;
 use crate::secrets;
 use crate::trouble::Trouble;
 use crate::trusted;
 use crate::value::{Value, convert};
-use crate::verify::{self, Ask, Status};
 pub(crate) use step::Asked;
 
 /// How long a call may take.
@@ -78,6 +80,8 @@ pub(crate) struct Instance {
     recipes: Recipes,
     project: Option<String>,
     provider: Mutex<Option<Rc<Provider>>>,
+    /// The accounts that data sources reported.
+    accounts: RefCell<BTreeMap<String, Secret>>,
     /// Secrets that it got or gave: no message and no log has them.
     known: RefCell<Vec<Secret>>,
 }
@@ -112,6 +116,7 @@ impl Instance {
             recipes,
             project: load.project,
             provider: Mutex::new(None),
+            accounts: RefCell::default(),
             known: RefCell::default(),
         })
     }
@@ -206,118 +211,6 @@ impl Instance {
         Ok(Body::of(&Resolved { value: self.document(&state)?, secrets: some(hidden) }))
     }
 
-    async fn verify(&self, provider: &Provider, asked: &Asked) -> Result<Body, Failed> {
-        let (of, is_absent) = named(&asked.decorator);
-        let step = self.step(provider, of, is_absent, asked)?;
-        let observe = provider.observe();
-        let verified = async {
-            match is_absent {
-                true => verify::present(&observe, &step.ask).await,
-                false => verify::verify(&observe, &step.ask).await,
-            }
-        };
-        let verified = match timeout(step.limit, verified).await {
-            Ok(verified) => verified?,
-            Err(_) => return Err(Trouble::timed_out(step.limit).into()),
-        };
-        let block = observe.resource(of)?;
-        if let Some(object) = &verified.object {
-            self.keep_secret(secrets::texts(block, &object.state));
-        }
-        let (status, message) = match (&verified.status, is_absent) {
-            (Status::Blocked(why), _) => return Err(self.invalid(why).into()),
-            (Status::Missing, true) => (Found::Satisfied, "it does not exist".to_owned()),
-            (_, true) => (Found::Drifted, "it exists".to_owned()),
-            (Status::Missing, false) => (Found::Missing, self.not_found(of, &step.ask)),
-            (Status::Satisfied, false) => (Found::Satisfied, String::new()),
-            (Status::Rewrite, false) => {
-                (Found::Unknown, "what cannot be read back is sent again".to_owned())
-            }
-            (Status::Drifted { differences, replace }, false) => {
-                let lines = differences.iter().map(|it| it.hidden_line(&step.hidden));
-                let replaced =
-                    replace.iter().map(|path| format!("{path} cannot be changed in place"));
-                (Found::Drifted, lines.chain(replaced).collect::<Vec<_>>().join("\n"))
-            }
-        };
-        let details = (!verified.unread.is_empty())
-            .then(|| self.shown(&format!("not read back: {}", verified.unread.join(", "))));
-        let object = verified.object.as_ref().filter(|_| !is_absent);
-        let state = object.map(|object| &object.state);
-        let digest = verified.digest(block);
-        Ok(Body::of(&Finding {
-            status,
-            message: self.shown(&message),
-            details,
-            identity: verified.object.as_ref().and_then(Object::shown_identity),
-            object: state.map(|state| self.document(state)).transpose()?,
-            unread: some(verified.unread),
-            secrets: some(state.map(|state| secrets::paths(block, state)).unwrap_or_default()),
-            digest: Some(digest),
-        }))
-    }
-
-    async fn act(&self, provider: &Provider, asked: &Asked) -> Result<Body, Failed> {
-        let (of, is_absent) = named(&asked.decorator);
-        let step = self.step(provider, of, is_absent, asked)?;
-        let (observe, change) = (provider.observe(), provider.change());
-        let block = observe.resource(of)?;
-        let acted = if is_absent {
-            apply::absent(&observe, &change, &step.ask, step.settle).await?
-        } else {
-            let allowed = Allowed { replace: step.replace, settle: step.settle };
-            apply::apply(&observe, &change, &step.ask, allowed).await?
-        };
-        self.acted(block, acted.object, acted.done == Done::Nothing)
-    }
-
-    fn acted(&self, block: &Block, object: Option<Object>, adopted: bool) -> Result<Body, Failed> {
-        let none = Value::Null;
-        let state = object.as_ref().map_or(&none, |object| &object.state);
-        self.keep_secret(secrets::texts(block, state));
-        Ok(Body::of(&Acted {
-            output: self.document(state)?,
-            identity: object.as_ref().and_then(Object::shown_identity),
-            adopted,
-            unread: None,
-            secrets: some(secrets::paths(block, state)),
-            digest: None,
-        }))
-    }
-
-    /// After a crash in an apply nobody knows how far it came: another process verifies once.
-    async fn after_crash(&self, asked: &Asked, trouble: Trouble) -> Result<Body, Refusal> {
-        let provider = self.provider().await?;
-        let (of, is_absent) = named(&asked.decorator);
-        let step = self.step(&provider, of, is_absent, asked)?;
-        let observe = provider.observe();
-        let found = match is_absent {
-            true => verify::present(&observe, &step.ask).await,
-            false => verify::verify(&observe, &step.ask).await,
-        };
-        let failed = |_| self.refusal(&trouble);
-        let block = observe.resource(of).map_err(failed)?;
-        let found = found.map_err(failed)?;
-        let acted = match (&found.status, is_absent) {
-            (Status::Satisfied, false) => self.acted(block, found.object, false),
-            (Status::Missing, true) => self.acted(block, None, false),
-            _ => return Err(self.refusal(&trouble)),
-        };
-        acted.map_err(|_| self.refusal(&trouble))
-    }
-
-    /// Which object there is not.
-    fn not_found(&self, of: &str, ask: &Ask) -> String {
-        let by = match &ask.by {
-            Chosen::Mark { tag, .. } => format!("not found: tag {TAG}={tag}"),
-            _ => "not found".to_owned(),
-        };
-        match self.recipes.hides_denied(of) {
-            true => format!("{by}, or you may not read it"),
-            false => by,
-        }
-    }
-
     /// A text without the secrets that this provider got or gave.
     fn shown(&self, text: &str) -> Secret {
         Secret::new(secrets::scrub(text, &self.known.borrow()))
@@ -364,14 +257,6 @@ type Args = BTreeMap<String, Data>;
 
 fn some(all: Vec<String>) -> Option<Vec<String>> {
     (!all.is_empty()).then_some(all)
-}
-
-/// `aws_s3_bucket.absent` is the twin that removes.
-fn named(decorator: &str) -> (&str, bool) {
-    match decorator.strip_suffix(".absent") {
-        Some(of) => (of, true),
-        None => (decorator, false),
-    }
 }
 
 /// Why a call has no answer: opal's reason, or the provider's.

@@ -23,13 +23,11 @@
 //! | the plugin protocol, and one provider with one configuration | [`serve`], `instance` |
 //! | getting providers: checked, unpacked, described as decorators | [`package`] |
 //! | objects of a state file as steps | [`adopt`] |
-//! | data sources that act | [`acting`] |
 //! | what must not be shown | [`secrets`] |
 //! | errors, and what is quoted of a provider | [`trouble`] |
 //!
 //! Deliberately not here: a state file. What a resource is, is read from the world each time.
 
-pub mod acting;
 pub mod adopt;
 pub mod apply;
 pub mod client;

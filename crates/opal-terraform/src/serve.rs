@@ -23,6 +23,7 @@ use opal_core::protocol::call::Invocation;
 use opal_core::protocol::request::{Handle, Revealed, Service};
 use opal_core::protocol::{Body, Call, Kind, Malformed, Message, Refusal, Reply, line};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
 
 use crate::adopt::state::{self, Managed};
 use crate::identity::recipes::{Recipes, Way};
@@ -37,9 +38,17 @@ struct Served {
     temporary: PathBuf,
     /// Our own calls: the number of the next one, and who waits for which.
     next: Cell<u64>,
+    running: RefCell<BTreeMap<u64, Running>>,
     waiting: RefCell<BTreeMap<u64, oneshot::Sender<Result<Body, Refusal>>>>,
     /// The objects of the state file that was read last.
     adopted: RefCell<Vec<Rc<Managed>>>,
+}
+
+/// A call that is being answered.
+struct Running {
+    plugin: String,
+    acts: bool,
+    task: AbortHandle,
 }
 
 /// Answers until opal ends the connection. Then all providers end.
@@ -65,6 +74,7 @@ pub fn serve(socket: UnixStream, launcher: PathBuf, temporary: PathBuf) -> Resul
         launcher,
         temporary,
         next: Cell::new(1),
+        running: RefCell::default(),
         waiting: RefCell::default(),
         adopted: RefCell::default(),
     });
@@ -80,10 +90,13 @@ impl Served {
             match message {
                 Ok(Message::Call(call)) => {
                     let own = Rc::clone(&self);
-                    tokio::task::spawn_local(async move { own.answer(call).await });
+                    let (id, acts) = (call.id, call.call == "action.act");
+                    let plugin = call.plugin.clone().unwrap_or_default();
+                    let task = tokio::task::spawn_local(async move { own.answer(call).await });
+                    let task = task.abort_handle();
+                    self.running.borrow_mut().insert(id, Running { plugin, acts, task });
                 }
-                // What runs is asked to stop; its answer says so.
-                Ok(Message::Cancel(_)) => self.cancel(),
+                Ok(Message::Cancel(id)) => self.cancel(id),
                 Ok(Message::Reply(reply)) => {
                     let Some(waiting) = self.waiting.borrow_mut().remove(&reply.id) else {
                         ended = Err(Malformed::NotMessage("an answer to nothing"));
@@ -105,9 +118,19 @@ impl Served {
         ended
     }
 
-    fn cancel(&self) {
-        for instance in self.instances.borrow().values() {
-            let instance = Rc::clone(instance);
+    /// A change is asked to stop, and its answer says how far it came. What only reads ends at once, and
+    /// other calls of its provider go on.
+    fn cancel(&self, id: u64) {
+        let running = self.running.borrow();
+        let Some(call) = running.get(&id) else { return };
+        if !call.acts {
+            call.task.abort();
+            drop(running);
+            let result = Err(Refusal::new(Kind::Failed, "the call was stopped"));
+            return self.reply(Reply { id, result, log: None });
+        }
+        let instance = self.instances.borrow().get(&call.plugin).map(Rc::clone);
+        if let Some(instance) = instance {
             tokio::task::spawn_local(async move { instance.cancel().await });
         }
     }
@@ -216,6 +239,10 @@ impl Served {
 
     fn reply(&self, reply: Reply) {
         let id = reply.id;
+        // Nobody waits for a second answer.
+        if self.running.borrow_mut().remove(&id).is_none() {
+            return;
+        }
         let bytes = line::bytes(&Message::Reply(reply)).or_else(|_| {
             let result = Err(Refusal::new(Kind::TooLarge, "the answer is too large"));
             line::bytes(&Message::Reply(Reply { id, result, log: None }))

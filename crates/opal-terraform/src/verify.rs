@@ -14,11 +14,12 @@
 use std::collections::BTreeMap;
 
 use opal_core::data::Secret;
+use opal_core::recipe::{Listing, Mark, TAG};
 
 use crate::client::{Id, Listed, Object, Observe, Planned};
 use crate::differ::{self, Difference};
 use crate::identity::Chosen;
-use crate::identity::recipes::{self, Listing, Mark, TAG};
+use crate::identity::recipes;
 use crate::identity::template::at;
 use crate::schema::Block;
 use crate::trouble::Trouble;
@@ -166,7 +167,7 @@ async fn by_tag(
 ) -> Result<Result<Option<Id>, String>, Trouble> {
     let (names, ids) = match &mark.from {
         Listing::List(config) => {
-            let all = observe.list(&ask.of, config.clone()).await?;
+            let all = observe.list(&ask.of, recipes::marked(config, tag)).await?;
             let has_tag = |state: &Value| at(state, &mark.tags).field(TAG).as_text() == Some(tag);
             let found: Vec<_> = all.into_iter().filter(|it| has_tag(&it.state)).collect();
             let id = |it: &Listed| it.state.field("id").as_text().map(str::to_owned);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use opal_core::hash::Digest;
 use opal_core::placeholder::Placeholder;
 use opal_core::resource::Status;
 
@@ -34,6 +35,9 @@ pub struct Verification {
     pub unmet: Vec<Box<str>>,
     /// Of the details before anything was hidden, under the key of a contract that is made or held.
     pub digest: Option<Placeholder>,
+    /// Of the object that was found and of its account, under the same key.
+    pub identity: Option<Digest>,
+    pub account: Option<Digest>,
     pub took: Duration,
     pub at: SystemTime,
 }

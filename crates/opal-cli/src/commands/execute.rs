@@ -4,6 +4,7 @@ mod audience;
 mod end;
 mod errand;
 pub(crate) mod keeper;
+mod providers;
 pub(crate) mod questions;
 pub(crate) mod recording;
 mod reporting;
@@ -21,6 +22,7 @@ use opal_core::contract::Seen;
 use opal_core::plan::{Piece, Plan};
 use opal_core::shell::Shell;
 use opal_exec::execute::{self, Job, Question, ShownBranches, Unready};
+use opal_exec::verify::Report;
 use opal_ops::resources;
 use opal_plan::plan::Resolved;
 use opal_session::LocalSession;
@@ -30,7 +32,7 @@ use opal_vault::record::Silent;
 
 use super::verify::survey;
 use crate::context::Context;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Stopped};
 use crate::options::Asked;
 use crate::planning;
 use crate::view;
@@ -39,6 +41,7 @@ use audience::RunAudience;
 use end::End;
 pub(crate) use errand::{Claim, Errand, Held};
 use keeper::{Keeper, Unmoved};
+use providers::Turn;
 use recording::Recording;
 use reporting::Reporting;
 
@@ -94,13 +97,10 @@ pub(crate) fn execute(
         Err(unready) => return unready::tell(context, asked, errand.subject, unready, vault),
     };
     note(context, errand, &session);
-    let known = match verify_first::verify(context, asked, errand, vault) {
-        Ok(known) => known,
+    let (known, _turn) = match agree(context, asked, errand, vault, &questions) {
+        Ok(agreed) => agreed,
         Err(stopped) => return stopped.outcome(),
     };
-    if let Some(exit) = questions::ask(&questions, vault, asked.run.yes, errand.watched)? {
-        return Ok(exit);
-    }
     let header = recording::header(context, asked, errand, &start);
     let reporting = Reporting::begin(context, asked, &header)?;
     let kept_by = errand.keeper.map(|keeper| keeper.begin(plan)).transpose()?;
@@ -121,6 +121,27 @@ pub(crate) fn execute(
     let (reporting, took) = (reporting.as_ref(), began.elapsed());
     let end = End { errand, outcome: &outcome, took, resources, reporting };
     end.tell(context, asked, &live, recording, vault)
+}
+
+/// Waits for its turn, verifies first where that was asked for, and asks all questions: what was verified,
+/// and the turn, which lasts as long as it is held.
+fn agree(
+    context: &Context<'_>,
+    asked: &Asked,
+    errand: &Errand<'_>,
+    vault: &Vault,
+    questions: &[Question],
+) -> Result<(Option<Report>, Option<Turn>), Stopped> {
+    let go_on = |exit: Result<Option<Exit>, Failure>| match exit {
+        Ok(None) => Ok(()),
+        Ok(Some(exit)) => Err(Stopped::Ended(exit)),
+        Err(failure) => Err(Stopped::Failed(failure)),
+    };
+    let turn = providers::turn(context, asked, errand)?;
+    let known = verify_first::verify(context, asked, errand, vault)?;
+    go_on(questions::ask(questions, vault, asked.run.yes, errand.watched))?;
+    go_on(providers::confirm(context, asked, errand, vault, known.as_ref()))?;
+    Ok((known, turn))
 }
 
 /// The questions to ask before the first step, where everything is ready.

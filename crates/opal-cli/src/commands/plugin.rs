@@ -226,6 +226,8 @@ fn install(context: &Context<'_>, matches: &ArgMatches, updates: bool) -> Result
     };
     view::plugin::notes(&resolved.notes);
     question.accept(&meant)?;
+    let providers = project.found_providers(context, matches)?;
+    question.accept_providers(&providers)?;
     let text = Installed::lock(&all).write();
     let is_new = crate::decorators::text_of(&project.lock_file())?.as_deref() != Some(&text);
     if is_new {

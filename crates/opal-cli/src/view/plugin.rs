@@ -6,6 +6,7 @@ use std::path::Path;
 use opal_plugins::accept::Acceptances;
 use opal_plugins::capability::Capability;
 use opal_plugins::installed::Installed;
+use opal_plugins::provider::Provider;
 use serde_json::{Value, json};
 
 use super::diagnostics::visible;
@@ -120,6 +121,17 @@ pub(crate) fn question(one: &Installed, accepted: &Acceptances, _: Ink) {
         }
     }
     say(&text);
+}
+
+/// What a person should know about a provider before it is accepted.
+pub(crate) fn provider(one: &Provider, _: Ink) {
+    let (name, path) = (one.name(), &one.wanted.path);
+    say(&format!(
+        "{name} from `{}`, which nobody signed\n  {}\n  \
+         native code, NOT confined: can use your files, network and credentials\n",
+        visible(path),
+        one.checksum(),
+    ));
 }
 
 /// What a person should know about the sources of packages.

@@ -155,7 +155,9 @@ fn details(found: &Verification, paint: Paint, out: &mut String) {
         return;
     }
     let (name, key) = (title_of(found), visible(&found.key.text()));
-    let _ = writeln!(out, "\n{}: {}, {key}", paint.code("1", &name), found.status.name());
+    // An object of the world is called by its key.
+    let key = if key == name { String::new() } else { format!(", {key}") };
+    let _ = writeln!(out, "\n{}: {}{key}", paint.code("1", &name), found.status.name());
     if let Some(details) = &found.details {
         out.push_str(&whole(details, paint.0));
     }

@@ -8,6 +8,7 @@ mod language;
 mod native;
 mod oci;
 mod packages;
+mod providers;
 mod publish;
 mod registry;
 mod shelf;

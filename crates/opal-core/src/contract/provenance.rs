@@ -5,6 +5,7 @@
 //! for each value its roots, its holders and, where it is public, the value itself.
 
 pub(super) mod read;
+mod resources;
 mod targets;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,10 +15,9 @@ use super::json::Writer;
 use super::wire_v1::{self, weight};
 use crate::gather::Gather as _;
 use crate::hash::Digest;
-use crate::placeholder::Placeholder;
 use crate::plan::{Key, Plan};
-use crate::resource::Status;
 
+pub use resources::Seen;
 pub use targets::TargetRecord;
 
 /// What a contract says about its making, apart from the plan.
@@ -90,18 +90,6 @@ pub struct PluginRecord {
     pub capabilities: Vec<String>,
 }
 
-/// What the verification of a resource found, without its details.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// The path of its step.
-    pub path: Box<str>,
-    pub status: Status,
-    /// Of what differs, under the placeholder key of the contract.
-    pub details: Option<Placeholder>,
-    /// Blocked only because of what it depends on.
-    pub by_prerequisite: bool,
-}
-
 /// What is known of the seed without opening the envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed {
@@ -149,7 +137,7 @@ pub(super) fn write(plan: &Plan, made: &Provenance) -> Result<(Vec<u8>, usize), 
     write_optional(&mut json, "project", made.project.as_deref());
     heavy += write_reads(&mut json, plan).map_err(unwritable)?;
     heavy += write_reasons(&mut json, plan);
-    heavy += write_resources(&mut json, plan, &made.resources).map_err(unwritable)?;
+    heavy += resources::write(&mut json, plan, &made.resources).map_err(unwritable)?;
     if let Some(seed) = &made.seed {
         json.plain_key("seed");
         json.open(b'{');
@@ -296,35 +284,6 @@ fn write_reasons(json: &mut Writer, plan: &Plan) -> usize {
     }
     json.close(b'}');
     reasons.keys().map(|path| weight::ITEM + path.len()).sum()
-}
-
-fn write_resources(json: &mut Writer, plan: &Plan, seen: &[Seen]) -> Result<usize, String> {
-    if seen.is_empty() {
-        return Ok(0);
-    }
-    json.plain_key("resources");
-    json.open(b'[');
-    for seen in seen {
-        json.item();
-        json.open(b'{');
-        if let Some(found) = &seen.details {
-            if found.algorithm != plan.algorithm {
-                return Err(format!("`{}` was hashed with another algorithm", seen.path));
-            }
-            write_optional(json, "digest", Some(&found.digest.hex()));
-            json.plain_key("length");
-            json.int(found.length.into());
-        }
-        write_optional(json, "path", Some(&seen.path));
-        if seen.by_prerequisite {
-            json.plain_key("prerequisite");
-            json.bool(true);
-        }
-        write_optional(json, "status", Some(seen.status.name()));
-        json.close(b'}');
-    }
-    json.close(b']');
-    Ok(seen.iter().map(|seen| RECORD_WEIGHT + seen.path.len()).sum())
 }
 
 fn write_values(json: &mut Writer, plan: &Plan) -> Result<usize, String> {

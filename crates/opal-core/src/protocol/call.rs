@@ -162,6 +162,16 @@ record! {
         secrets: Option<Vec<String>>,
         /// What a contract compares, a canonical text. opal keys its digest.
         digest: Option<Secret>,
+        /// What differs: a path, what is expected there, and what is there.
+        differences: Option<Vec<(String, (Secret, Secret))>>,
+        /// Whose object it is.
+        account: Option<Secret>,
+        /// Whether it was found by a tag, which others can move.
+        marked: Option<bool>,
+        /// Whether an apply would delete it.
+        deletes: Option<bool>,
+        /// When it was created, where it says so.
+        created: Option<Secret>,
     }
 }
 
@@ -175,6 +185,9 @@ record! {
         unread: Option<Vec<String>>,
         secrets: Option<Vec<String>>,
         digest: Option<Secret>,
+        /// What was done, for people; and what was changed: a path, what is there now, and what was there.
+        message: Option<Secret>,
+        changes: Option<Vec<(String, (Secret, Secret))>>,
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, PathBuf};
 
 use crate::data::Data;
-use crate::decorator::{Descriptor, Resource};
+use crate::decorator::{Descriptor, Resource, SETTINGS, Settings};
 use crate::placeholder::scalar_text;
 use crate::plan::{Arg, Key, Piece, Plan, Step};
 use crate::registry::Registry;
@@ -97,6 +97,12 @@ pub fn name<'p>(plan: &'p Plan, step: &'p Step) -> &'p str {
     shown.map_or(&*step.path, |text| text.as_ref())
 }
 
+/// Whether it describes an object that is not on the machine: its arguments are the object's.
+#[must_use]
+pub fn is_object(descriptor: &Descriptor) -> bool {
+    matches!(descriptor.settings, Settings::Inherited(_))
+}
+
 /// What a step is called for people, where it was given a `name` that all may see.
 #[must_use]
 pub fn title<'p>(plan: &'p Plan, step: &'p Step) -> Option<&'p str> {
@@ -183,7 +189,12 @@ pub fn thing(
         Arg::Value(key) => values.get(key).map(written),
         _ => None,
     };
-    parts(step, described, &value, &|path| placed(path, probe))
+    let mut parts = parts(step, described, &value, &|path| placed(path, probe))?;
+    // One name in two accounts is two things.
+    if let Some(settings) = step.arg(SETTINGS) {
+        parts.push((SETTINGS, argument(settings, &value)?));
+    }
+    Some(parts)
 }
 
 /// Whether the parameter of this name is a path that begins beside the file that names it.
@@ -227,7 +238,7 @@ fn parts(
         let Some(arg) = given else { continue };
         let part = argument(arg, value)?;
         parts.push(match *name {
-            name if is_placed(name) => (name, path(&part)),
+            name if is_placed(name) && !is_object(described.descriptor) => (name, path(&part)),
             // Seen from where the step is.
             name @ "workdir" => (name, tidy(&part)),
             // As systemd reads a name: without a suffix it is that of a service.

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use opal_core::Data;
 use opal_core::action::{Failure, Halt, Limits, Why};
 use opal_core::decorator::{Block, Descriptor};
 use opal_core::plan::Step;
@@ -108,7 +109,14 @@ impl<'p> Walk<'p> {
                     return Ok(None);
                 };
                 let class = bound.class(begun.descriptor, step);
-                bound.is_shown = !class.is_secret();
+                bound.is_shown = !class.is_secret() && bound.secrets.is_empty();
+                if !class.is_secret() && !bound.secrets.is_empty() {
+                    // Of an object with some secrets, only these are hidden.
+                    let secrets = Data::Array(std::mem::take(&mut bound.secrets));
+                    let hidden = inner.hide(self.job, true, &secrets, &label_of(&binding.id));
+                    hidden.map_err(|_| failed(step, 1, StepError::TooManyTargetValues))?;
+                    return Ok(Some((&binding.id, bound)));
+                }
                 if !bound.is_shown {
                     let (hidden, label) =
                         (bound.hidden(self.reads.parts(&binding.id)), label_of(&binding.id));

@@ -25,6 +25,8 @@ pub(super) struct Bound {
     pub(super) is_command: bool,
     /// It is not a secret: people may see it.
     pub(super) is_shown: bool,
+    /// Parts of the result that its schema marks as secret.
+    pub(super) secrets: Vec<Data>,
 }
 
 /// Longer values are not written out in the line of a step.
@@ -77,7 +79,13 @@ impl Bound {
         let (name, parts) = (&binding.name, binding.access.as_slice());
         let is_command = parts.is_empty() && !is_any && gives_output(descriptor);
         let names = if is_any && !is_public { Names::Hidden } else { Names::Said };
-        Ok(Self { data: access(&result, name, parts, names)?, is_command, is_shown: false })
+        let mut secrets = Vec::new();
+        if let Some(shape) = descriptor.result {
+            shape.secrets(&result, &mut secrets);
+        }
+        let secrets = secrets.into_iter().cloned().collect();
+        let data = access(&result, name, parts, names)?;
+        Ok(Self { data, is_command, is_shown: false, secrets })
     }
 
     fn alone(&self) -> Data {

@@ -54,7 +54,10 @@ impl<'p> Walk<'p> {
         }
         // What was verified before the run is known by the path of its step alone.
         let known = self.satisfied.get(&*step.path).filter(|_| actor.here.site.is_none());
+        // What it gives is what is there now.
+        let known = known.filter(|_| step.binding.is_none());
         let seen = self.changed();
+        let mut object = None;
         let before = match known.filter(|_| !self.has_acted.load(Ordering::SeqCst)) {
             Some(known) => {
                 let (path, message) = (&*step.path, known.message.clone());
@@ -69,6 +72,7 @@ impl<'p> Walk<'p> {
                     // Only the next verification would be quicker.
                     let _ = entries.store(&name, &entry);
                 }
+                object = found.object.and_then(|object| object.data);
                 found.status
             }
         };
@@ -76,7 +80,7 @@ impl<'p> Walk<'p> {
             self.keep(step, described, actor.here, seen, false);
             actor.is_satisfied = true;
             self.skip_block(&step.block, actor.here)?;
-            return Ok(nothing(described.descriptor));
+            return Ok(object.unwrap_or_else(|| nothing(described.descriptor)));
         }
         let result = self.act_on(described, action, inputs, actor)?;
         if described.resource.verify.is_verified_after() {

@@ -187,6 +187,10 @@ impl Stage for Actor<'_, '_> {
         result
     }
 
+    fn hides(&self, text: &Secret) -> bool {
+        *self.here.vault(self.walk.job).scrub(text.expose()).text() != *text.expose()
+    }
+
     fn log(&mut self, level: Level, message: &Secret) -> Result<(), Halt> {
         let message = self.here.vault(self.walk.job).scrub(message.expose());
         self.walk.tell(Kind::Log { path: &self.begun.step.path, level, message }, self.here)

@@ -124,6 +124,10 @@ impl Stage for Pretend<'_, '_> {
         true
     }
 
+    fn hides(&self, _: &Secret) -> bool {
+        true
+    }
+
     fn log(&mut self, _: Level, _: &Secret) -> Result<(), Halt> {
         Ok(())
     }

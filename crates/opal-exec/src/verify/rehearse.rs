@@ -13,7 +13,7 @@ use opal_core::crossing::Crossing;
 use opal_core::decorator::Descriptor;
 use opal_core::plan::{Mode, Node, Step};
 use opal_core::resolver::{Inputs, Trouble};
-use opal_core::resource::{Described, described, runs_command};
+use opal_core::resource::{Described, described, is_object, runs_command};
 
 use super::pretend::Pretend;
 use super::resource::{limit, out_of_time};
@@ -56,6 +56,7 @@ pub(super) struct Here {
 const ONLY_THEN: &str = "verified only when the run reaches it";
 const LEFT_OPEN: &str = "it uses a value that a quick plan does not resolve";
 const COMMAND: &str = "its `check` is a command, and a quick plan runs none";
+const PROVIDER: &str = "a quick plan starts no provider; see it with `--resolve`";
 const NOT_COMPARED: &str = "a contract does not compare it";
 const UNDECIDED: &str = "whether it runs depends on a value that a quick plan does not resolve";
 
@@ -148,6 +149,7 @@ impl<'p> Rehearsal<'p> {
             let spot = match here.seen_by(described.descriptor) {
                 Ok(_) if step.is_left_open() => Err(LEFT_OPEN.into()),
                 Ok(_) if is_quick && runs_command(step) => Err(COMMAND.into()),
+                Ok(_) if is_quick && is_object(described.descriptor) => Err(PROVIDER.into()),
                 Ok(_) if !self.is_compared(described) => Err(NOT_COMPARED.into()),
                 Ok(spot) => unknown_values(step).map_or(Ok(spot), |why| Err(why.into())),
                 spot => spot,

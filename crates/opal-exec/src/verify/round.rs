@@ -1,20 +1,19 @@
 //! One round through the resources of a plan: what is verified next, and what was found.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use opal_core::Secret;
 use opal_core::action::Why;
-use opal_core::hash::Digest;
 use opal_core::message::Message;
-use opal_core::placeholder::Placeholder;
+use opal_core::plan::Plan;
 use opal_core::resolver::{Inputs, Trouble};
-use opal_core::resource::{self, Details, Finding, Status};
-use opal_core::{Data, Secret};
+use opal_core::resource::{self, Finding, Status};
 use opal_vault::verification::{Blocked, Refusal, Verification};
 
 use super::crew::{Crew, Task};
 use super::details::{self, ShownFinding};
+use super::digests::Digests;
 use super::machines::Machines;
 use super::rehearse::Found;
 use super::resource::{Limit, ResourceFinding, limit, out_of_time};
@@ -31,9 +30,6 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// How often it is asked whether all of it is to stop.
 const TICK: Duration = Duration::from_millis(20);
-
-/// What the digest of a difference is made under.
-const DETAILS: &str = "resource details";
 
 pub(super) struct Round<'r, 'p> {
     survey: &'r Survey<'p>,
@@ -307,7 +303,7 @@ impl<'r, 'p> Round<'r, 'p> {
         let named = waits_for.iter().map(|it| format!("{} ({})", it.id, it.status.name()));
         let unmet = named.collect::<Vec<_>>().join(", ");
         let by_prerequisite = !unmet.is_empty();
-        let (mut digest, mut refusal) = (None, None);
+        let (mut digests, mut refusal) = (Digests::default(), None);
         let scrub_all = |lines: &[Message]| lines.iter().map(|line| vault.scrub(line)).collect();
         let (status, message, details, blocked) = match answer(result, &unmet) {
             Ok(finding) if finding.status == Status::Blocked => {
@@ -318,7 +314,7 @@ impl<'r, 'p> Round<'r, 'p> {
                 (Status::Blocked, message, details, Some(blocked))
             }
             Ok(finding) => {
-                digest = self.digest(&finding);
+                digests = Digests::of(&finding, self.survey);
                 refusal = finding.refusal.as_ref().map(|trouble| Refusal {
                     error: vault.scrub(&trouble.message),
                     help: scrub_all(&trouble.help),
@@ -333,48 +329,26 @@ impl<'r, 'p> Round<'r, 'p> {
                 (Status::Blocked, error, None, Some(blocked))
             }
         };
+        let key = vault.scrub(&resource::key(plan, found.step, found.described));
+        let is_object = resource::is_object(found.described.descriptor);
+        let title = resource::title(plan, found.step).filter(|_| !is_object);
         Verification {
-            id: resource::name(plan, found.step).to_owned(),
-            name: resource::title(plan, found.step).map(|title| vault.scrub(title)),
+            id: called(plan, found, &key.text()),
+            name: title.map(|title| vault.scrub(title)),
             path: found.step.path.clone(),
             target: found.target.clone(),
-            key: vault.scrub(&resource::key(plan, found.step, found.described)),
+            key,
             status,
             message,
             details,
             blocked,
             refusal,
             unmet: waits_for.iter().map(|it| it.path.clone()).collect(),
-            digest,
+            digest: digests.details,
+            identity: digests.identity,
+            account: digests.account,
             took,
             at,
-        }
-    }
-
-    /// Of all that was found, whatever of it is shown.
-    fn digest(&self, finding: &Finding) -> Option<Placeholder> {
-        let key = self.survey.key?;
-        // The content of what is missing says what its details show.
-        let details = finding.details.as_ref().filter(|_| finding.status != Status::Missing);
-        let reported = distinguished(details, finding.content, self.survey.base)?;
-        Some(key.placeholder(self.survey.plan.algorithm, DETAILS, &Data::Text(reported)))
-    }
-}
-
-/// What distinguishes one difference from another: the same in every checkout, so without the names
-/// of the two sides and without the directory of the source.
-fn distinguished(
-    details: Option<&Details>,
-    content: Option<Digest>,
-    base: &Path,
-) -> Option<Secret> {
-    let base = format!("{}/", base.components().collect::<PathBuf>().display());
-    let details = details.map(|details| details.unnamed().replace(&base, ""));
-    match (details, content) {
-        (None, None) => None,
-        (details, content) => {
-            let content = content.map(|content| content.hex()).unwrap_or_default();
-            Some(Secret::new(details.unwrap_or_default() + &content))
         }
     }
 }
@@ -393,4 +367,13 @@ fn answer(found: Result<Finding, Trouble>, unmet: &str) -> Result<Finding, Troub
         Err(trouble) => Some(trouble.message),
     };
     Err(StepError::DependencyMissing { unmet, own }.into())
+}
+
+/// The `id` of a step, or its path. An object of the world is called by its type and name.
+fn called(plan: &Plan, found: &Found<'_>, key: &str) -> String {
+    let name = resource::name(plan, found.step);
+    match resource::is_object(found.described.descriptor) && *name == *found.step.path {
+        true => key.to_owned(),
+        false => name.to_owned(),
+    }
 }

@@ -21,6 +21,8 @@ fn found(path: &str, status: Status) -> Verification {
         refusal: None,
         unmet: Vec::new(),
         digest: None,
+        identity: None,
+        account: None,
         took: Duration::ZERO,
         at: SystemTime::UNIX_EPOCH,
     }

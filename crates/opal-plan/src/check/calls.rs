@@ -145,7 +145,21 @@ impl Checker<'_> {
         }
         self.block_policy(descriptor, call, span);
         self.block_rules(descriptor, call);
+        self.identified(descriptor, call, span);
         Some(descriptor)
+    }
+
+    /// Whether a call says which object of the world it is about.
+    fn identified(&mut self, descriptor: &Descriptor, call: &Call, span: Span) {
+        let Some(identified) = descriptor.identified else { return };
+        let given = call.args.iter().enumerate().filter_map(|(index, arg)| match &arg.name {
+            Some(name) => Some(name.text.as_str()),
+            None => descriptor.params.get(index).map(|param| param.name),
+        });
+        if let Some(fault) = identified.fault(&given.collect::<Vec<_>>()) {
+            let error = Diagnostic::new(fault.code, span, fault.message);
+            self.report(fault.help.into_iter().fold(error, Diagnostic::help));
+        }
     }
 
     /// An option that shapes the result, where nothing takes the result.

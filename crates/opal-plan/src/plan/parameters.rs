@@ -19,7 +19,7 @@ pub(crate) fn check(param: &Param, datum: &Datum, span: Span) -> Result<(), Diag
 
 /// The code of a package gets a secret only where its manifest says that it takes one.
 fn secrets(param: &Param, datum: &Datum, span: Span) -> Result<(), Diagnostic> {
-    let takes_none = param.shape.is_some_and(|shape| !shape.holds_secret());
+    let takes_none = !param.takes_secrets && param.shape.is_some_and(|shape| !shape.holds_secret());
     let is_secret = || inherit(&[datum], String::new).is_some_and(|taint| taint.class.is_secret());
     if !takes_none || !is_secret() {
         return Ok(());

@@ -84,6 +84,8 @@ impl Exports {
                     unread: None,
                     secrets: None,
                     digest: None,
+                    message: None,
+                    changes: None,
                 }))
             }
             Function::Begin => {
@@ -197,6 +199,11 @@ fn finding(finding: state::Finding) -> Finding {
         unread: None,
         secrets: None,
         digest: None,
+        differences: None,
+        account: None,
+        marked: None,
+        deletes: None,
+        created: None,
     }
 }
 

@@ -27,9 +27,8 @@ use super::sending::send;
 /// How often a call asks whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// How long a helper may say nothing about a call that it works on; and after a call was cancelled.
+/// How long a helper may say nothing about a call that it works on.
 const SILENCE: Duration = Duration::from_secs(CALL_SECS + 5);
-const PARTING: Duration = Duration::from_secs(2);
 
 /// A helper that runs. It ends when this is dropped, and when opal ends.
 #[derive(Debug)]
@@ -217,7 +216,8 @@ impl Host {
         self.shared.open().helper.pid()
     }
 
-    fn ask(
+    /// One call of the helper, whatever it is: that of providers has its own.
+    pub(crate) fn ask(
         &self,
         call: &str,
         plugin: Option<&str>,
@@ -311,7 +311,7 @@ impl Shared {
                 return Ok((Err(refusal), None));
             }
             let is_silent = heard.elapsed() > silence;
-            if is_silent || cancelled.is_some_and(|since| since.elapsed() > PARTING) {
+            if is_silent || cancelled.is_some_and(|since| since.elapsed() > serve.parting()) {
                 self.end(Ended::Silent);
             }
         }
@@ -386,7 +386,7 @@ impl Shared {
 
     /// How it ended: the connection to it is gone already, so the reader is about to say.
     fn wait_for_end(&self) -> Ended {
-        let until = Instant::now() + PARTING;
+        let until = Instant::now() + super::PARTING;
         loop {
             if let Some(ended) = self.open().ended.clone() {
                 return ended;

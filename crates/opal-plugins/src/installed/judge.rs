@@ -11,6 +11,7 @@ use super::Installed;
 use crate::accept::Acceptances;
 use crate::address::Source;
 use crate::capability::Capability;
+use crate::provider::ENGINE as PROVIDER;
 
 /// Why a package may not be used here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,6 +144,9 @@ fn obeys(record: &PluginRecord, whole: Option<&str>, policy: &PluginRules) -> Re
     }
     if record.engine.as_deref() == Some("native") && policy.native() == Native::Refuse {
         return Err("the policy refuses native code".to_owned());
+    }
+    if record.engine.as_deref() == Some(PROVIDER) && policy.refuses_providers {
+        return Err("the policy refuses Terraform providers".to_owned());
     }
     let version = format!("{}@{}", record.name, record.version);
     let denied =

@@ -101,7 +101,8 @@ fn interface(root: &Node, built_in: &Registry, problems: &mut Problems) -> Optio
         return None;
     }
     for item in items {
-        let schemas = Schemas { definitions, problems: &mut *problems, levels: 0 };
+        let schemas =
+            Schemas { definitions, problems: &mut *problems, levels: 0, is_generated: false };
         let mut reader = Reader { schemas, built_in, capabilities: &mut found.capabilities };
         found.decorators.extend(reader.decorator(item));
     }
@@ -129,14 +130,14 @@ fn plugin(field: Field<'_>, found: &mut Interface, problems: &mut Problems) {
     fields.typos(&["name", "version", "min_core"], problems);
 }
 
-struct Reader<'n, 'p, 'c> {
-    schemas: Schemas<'n, 'p>,
-    built_in: &'p Registry,
-    capabilities: &'c mut BTreeSet<Capability>,
+pub(super) struct Reader<'n, 'p, 'c> {
+    pub(super) schemas: Schemas<'n, 'p>,
+    pub(super) built_in: &'p Registry,
+    pub(super) capabilities: &'c mut BTreeSet<Capability>,
 }
 
 impl<'n> Reader<'n, '_, '_> {
-    fn decorator(&mut self, item: &'n Node) -> Option<Declared> {
+    pub(super) fn decorator(&mut self, item: &'n Node) -> Option<Declared> {
         let mut fields = Fields::of(item, "a decorator", self.schemas.problems)?;
         let name = match fields.take("name") {
             Some(field) => (self.schemas.text(field, "name")?, field.value.span),
@@ -205,6 +206,8 @@ impl<'n> Reader<'n, '_, '_> {
             let help = "use lower case letters, digits and `_`";
             self.schemas.value(field.key, &format!("{name:?} is not a name for a parameter"), help);
         }
+        // A provider gets what it is given, secrets included.
+        let takes_secrets = self.schemas.is_generated;
         let param = |(name, required, Described { shape, default }): (String, bool, Described)| {
             let presence = match default {
                 Some(value) => Presence::Default(value),
@@ -218,6 +221,7 @@ impl<'n> Reader<'n, '_, '_> {
                 presence,
                 docs: shape.docs,
                 shape: Some(shape),
+                takes_secrets,
                 ..Param::BASE
             }
         };

@@ -4,8 +4,9 @@
 
 mod constants;
 mod objects;
+mod texts;
 
-use opal_core::shape::{Format, Shape, ShapeKind};
+use opal_core::shape::{Shape, ShapeKind};
 use opal_core::{Code, Diagnostic, Value};
 use opal_yaml::fields::{Field, Fields};
 use opal_yaml::problems::Problems;
@@ -46,12 +47,17 @@ const KEYWORDS: [&str; 25] = [
 /// Schemas inside each other, references followed.
 const MOST_LEVELS: usize = 32;
 
+/// Keywords of manifests that opal itself has made from the schemas of a provider.
+const GENERATED: [&str; 3] = ["x-opal-any", "x-opal-numeric", "x-opal-one-or-more"];
+
 /// What schemas are read with.
 pub(super) struct Schemas<'n, 'p> {
     /// `$defs` of the document.
     pub(super) definitions: Option<&'n Node>,
     pub(super) problems: &'p mut Problems,
     pub(super) levels: usize,
+    /// Whether opal has made the manifest.
+    pub(super) is_generated: bool,
 }
 
 /// A schema and what it says about leaving the value out.
@@ -88,7 +94,9 @@ impl<'n> Schemas<'n, '_> {
 
     fn schema(&mut self, node: &'n Node, what: &str) -> Option<Described> {
         let mut fields = Fields::of(node, what, self.problems)?;
-        let refused: Vec<&str> = fields.keys().filter(|key| !KEYWORDS.contains(key)).collect();
+        let is_known =
+            |key: &&str| KEYWORDS.contains(key) || (self.is_generated && GENERATED.contains(key));
+        let refused: Vec<&str> = fields.keys().filter(|key| !is_known(key)).collect();
         let is_refused = !refused.is_empty();
         for key in refused {
             let Some(field) = fields.take(key) else { continue };
@@ -111,9 +119,15 @@ impl<'n> Schemas<'n, '_> {
         }
         let secret = fields.take("x-opal-secret").is_some_and(|field| self.flag(field));
         let default = fields.take("default");
-        let (ty, nullable) = self.type_name(&mut fields, what)?;
-        let kind = self.kind(&mut fields, &ty, what)?;
-        self.unused(fields, &ty);
+        let is_any = fields.take("x-opal-any").is_some_and(|field| self.flag(field));
+        let (kind, nullable) = if is_any {
+            (ShapeKind::Any, true)
+        } else {
+            let (ty, nullable) = self.type_name(&mut fields, what)?;
+            let kind = self.kind(&mut fields, &ty, what)?;
+            self.unused(fields, &ty);
+            (kind, nullable)
+        };
         let shape = Shape { kind, nullable, secret, docs: leak(&docs.unwrap_or_default()) };
         let default = match default {
             None => None,
@@ -220,6 +234,7 @@ impl<'n> Schemas<'n, '_> {
                 let high = self.integer(fields, "maximum")?.unwrap_or(i64::MAX);
                 Some(ShapeKind::Int { low, high })
             }
+            "number" if self.has(fields, "x-opal-numeric") => Some(ShapeKind::Numeric),
             "number" => {
                 let low = self.number(fields, "minimum")?.unwrap_or(f64::MIN);
                 let high = self.number(fields, "maximum")?.unwrap_or(f64::MAX);
@@ -230,77 +245,18 @@ impl<'n> Schemas<'n, '_> {
                     fields.missing(&["items"], self.problems);
                     return None;
                 };
+                let is_one = self.has(fields, "x-opal-one-or-more");
                 let element = self.read(items.value, "`items`")?;
-                Some(ShapeKind::List(Box::leak(Box::new(element.shape))))
+                let element = Box::leak(Box::new(element.shape));
+                Some(if is_one { ShapeKind::OneOrMore(element) } else { ShapeKind::List(element) })
             }
             _ => self.object(fields, what),
         }
     }
 
-    fn string(&mut self, fields: &mut Fields<'n>) -> Option<ShapeKind> {
-        if let Some(field) = fields.take("enum") {
-            let mut choices = self.words(field, "enum")?;
-            let deprecated = match fields.take("x-opal-deprecated-values") {
-                Some(field) => self.pairs(field)?,
-                None => Vec::new(),
-            };
-            // They are still accepted, with a warning.
-            choices.extend(deprecated.iter().map(|(name, _)| *name));
-            choices.dedup();
-            return Some(ShapeKind::Choice {
-                choices: Box::leak(choices.into_boxed_slice()),
-                deprecated: Box::leak(deprecated.into_boxed_slice()),
-            });
-        }
-        if let Some(field) = fields.take("x-opal-duration")
-            && self.flag(field)
-        {
-            return Some(ShapeKind::Duration);
-        }
-        let pattern = match fields.take("pattern") {
-            Some(field) => Some(self.pattern(field)?),
-            None => None,
-        };
-        let least = self.integer(fields, "minLength")?.unwrap_or(0);
-        let most = self.integer(fields, "maxLength")?.unwrap_or(i64::MAX);
-        let named = ["format", "x-opal-format"];
-        let format = match named.into_iter().find_map(|key| Some((key, fields.take(key)?))) {
-            Some((key, field)) => Some(self.format(key, field)?),
-            None => None,
-        };
-        let most = if most == i64::MAX { u64::MAX } else { most.max(0) as u64 };
-        Some(ShapeKind::Text { pattern, characters: (least.max(0) as u64, most), format })
-    }
-
-    /// JSON Schema looks for a pattern anywhere in the text, opal holds it against all of it.
-    fn pattern(&mut self, field: Field<'_>) -> Option<&'static str> {
-        let text = self.text(field, "pattern")?;
-        let start =
-            text.strip_prefix('^').map_or_else(|| format!(".*(?:{text}"), |it| format!("(?:{it}"));
-        let whole = match start.strip_suffix('$') {
-            Some(rest) if !rest.ends_with('\\') => format!("{rest})"),
-            _ => format!("{start}).*"),
-        };
-        let whole = format!("(?s:{whole})");
-        if text.len() > 1024 || !opal_core::parameter::is_pattern(&whole) {
-            let help = "write a regular expression of at most 1024 bytes, without look-around";
-            self.value(field.value.span, "`pattern` is not a regular expression", help);
-            return None;
-        }
-        Some(leak(&whole))
-    }
-
-    fn format(&mut self, key: &str, field: Field<'_>) -> Option<Format> {
-        let text = self.text(field, key)?;
-        let is_own = |format: &Format| (*format == Format::Semver) == (key == "x-opal-format");
-        let known = Format::ALL.into_iter().filter(is_own);
-        let found = known.clone().find(|format| format.name() == text);
-        if found.is_none() {
-            let message = format!("{text:?} is not a `{key}` that opal checks");
-            let error = Diagnostic::new(Code::PackageKeyword, field.value.span, message);
-            self.problems.unknown(error, &text, known.map(Format::name));
-        }
-        found
+    /// Whether a keyword is there and says so.
+    fn has(&mut self, fields: &mut Fields<'n>, key: &str) -> bool {
+        fields.take(key).is_some_and(|field| self.flag(field))
     }
 
     /// A keyword that exists, and means nothing for this type.

@@ -54,6 +54,11 @@ fn of_kind(kind: &ShapeKind) -> Vec<Value> {
         ShapeKind::Bool => vec![Value::Bool(true), Value::Bool(false)],
         ShapeKind::List(_) => vec![Value::Array(Vec::new())],
         ShapeKind::Map(_) => vec![Value::Map(Default::default())],
-        ShapeKind::Duration | ShapeKind::Fields(_) | ShapeKind::Union { .. } => Vec::new(),
+        ShapeKind::Duration
+        | ShapeKind::Fields(_)
+        | ShapeKind::Union { .. }
+        | ShapeKind::Numeric
+        | ShapeKind::OneOrMore(_)
+        | ShapeKind::Any => Vec::new(),
     }
 }

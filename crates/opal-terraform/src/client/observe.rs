@@ -26,10 +26,19 @@ pub struct Object {
 }
 
 impl Object {
-    /// What identifies it, as people read it.
+    /// What identifies it, as people read it: its identity, or its id.
     #[must_use]
     pub fn shown_identity(&self) -> Option<Secret> {
-        self.identity.as_ref().map(|identity| Secret::new(differ::show(identity)))
+        match &self.identity {
+            Some(identity) => Some(Secret::new(differ::show(identity))),
+            None => self.id().map(Secret::new),
+        }
+    }
+
+    /// The id that most objects have.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.state.field("id").as_text().filter(|id| !id.is_empty())
     }
 }
 

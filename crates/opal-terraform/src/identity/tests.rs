@@ -2,7 +2,7 @@ use super::*;
 use crate::schema::IdentityAttribute;
 use opal_core::data::{Data, json};
 
-fn recipes(text: &str) -> Result<Recipes, template::Invalid> {
+fn recipes(text: &str) -> Result<Recipes, opal_core::recipe::template::Invalid> {
     let Ok(Data::Map(all)) = json::read(text) else { panic!("{text}") };
     Recipes::new(&all)
 }

@@ -21,6 +21,9 @@ const VERIFY: Duration = Duration::from_secs(30);
 /// How long a change may take to become visible, where the step says nothing.
 const SETTLE: Duration = Duration::from_secs(30);
 
+/// The argument of opal itself that names what may be deleted.
+const ONLY: &str = "$only";
+
 /// Longest times that a step can give.
 const MOST: Duration = Duration::from_secs(24 * 3600);
 
@@ -41,6 +44,8 @@ pub(super) struct Step {
     pub(super) limit: Duration,
     /// Arguments that came as secrets.
     pub(super) hidden: Vec<String>,
+    /// What identifies the only object that may be deleted.
+    pub(super) only: Option<Secret>,
 }
 
 impl Asked {
@@ -100,6 +105,10 @@ impl Instance {
         let settle = self.time(&mut args, "settle")?.unwrap_or(SETTLE);
         let limit = self.time(&mut args, "verify_timeout")?.unwrap_or(VERIFY);
         let ignore = self.texts(&mut args, "ignore")?;
+        let only = match args.remove(ONLY) {
+            Some(Data::Text(only)) => Some(only),
+            _ => None,
+        };
         for own in ["id", "depends_on"] {
             args.remove(own);
         }
@@ -121,7 +130,7 @@ impl Instance {
         let config = if is_absent { config } else { identity::tagged(config, &by) };
         let ask = Ask { of: of.to_owned(), config, by, ignore, rewrite };
         let hidden = asked.hidden.iter().map(|path| renamed(path)).collect();
-        Ok(Step { ask, replace, settle, limit, hidden })
+        Ok(Step { ask, replace, settle, limit, hidden, only })
     }
 
     fn flag(&self, args: &mut Args, name: &str) -> Result<bool, Refusal> {

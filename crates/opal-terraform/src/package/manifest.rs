@@ -20,12 +20,12 @@ mod ways;
 
 use std::collections::BTreeMap;
 
+use opal_core::recipe::{self, Recipes};
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest as _, Sha256};
 
 use super::hex;
 use super::source::{Source, Version};
-use crate::identity::recipes::Recipes;
 use crate::schema::{Block, Schemas};
 use crate::trouble::visible;
 
@@ -102,7 +102,7 @@ pub fn manifest(
         match names.path(of, Some("data")).filter(|_| types::is_usable(block)) {
             None => unnamed.push(of.clone()),
             Some(path) => {
-                let about = json!({"kind": "data", "type": of, "acts": crate::acting::acts(of)});
+                let about = json!({"kind": "data", "type": of, "acts": recipe::acts(of)});
                 all.insert(path.clone(), (data_entry(&path, of, block), about));
             }
         }

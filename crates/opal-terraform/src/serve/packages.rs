@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use opal_core::data::Secret;
 use opal_core::protocol::{Body, Kind, Refusal};
+use opal_core::recipe::Recipes;
 use opal_core::wiped::Wiped;
 
 use crate::client::Provider;
-use crate::identity::recipes::Recipes;
 use crate::package::find::{self, Next, Place};
 use crate::package::open::{self, From, Open};
 use crate::package::source::{Platform, Source, Version};

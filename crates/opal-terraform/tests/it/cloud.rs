@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use opal_core::data::{Data, json};
+use opal_core::data::{Data, Secret, json};
+use opal_core::recipe::Recipes;
 use opal_terraform::apply::{Allowed, Done, absent, apply};
 use opal_terraform::client::{Id, Provider};
-use opal_terraform::identity::recipes::Recipes;
 use opal_terraform::identity::{Step, choose, tagged};
 use opal_terraform::value::Value;
 use opal_terraform::verify::{Ask, Status, Verified, verify};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::support::{directory, provider, real, run};
 
-const ALLOWED: Allowed = Allowed { replace: false, settle: Duration::from_secs(2) };
+const ALLOWED: Allowed = Allowed { replace: false, settle: Duration::from_secs(2), only: None };
 const MARKED: &str = r#"{"box_net":{"mark":{"in":"tags","list":{}}}}"#;
 
 /// The provider, configured with a directory as its cloud.
@@ -66,6 +66,14 @@ fn blocked(verified: &Verified) -> &str {
     }
 }
 
+/// The paths that were changed.
+fn changed(done: &Done) -> Vec<&str> {
+    match done {
+        Done::Changed(all) => all.iter().map(|it| it.path.as_str()).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn an_object_is_found_by_its_arguments_and_corrected() {
     let Some(program) = real("box") else { return };
@@ -82,19 +90,18 @@ fn an_object_is_found_by_its_arguments_and_corrected() {
         change(&home, "thing-a.json", "red", "blue");
         let found = verify(&observe, &red).await.unwrap();
         let Status::Drifted { differences, replace } = &found.status else { panic!("{found:?}") };
-        let lines: Vec<String> =
-            differences.iter().map(|it| it.line(|_| "***".to_owned())).collect();
+        let lines: Vec<String> = differences.iter().map(|it| it.hidden_line(&[])).collect();
         assert_eq!(lines, ["color: expected \"red\", actual \"blue\""]);
         assert!(replace.is_empty());
         let accepting = Ask { ignore: vec!["color".to_owned()], ..red.clone() };
         assert!(verify(&observe, &accepting).await.unwrap().is_satisfied());
         let acted = apply(&observe, &power, &red, ALLOWED).await.unwrap();
-        assert_eq!(acted.done, Done::Changed(vec!["color".to_owned()]));
+        assert_eq!(changed(&acted.done), ["color"]);
         // A default of the provider is drift too.
         change(&home, "thing-a.json", "small", "large");
         let acted = apply(&observe, &power, &red, ALLOWED).await.unwrap();
-        assert_eq!(acted.done, Done::Changed(vec!["size".to_owned()]));
-        let gone = absent(&observe, &power, &red, ALLOWED.settle).await.unwrap();
+        assert_eq!(changed(&acted.done), ["size"]);
+        let gone = absent(&observe, &power, &red, ALLOWED.settle, None).await.unwrap();
         assert_eq!(gone.done, Done::Removed);
         assert!(!home.path().join("thing-a.json").exists());
         provider.stop().await;
@@ -160,8 +167,14 @@ fn an_object_is_found_by_its_mark_and_a_moved_mark_deletes_nothing() {
         assert_eq!(blocked(&why), "what has the tag opal=shop/net differs in name");
         let replacing = Allowed { replace: true, ..ALLOWED };
         assert!(apply(&observe, &power, &own, replacing).await.is_err());
-        assert!(absent(&observe, &power, &own, ALLOWED.settle).await.is_err());
+        assert!(absent(&observe, &power, &own, ALLOWED.settle, None).await.is_err());
+        // Somebody agreed to the removal of ours, before the mark was moved.
+        let ours = Secret::new(r#"{id: "net-1"}"#);
+        assert!(absent(&observe, &power, &own, ALLOWED.settle, Some(&ours)).await.is_err());
         assert!(home.path().join("net-net-7.json").exists());
+        let theirs = Secret::new(r#"{id: "net-7"}"#);
+        absent(&observe, &power, &own, ALLOWED.settle, Some(&theirs)).await.unwrap();
+        assert!(!home.path().join("net-net-7.json").exists());
         provider.stop().await;
     });
 }
@@ -181,7 +194,7 @@ fn an_id_that_leads_to_another_object_blocks() {
         std::fs::write(home.path().join("thing-a.json"), "{").unwrap();
         let said = verify(&observe, &own).await.unwrap_err();
         assert!(said.message("box 1.0.0").expose().starts_with("box says: cannot read: "));
-        assert!(absent(&observe, &power, &own, ALLOWED.settle).await.is_err());
+        assert!(absent(&observe, &power, &own, ALLOWED.settle, None).await.is_err());
         provider.stop().await;
     });
 }

@@ -91,7 +91,7 @@ impl Liar {
             };
             let done = async {
                 provider.configure(Value::map([])).await?;
-                let allowed = Allowed { replace: false, settle: Duration::ZERO };
+                let allowed = Allowed { replace: false, settle: Duration::ZERO, only: None };
                 apply(&provider.observe(), &provider.change(), &ask(), allowed).await
             };
             let trouble = done.await.map(|acted| acted.done).expect_err("a lie is believed");

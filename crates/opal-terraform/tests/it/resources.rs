@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use opal_core::recipe::Recipes;
 use opal_terraform::apply::{Allowed, Done, absent, apply};
 use opal_terraform::client::Provider;
-use opal_terraform::identity::recipes::Recipes;
 use opal_terraform::identity::{Refused, Step, choose};
 use opal_terraform::value::Value;
 use opal_terraform::verify::{Ask, Status, verify};
 
 use crate::support::{directory, provider, real, run};
 
-const ALLOWED: Allowed = Allowed { replace: false, settle: Duration::from_secs(5) };
+const ALLOWED: Allowed = Allowed { replace: false, settle: Duration::from_secs(5), only: None };
 
 /// What a step asks for.
 fn ask(provider: &Provider, of: &str, fields: &[(&str, &str)]) -> Result<Ask, Refused> {
@@ -59,10 +59,10 @@ fn a_file_is_missing_created_satisfied_changed_and_absent() {
         assert_eq!(apply(&observe, &change, &hello, ALLOWED).await.unwrap().done, Done::Created);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "hello");
 
-        let gone = absent(&observe, &change, &hello, ALLOWED.settle).await.unwrap();
+        let gone = absent(&observe, &change, &hello, ALLOWED.settle, None).await.unwrap();
         assert_eq!(gone.done, Done::Removed);
         assert!(!path.exists());
-        let gone = absent(&observe, &change, &hello, ALLOWED.settle).await.unwrap();
+        let gone = absent(&observe, &change, &hello, ALLOWED.settle, None).await.unwrap();
         assert_eq!(gone.done, Done::Nothing);
         provider.stop().await;
     });

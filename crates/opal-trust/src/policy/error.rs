@@ -61,6 +61,7 @@ pub enum Setting {
     Sources,
     Publishers,
     Native,
+    Providers,
     Shell,
     Registries,
     Keys,
@@ -126,6 +127,9 @@ impl Setting {
             ),
             Self::Publishers => {
                 ("publishers", "a list of keys", "write `publishers = [\"ed25519:…\"]`")
+            }
+            Self::Providers => {
+                ("providers", "`refuse` or `accepted`", "write `providers = \"refuse\"`")
             }
             Self::Native => {
                 ("native", "`refuse`, `confined` or `unconfined`", "write `native = \"refuse\"`")

@@ -29,7 +29,7 @@ const KEYS: [&str; 8] = [
 ];
 
 /// The keys of an `opal.mod`.
-const PROJECT_KEYS: [&str; 4] = ["name", "policy", "plugins", "registries"];
+const PROJECT_KEYS: [&str; 5] = ["name", "policy", "plugins", "registries", "terraform"];
 
 /// Where rules may appear. A file that is missing says nothing.
 #[derive(Clone, Debug, Default)]
@@ -126,7 +126,7 @@ impl ProjectFile {
                     project.policy = reader.policy(table)?;
                 }
                 // Dependencies and not policy: `opal-plugins` reads them.
-                "plugins" | "registries" => {}
+                "plugins" | "registries" | "terraform" => {}
                 other => return Err(reader.unknown(document.as_table(), other, &PROJECT_KEYS)),
             }
         }

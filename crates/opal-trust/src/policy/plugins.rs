@@ -8,12 +8,21 @@ use super::error::{PolicyError, PolicyFault, Setting};
 use super::file::Reader;
 use crate::keys::PublicKey;
 
-const KEYS: [&str; 8] =
-    ["verification", "sources", "publishers", "native", "shell", "registries", "keys", "deny"];
+const KEYS: [&str; 9] = [
+    "verification",
+    "sources",
+    "publishers",
+    "native",
+    "providers",
+    "shell",
+    "registries",
+    "keys",
+    "deny",
+];
 
 /// The keys of a project's policy: whom to trust is not for it to say.
-const PROJECT_KEYS: [&str; 7] =
-    ["verification", "sources", "publishers", "native", "shell", "registries", "deny"];
+const PROJECT_KEYS: [&str; 8] =
+    ["verification", "sources", "publishers", "native", "providers", "shell", "registries", "deny"];
 
 /// What the executing side allows. The default allows what people accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +35,8 @@ pub struct PluginRules {
     pub publishers: Option<BTreeSet<String>>,
     /// None where nobody says it.
     pub native: Option<Native>,
+    /// `providers = "refuse"`: Terraform providers are native code that nothing confines.
+    pub refuses_providers: bool,
     /// `shell = "refuse"`.
     pub refuses_shell: bool,
     /// The registry of a namespace, which a project cannot change.
@@ -70,6 +81,7 @@ impl PluginRules {
             publishers: both(self.publishers, other.publishers),
             // Nothing is less than everything that is said.
             native: self.native.max(other.native),
+            refuses_providers: self.refuses_providers || other.refuses_providers,
             refuses_shell: self.refuses_shell || other.refuses_shell,
             registries: first(self.registries, other.registries),
             keys: first(self.keys, other.keys),
@@ -118,6 +130,10 @@ impl Reader<'_> {
                         ("unconfined", Native::Unconfined),
                     ];
                     rules.native = Some(self.one_of(item, &of, Setting::Native)?);
+                }
+                "providers" => {
+                    let of = [("refuse", true), ("accepted", false)];
+                    rules.refuses_providers = self.one_of(item, &of, Setting::Providers)?;
                 }
                 "shell" => {
                     let of = [("refuse", true), ("accepted", false)];

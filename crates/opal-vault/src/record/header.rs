@@ -344,8 +344,12 @@ impl Ending<'_> {
     fn resources(&self, line: &mut Line) {
         if !self.resources.is_empty() {
             line.list("resources", &self.resources, |line, seen| {
-                if let Some(details) = &seen.details {
-                    line.text("digest", &details.digest.hex());
+                let hex = |digest: Option<Digest>| digest.map(|it| it.hex());
+                line.maybe("account", hex(seen.account).as_deref());
+                let details = seen.details.as_ref();
+                line.maybe("digest", hex(details.map(|it| it.digest)).as_deref());
+                line.maybe("identity", hex(seen.identity).as_deref());
+                if let Some(details) = details {
                     line.number("length", details.length);
                 }
                 line.text("path", &seen.path);

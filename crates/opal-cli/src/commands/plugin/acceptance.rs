@@ -1,13 +1,18 @@
 //! Asking a person, or a list that a person made elsewhere.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
+use opal_core::data::Secret;
 use opal_plugins::accept::{Acceptances, Accepted, MAX_BYTES};
+use opal_plugins::client::CallFailure;
 use opal_plugins::installed::{Installed, NotAllowed};
 use opal_plugins::lock::Lock;
+use opal_plugins::provider::Provider;
+use opal_plugins::provider::store::Undescribed;
 use opal_trust::policy::PluginRules;
-use opal_vault::root::{RootError, read_given};
+use opal_vault::root::{Root, RootError, read_given};
 
 use super::machine;
 use super::project::Project;
@@ -70,6 +75,43 @@ impl Question<'_> {
         Ok(())
     }
 
+    /// Has providers accepted on this machine, and described.
+    pub(super) fn accept_providers(&self, all: &[Provider]) -> Result<(), Failure> {
+        let root = self.context.needed_root(self.matches.get_one("root"))?;
+        let mut known = machine(self.context, self.matches)?;
+        let given = self.given()?;
+        for one in all {
+            let (name, nothing) = (one.name(), BTreeSet::new());
+            if !known.accepts(name, &one.digest, &nothing) {
+                match &given {
+                    Some(list) if list.accepts(name, &one.digest, &nothing) => {}
+                    Some(_) => return Err(unlisted(name, &one.checksum())),
+                    None => self.ask_provider(one)?,
+                }
+                known.accepted.insert(Accepted {
+                    name: name.to_owned(),
+                    version: one.version().to_owned(),
+                    checksum: one.digest,
+                    capabilities: nothing,
+                });
+                known.save(&root).map_err(unsaved)?;
+            }
+            describe(one, &root)?;
+        }
+        Ok(())
+    }
+
+    fn ask_provider(&self, one: &Provider) -> Result<(), Failure> {
+        view::plugin::provider(one, self.context.err());
+        let name = one.name();
+        if !prompts::can_ask(self.context) {
+            let message = format!("{name} is not accepted, and there is no terminal to ask on");
+            let help = "run the command on a terminal, or pass a list: `--accept FILE`";
+            return Err(Failure::new(Exit::NotTrusted, message, help));
+        }
+        self.confirm(name, &format!("Accept {name} on this machine? [y/N] "))
+    }
+
     /// Whether an update only brings other files: the same publisher, and no capability more than those of
     /// the version that was locked and accepted here.
     fn is_harmless(&self, one: &Installed, known: &Acceptances) -> bool {
@@ -126,17 +168,18 @@ impl Question<'_> {
             return Err(Failure::new(Exit::NotTrusted, message, help));
         }
         let (name, version) = (one.name(), one.version());
-        self.confirm(one, &format!("Accept {name} {version} on this machine? [y/N] "))?;
+        let one = format!("{name} {version}");
+        self.confirm(&one, &format!("Accept {one} on this machine? [y/N] "))?;
         match self.near {
             Some(near) => self.confirm(
-                one,
+                &one,
                 &format!("The name is one letter from {near}. Do you mean {name}? [y/N] "),
             ),
             None => Ok(()),
         }
     }
 
-    fn confirm(&self, one: &Installed, label: &str) -> Result<(), Failure> {
+    fn confirm(&self, one: &str, label: &str) -> Result<(), Failure> {
         let mut tty = prompts::terminal(self.context)?;
         let read = |text: &str| match text.trim() {
             "y" | "yes" => Ok(true),
@@ -149,8 +192,7 @@ impl Question<'_> {
                 Ok(())
             }
             Ok((false, _)) | Err(Stopped::Ended(_)) => {
-                let (name, version) = (one.name(), one.version());
-                let message = format!("{name} {version} is not accepted; nothing was changed");
+                let message = format!("{one} is not accepted; nothing was changed");
                 Err(Failure::new(Exit::NotTrusted, message, "see `opal plugin info`"))
             }
             Err(Stopped::Failed(failure)) => Err(failure),
@@ -158,13 +200,37 @@ impl Question<'_> {
     }
 }
 
+/// Has an accepted provider describe itself, once.
+fn describe(one: &Provider, root: &Root) -> Result<(), Failure> {
+    let path = crate::ambient::variable("PATH").and_then(|path| path.into_string().ok());
+    let environment = path.map(|path| ("PATH".to_owned(), Secret::new(path)));
+    one.describe(root, environment.into_iter().collect()).map_err(|why| match why {
+        Undescribed::Root(error) => unsaved(error),
+        Undescribed::Io(error) => {
+            Failure::unwritable(&format!("`{}`", one.folder.display()), &error)
+        }
+        Undescribed::Call(why) => {
+            let failed = CallFailure {
+                plugin: one.name().to_owned(),
+                version: one.version().to_owned(),
+                decorator: format!("{}.provider", one.wanted.segment),
+                why,
+            };
+            let trouble = failed.trouble();
+            let help = trouble.help.first().map(ToString::to_string);
+            let help = help.unwrap_or_else(|| "is the file a Terraform provider?".to_owned());
+            Failure::new(Exit::Unavailable, trouble.message.to_string(), help)
+        }
+    })
+}
+
 fn not_in_list(one: &Installed) -> Failure {
-    let message = format!(
-        "the list does not accept {} {} with sha256:{} and its capabilities",
-        one.name(),
-        one.version(),
-        one.checksum.hex()
-    );
+    let name = format!("{} {}", one.name(), one.version());
+    unlisted(&name, &format!("sha256:{} and its capabilities", one.checksum.hex()))
+}
+
+fn unlisted(name: &str, what: &str) -> Failure {
+    let message = format!("the list does not accept {name} with {what}");
     let help = "accept it on your own machine, and write a new list: `opal plugin accepted > FILE`";
     Failure::new(Exit::NotTrusted, message, help)
 }

@@ -8,11 +8,13 @@ use opal_plugins::address::Address;
 use opal_plugins::installed::{self, Installed, LoadError, Store};
 use opal_plugins::lock::{self, Lock};
 use opal_plugins::names::{Requirement, Version};
-use opal_plugins::project::{Wanted, registries, wanted};
+use opal_plugins::project::{Wanted, providers, registries, wanted};
+use opal_plugins::provider::Provider;
+use opal_plugins::provider::wanted::WantedProvider;
 
 use super::{LineIndex, core, failure};
 use crate::context::Context;
-use crate::decorators::{kept_packages, shown_folder, text_of};
+use crate::decorators::{kept_packages, project_settings, provider_failure, shown_folder, text_of};
 use crate::failure::{Exit, Failure};
 use crate::planning::{here, project_file};
 
@@ -22,6 +24,7 @@ pub(super) struct Project {
     text: String,
     pub(super) wanted: Vec<Wanted>,
     pub(super) registries: Vec<(String, String)>,
+    pub(super) providers: Vec<WantedProvider>,
     /// What is locked now.
     pub(super) lock: Option<Lock>,
     /// Where packages of registries and git are kept.
@@ -37,6 +40,7 @@ impl Project {
         let wanted = wanted(&text).map_err(|error| failure(&file, LoadError::Mod(error)))?;
         let registries =
             registries(&text).map_err(|error| failure(&file, LoadError::Mod(error)))?;
+        let providers = providers(&text).map_err(|error| failure(&file, LoadError::Mod(error)))?;
         let lock_file = file.with_file_name(lock::FILE);
         let lock = text_of(&lock_file)?.map(|text| Lock::parse(&text)).transpose();
         let is_local = |it: &Wanted| matches!(it.address, Address::Directory(_));
@@ -49,7 +53,7 @@ impl Project {
         let root = context.root(matches.try_get_one("root").ok().flatten());
         let kept = root.as_ref().map(kept_packages);
         let built_in = opal_decorators::registry();
-        Ok(Self { file, text, wanted, registries, lock, kept, built_in })
+        Ok(Self { file, text, wanted, registries, providers, lock, kept, built_in })
     }
 
     fn folder(&self) -> PathBuf {
@@ -117,6 +121,21 @@ impl Project {
         let all = all.map_err(failed)?;
         installed::registry(opal_decorators::BUILT_IN, &all).map_err(failed)?;
         Ok(all)
+    }
+
+    /// The providers of the project, as they are on this machine now.
+    pub(super) fn found_providers(
+        &self,
+        context: &Context<'_>,
+        matches: &ArgMatches,
+    ) -> Result<Vec<Provider>, Failure> {
+        let root = context.needed_root(matches.get_one("root"))?;
+        let settings = project_settings(&self.file)?;
+        let find = |wanted: &WantedProvider| {
+            let found = Provider::find(&settings, wanted.clone(), &root);
+            found.map_err(|error| provider_failure(&wanted.key, error))
+        };
+        self.providers.iter().map(find).collect()
     }
 
     /// Whether a name can be asked for in a registry of this project.

@@ -81,7 +81,9 @@ fn details(found: &Verification, effect: Effect, paint: Paint, out: &mut String)
             out.push_str(&whole(details, paint.0));
         }
         // Of a command there is no difference to show, but what it runs.
-        None if matches!(effect, Effect::Create | Effect::Correct | Effect::Run) => {
+        None if matches!(effect, Effect::Create | Effect::Correct | Effect::Run)
+            && *found.key.text() != *found.id =>
+        {
             let (status, key) = (found.status.name(), visible(&found.key.text()));
             let _ = writeln!(out, "\n{id}: {status}, {key}");
         }

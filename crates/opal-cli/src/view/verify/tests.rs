@@ -42,6 +42,8 @@ fn found(id: &str, status: Status, message: &str) -> Verification {
         refusal: None,
         unmet: Vec::new(),
         digest: None,
+        identity: None,
+        account: None,
         took: Duration::from_millis(3),
         at: SystemTime::UNIX_EPOCH + Duration::from_micros(1_500_000),
     }

@@ -6,6 +6,7 @@
 use super::{Change, Difference, Drift, Side, Verdict};
 use crate::contract::Contract;
 use crate::contract::provenance::Seen;
+use crate::hash::Digest;
 use crate::resource::Status;
 
 /// What an earlier run of a contract left.
@@ -68,6 +69,10 @@ impl Verdict {
 }
 
 fn difference(then: &Seen, now: &Seen) -> Option<Difference> {
+    if let Some(what) = other_object(then, now) {
+        let words = format!("`{}` is {what}", now.path);
+        return Some(described(Drift::InfraMutated, then, now, words));
+    }
     let is_open = |seen: &Seen| seen.status == Status::Unknown || seen.by_prerequisite;
     if now.status == Status::Satisfied || is_open(then) || is_open(now) {
         return None;
@@ -88,14 +93,29 @@ fn difference(then: &Seen, now: &Seen) -> Option<Difference> {
             format!("`{path}` was {was} when the contract was made, and is now {is}")
         }
     };
+    Some(described(code, then, now, words))
+}
+
+/// Which other object was found than the contract's, whatever it is like: one in another account, or
+/// another one in the same.
+fn other_object(then: &Seen, now: &Seen) -> Option<&'static str> {
+    let is_other = |pair: (Option<Digest>, Option<Digest>)| matches!(pair, (Some(then), Some(now)) if then != now);
+    match (is_other((then.account, now.account)), is_other((then.identity, now.identity))) {
+        (true, _) => Some("not in the contract's account, region or cluster"),
+        (false, true) => Some("another object than the contract's"),
+        (false, false) => None,
+    }
+}
+
+fn described(code: Drift, then: &Seen, now: &Seen, words: String) -> Difference {
     let side = |seen: &Seen| {
         let placeholder = seen.details.clone()?;
         Some(Side { placeholder, public: None })
     };
-    Some(Difference {
+    Difference {
         change: Change::Resource,
         code,
-        path: Some(path.clone()),
+        path: Some(now.path.clone()),
         was: Some(then.path.clone()),
         key: None,
         machine: None,
@@ -103,7 +123,7 @@ fn difference(then: &Seen, now: &Seen) -> Option<Difference> {
         after: side(now),
         causes: Vec::new(),
         words,
-    })
+    }
 }
 
 #[cfg(test)]
@@ -116,7 +136,9 @@ mod tests {
             algorithm: crate::hash::Algorithm::Sha256,
             digest: crate::hash::Digest([byte; 32]),
         });
-        Seen { path: "setup.file.copy[0]".into(), status, details, by_prerequisite: false }
+        let (identity, account) = (None, None);
+        let path = "setup.file.copy[0]".into();
+        Seen { path, status, details, identity, account, by_prerequisite: false }
     }
 
     fn code(then: &Seen, now: &Seen) -> Option<Drift> {
@@ -156,6 +178,22 @@ mod tests {
         for now in [&seen(Status::Unknown, None), &waiting] {
             assert_eq!(code(&seen(Status::Satisfied, None), now), None);
             assert_eq!(code(now, &seen(Status::Missing, None)), None);
+        }
+    }
+
+    #[test]
+    fn another_object_or_account_is_drift_even_where_all_is_satisfied() {
+        let digest = |byte| Some(Digest([byte; 32]));
+        let of = |identity, account| Seen { identity, account, ..seen(Status::Satisfied, None) };
+        let then = of(digest(1), digest(2));
+        for (now, expected) in [
+            (of(digest(1), digest(2)), None),
+            (of(digest(9), digest(2)), Some(Drift::InfraMutated)),
+            (of(digest(1), digest(9)), Some(Drift::InfraMutated)),
+            // What is gone is another matter, and what says nothing is not another one.
+            (of(None, None), None),
+        ] {
+            assert_eq!(code(&then, &now), expected, "{now:?}");
         }
     }
 }

@@ -1,13 +1,12 @@
 //! PROVENANCE, read back.
 
+mod resources;
 mod targets;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{
-    PluginRecord, Provenance, RECORD_WEIGHT, Seed, Seen, Source, SourceFile, is_its_own_root,
-};
+use super::{PluginRecord, Provenance, RECORD_WEIGHT, Seed, Source, SourceFile, is_its_own_root};
 use crate::contract::json::read::{Read as Parsed, Reader};
 use crate::contract::wire_v1::read::parts::{push, text};
 use crate::contract::wire_v1::read::value;
@@ -15,7 +14,6 @@ use crate::contract::wire_v1::weight;
 use crate::hash::{Algorithm, Digest};
 use crate::placeholder::Placeholder;
 use crate::plan::{Key, MAX_REASON, Note, Plan, PlanValue, Read, Step, is_reason};
-use crate::resource::Status;
 
 /// Reads the section into `made` and into the parts of `plan` that it holds.
 pub(in crate::contract) fn read(
@@ -62,7 +60,7 @@ pub(in crate::contract) fn read(
             "reasons" => read_reasons(r, plan)?,
             "resources" => {
                 r.array(|r| {
-                    let seen = read_resource(r, plan.algorithm)?;
+                    let seen = resources::read(r, plan.algorithm)?;
                     r.charge(RECORD_WEIGHT + seen.path.len())?;
                     made.resources.push(seen);
                     Ok(())
@@ -227,32 +225,6 @@ fn placeholder(
         (Some(digest), Some(length)) => Ok(Some(Placeholder { length, algorithm, digest })),
         (None, None) => Ok(None),
         _ => r.fault("`digest` and `length` must occur together"),
-    }
-}
-
-fn read_resource(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<Seen> {
-    let (mut path, mut status, mut digest, mut length) = (None, None, None, None);
-    let mut by_prerequisite = false;
-    r.object(|r, member| {
-        match member {
-            "digest" => digest = Some(r.digest()?),
-            "length" => length = Some(read_length(r)?),
-            "path" => path = Some(text(r)?),
-            "prerequisite" => by_prerequisite = read_flag(r)?,
-            "status" => match Status::named(&text(r)?) {
-                Some(named) => status = Some(named),
-                None => return r.fault("unknown status"),
-            },
-            _ => r.unknown(member)?,
-        }
-        Ok(())
-    })?;
-    let details = placeholder(r, algorithm, digest, length)?;
-    match (path, status) {
-        (Some(path), Some(status)) => {
-            Ok(Seen { path: path.into(), status, details, by_prerequisite })
-        }
-        _ => r.fault("a resource needs a `path` and a `status`"),
     }
 }
 

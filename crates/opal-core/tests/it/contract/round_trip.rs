@@ -83,12 +83,19 @@ fn what_was_seen_of_resources_comes_back() {
         path: path.into(),
         status,
         details: None,
+        identity: None,
+        account: None,
         by_prerequisite: false,
     };
     let resources = vec![
         seen("setup.file.copy[1]", Status::Satisfied),
         Seen { details: Some(placeholder), ..seen("setup.file.copy[0]", Status::Drifted) },
         Seen { by_prerequisite: true, ..seen("setup.file.line[0]", Status::Blocked) },
+        Seen {
+            identity: Some(Digest([7; 32])),
+            account: Some(Digest([8; 32])),
+            ..seen("setup.aws.vpc[0]", Status::Satisfied)
+        },
     ];
     let made = Provenance { resources: resources.clone(), ..provenance() };
     let contract = Contract::new(empty_plan(Algorithm::Sha256), 0, made).unwrap();

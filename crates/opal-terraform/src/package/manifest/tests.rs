@@ -39,10 +39,10 @@ fn each_type_becomes_the_type_of_the_page() {
     let text = r#""string""#;
     let all = [
         ("s", text, json!({"type": "string"})),
-        ("n", r#""number""#, json!({"type": "number"})),
+        ("n", r#""number""#, json!({"type": "number", "x-opal-numeric": true})),
         ("b", r#""bool""#, json!({"type": "boolean"})),
         ("l", r#"["list","string"]"#, json!({"type": "array", "items": {"type": "string"}})),
-        ("t", r#"["set","number"]"#, json!({"type": "array", "items": {"type": "number"}})),
+        ("t", r#"["set","bool"]"#, json!({"type": "array", "items": {"type": "boolean"}})),
         (
             "m",
             r#"["map","bool"]"#,
@@ -92,12 +92,15 @@ fn blocks_nest_as_the_page_says() {
         "type": "object", "additionalProperties": false, "required": ["p"],
         "properties": {"p": {"type": "string"}},
     });
-    for name in ["single", "group", "one"] {
+    for name in ["single", "group"] {
         assert_eq!(params[name], of, "{name}");
     }
     for name in ["list", "set"] {
         assert_eq!(params[name], json!({"type": "array", "items": of}), "{name}");
     }
+    // Of which there is at most one, a Map alone is enough.
+    let one = json!({"type": "array", "items": of, "x-opal-one-or-more": true});
+    assert_eq!(params["one"], one);
     assert_eq!(params["map"], json!({"type": "object", "additionalProperties": of}));
     // Results keep the nesting of the schema.
     assert_eq!(entry["returns"]["properties"]["one"]["type"], json!(["array", "null"]));

@@ -123,13 +123,13 @@ fn around(nesting: Nesting, of: Json) -> Json {
     }
 }
 
-/// A block of which there is at most one is written as a Map; the helper takes an Array too.
+/// A block of which there is at most one may be written as a Map.
 fn nested_block(nested: &Nested, fields: &dyn Fn(&Block) -> Json) -> Json {
-    let of = fields(&nested.block);
-    match nested.nesting {
-        Nesting::List | Nesting::Set if nested.max_items == 1 => of,
-        nesting => around(nesting, of),
+    let mut of = around(nested.nesting, fields(&nested.block));
+    if matches!(nested.nesting, Nesting::List | Nesting::Set) && nested.max_items == 1 {
+        of["x-opal-one-or-more"] = true.into();
     }
+    of
 }
 
 fn nested_result(nested: &Nested) -> Json {
@@ -143,10 +143,9 @@ fn plain(of: &Type, is_result: bool) -> Json {
         if is_result { nullable(of) } else { of }
     };
     match of {
-        // The reader of manifests has a keyword of its own for what may be anything.
         Type::Dynamic => json!({"x-opal-any": true}),
         Type::Bool => json!({"type": "boolean"}),
-        Type::Number => json!({"type": "number"}),
+        Type::Number => json!({"type": "number", "x-opal-numeric": true}),
         Type::String => json!({"type": "string"}),
         Type::List(of) | Type::Set(of) => json!({"type": "array", "items": inner(of)}),
         Type::Map(of) => json!({"type": "object", "additionalProperties": inner(of)}),
@@ -176,8 +175,10 @@ fn added(name: &str) -> Json {
         "id" => text("Name of this step, for `depends_on` of others"),
         "depends_on" => texts("Steps that must be done before this one"),
         "verify_timeout" => duration("How long a verification may take"),
-        // An identity, which is a Map, needs the keyword for what may be anything.
-        "adopt" => text("Import id of an object that exists; it is never created"),
+        "adopt" => {
+            let docs = "Import id or identity of an object that exists; it is never created";
+            json!({"x-opal-any": true, "description": docs})
+        }
         "mark" => text("Name in the tag that opal writes, and finds the object by"),
         "ignore" => texts("Attributes whose actual value is accepted"),
         "replace" => flag("Whether it may be destroyed and created again"),

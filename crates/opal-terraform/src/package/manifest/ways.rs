@@ -1,10 +1,10 @@
 //! How objects of a type are identified, as far as its schema and opal's recipes say.
 
+use opal_core::recipe::template::Template;
+use opal_core::recipe::{Recipes, Way};
 use serde_json::{Value as Json, json};
 
 use super::parameter;
-use crate::identity::recipes::{Recipes, Way};
-use crate::identity::template::Template;
 use crate::schema::{Block, Identity};
 
 pub(super) struct Known {
@@ -61,9 +61,8 @@ pub(super) fn way(
     let is_needed =
         |name: &&String| block.attributes.get(attribute(name)).is_some_and(|it| it.required);
     let mut key: Vec<String> = arguments.iter().filter(is_needed).cloned().collect();
-    if key.is_empty() {
-        key = vec![if name == "mark" { "mark" } else { "adopt" }.to_owned()];
-    }
+    // Of these, what a step gives counts.
+    key.extend(["mark", "adopt"].map(str::to_owned));
     let tags = match way {
         Some(Way::Mark(mark)) => Some(mark.tags.as_str()),
         _ => None,

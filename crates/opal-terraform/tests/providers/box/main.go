@@ -56,7 +56,10 @@ func (*box) Configure(ctx context.Context, req provider.ConfigureRequest, resp *
 }
 
 func (*box) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{func() datasource.DataSource { return &found{} }}
+	return []func() datasource.DataSource{
+		func() datasource.DataSource { return &found{} },
+		func() datasource.DataSource { return &owner{} },
+	}
 }
 
 func (*box) Resources(context.Context) []func() resource.Resource {
@@ -76,12 +79,14 @@ type model struct {
 	Color  types.String `tfsdk:"color"`
 	Size   types.String `tfsdk:"size"`
 	Secret types.String `tfsdk:"secret"`
+	Weight types.Int64  `tfsdk:"weight"`
 	Tags   types.Map    `tfsdk:"tags"`
 }
 
 // What the cloud knows. It gives no secret back.
 type stored struct {
 	ID, Name, Color, Size string
+	Weight                *int64
 	Tags                  map[string]string
 }
 
@@ -99,6 +104,7 @@ func (t *thing) Schema(_ context.Context, _ resource.SchemaRequest, resp *resour
 		"color":  schema.StringAttribute{Optional: true},
 		"size":   schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("small")},
 		"secret": schema.StringAttribute{Optional: true, Sensitive: true},
+		"weight": schema.Int64Attribute{Optional: true},
 		"tags":   schema.MapAttribute{Optional: true, ElementType: types.StringType},
 	}}
 }
@@ -139,7 +145,7 @@ func (t *thing) write(ctx context.Context, m *model) error {
 			}
 		}
 	}
-	it := stored{m.ID.ValueString(), m.Name.ValueString(), m.Color.ValueString(), m.Size.ValueString(), map[string]string{}}
+	it := stored{m.ID.ValueString(), m.Name.ValueString(), m.Color.ValueString(), m.Size.ValueString(), m.Weight.ValueInt64Pointer(), map[string]string{}}
 	m.Tags.ElementsAs(ctx, &it.Tags, false)
 	bytes, err := json.Marshal(it)
 	if err != nil {
@@ -162,6 +168,7 @@ func read(ctx context.Context, file string, m *model) error {
 	if it.Color != "" {
 		m.Color = types.StringValue(it.Color)
 	}
+	m.Weight = types.Int64PointerValue(it.Weight)
 	m.Tags = types.MapNull(types.StringType)
 	if len(it.Tags) > 0 {
 		m.Tags, _ = types.MapValueFrom(ctx, types.StringType, it.Tags)
@@ -289,6 +296,29 @@ func (*found) Read(ctx context.Context, req datasource.ReadRequest, resp *dataso
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("tag"), tag)...)
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("ids"), ids)...)
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("key"), "canary-key")...)
+}
+
+// Whose cloud it is, as a data source.
+type owner struct{}
+
+func (*owner) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_owner"
+}
+
+func (*owner) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = dataschema.Schema{Attributes: map[string]dataschema.Attribute{
+		"account_id": dataschema.StringAttribute{Computed: true},
+	}}
+}
+
+func (*owner) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
+	bytes, err := os.ReadFile(filepath.Join(cloud, "owner"))
+	if err != nil {
+		resp.Diagnostics.AddError("nobody owns this cloud", err.Error())
+		return
+	}
+	account := strings.TrimSpace(string(bytes))
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("account_id"), account)...)
 }
 
 type nets struct{}

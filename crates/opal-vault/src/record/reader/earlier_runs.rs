@@ -50,10 +50,16 @@ fn entry(value: &Value, algorithm: Algorithm) -> Option<Seen> {
         }),
         _ => None,
     };
+    let digest = |name: &str| match value.get(name) {
+        Some(digest) => Digest::parse(digest.as_str()?).map(Some),
+        None => Some(None),
+    };
     Some(Seen {
         path: value.get("path")?.as_str()?.into(),
         status: Status::named(value.get("status")?.as_str()?)?,
         details,
+        identity: digest("identity")?,
+        account: digest("account")?,
         by_prerequisite: value.get("prerequisite").and_then(Value::as_bool).unwrap_or_default(),
     })
 }

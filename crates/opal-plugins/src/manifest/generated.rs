@@ -1,0 +1,23 @@
+//! Decorators of a manifest that opal has made from the schemas of a provider. Each is read when it is
+//! named.
+
+use std::collections::BTreeSet;
+
+use opal_core::Registry;
+use opal_yaml::problems::Problems;
+
+use super::Declared;
+use super::interface::Reader;
+use super::schema::Schemas;
+use crate::codes::CODES;
+
+/// The decorator that a text describes; none where it describes none.
+pub(crate) fn decorator(text: &str, built_in: &Registry) -> Option<Declared> {
+    let root = opal_yaml::read(text, |_| false).ok().flatten()?;
+    let mut problems = Problems::new(CODES);
+    let mut capabilities = BTreeSet::new();
+    let schemas =
+        Schemas { definitions: None, problems: &mut problems, levels: 0, is_generated: true };
+    let found = Reader { schemas, built_in, capabilities: &mut capabilities }.decorator(&root);
+    found.filter(|_| problems.is_empty())
+}

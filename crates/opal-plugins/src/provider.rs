@@ -1,0 +1,122 @@
+//! Terraform providers: from `opal.mod` to decorators. The helper `opal-terraform` drives them.
+//!
+//! ```text
+//! opal.mod ──wanted──▶ a program and its digest ──store──▶ its manifest ──catalog──▶ decorators
+//! a call ──adapt──▶ bridge ──▶ opal-terraform ──▶ the provider, a process of its own
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | which providers a project wants | [`wanted`] |
+//! | how objects are identified in it | [`recipes`], checked in `identity` |
+//! | the manifests of those that were accepted on this machine | [`store`] |
+//! | decorators, each made when it is named | [`catalog`] |
+//! | the helper, and one instance for each configuration | [`bridge`] |
+//! | which variables of the environment a provider gets | `variables` |
+//! | what may be deleted | [`deletion`] |
+//! | decorators as opal plans and runs them | `adapt`, what was found in `finding` |
+//!
+//! Nothing here starts a provider before somebody accepted its digest on this machine.
+
+mod adapt;
+pub mod bridge;
+pub mod catalog;
+pub mod deletion;
+mod finding;
+mod identity;
+pub mod recipes;
+pub mod store;
+mod variables;
+pub mod wanted;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use opal_core::contract::PluginRecord;
+use opal_core::hash::Digest;
+
+/// How plans and contracts call what runs a provider.
+pub(crate) const ENGINE: &str = "terraform";
+
+/// What counts for all providers of a project.
+#[derive(Clone, Debug)]
+pub struct ProjectSettings {
+    /// The directory of its `opal.mod`: providers run there.
+    pub directory: PathBuf,
+    /// The `name` in it.
+    pub name: Option<String>,
+    pub recipes: recipes::ProjectRecipes,
+}
+
+/// A provider that a project uses.
+#[derive(Debug)]
+pub struct Provider {
+    pub wanted: wanted::WantedProvider,
+    pub project: ProjectSettings,
+    /// The file that is executed, without symlinks.
+    pub program: PathBuf,
+    /// Of that file.
+    pub digest: Digest,
+    /// What tells the file apart from another one, or from itself after a change.
+    pub stamp: String,
+    /// Where its manifest is.
+    pub folder: PathBuf,
+    /// Whether somebody accepted it here. It does not start before.
+    is_accepted: AtomicBool,
+}
+
+impl Provider {
+    /// As people call it: `terraform/acme/box`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.wanted.key
+    }
+
+    /// The version; a local provider has none.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        "local"
+    }
+
+    #[must_use]
+    pub fn checksum(&self) -> String {
+        format!("sha256:{}", self.digest.hex())
+    }
+
+    /// How messages name it: `box local`.
+    #[must_use]
+    pub fn called(&self) -> String {
+        format!("{} {}", self.wanted.segment, self.version())
+    }
+
+    /// Where it comes from: `local:bin/box`.
+    #[must_use]
+    pub fn source(&self) -> String {
+        format!("local:{}", self.wanted.path)
+    }
+
+    /// As a contract records it, for policies.
+    #[must_use]
+    pub fn record(&self) -> PluginRecord {
+        PluginRecord {
+            name: self.name().to_owned(),
+            version: self.version().to_owned(),
+            source: self.source(),
+            verification: "none".to_owned(),
+            signed_by: None,
+            schema: None,
+            checksum: Some(self.checksum()),
+            engine: Some(ENGINE.to_owned()),
+            capabilities: Vec::new(),
+        }
+    }
+
+    /// From now on it may start.
+    pub fn accept(&self) {
+        self.is_accepted.store(true, Ordering::SeqCst);
+    }
+
+    fn may_start(&self) -> bool {
+        self.is_accepted.load(Ordering::SeqCst)
+    }
+}
