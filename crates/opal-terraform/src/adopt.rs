@@ -13,9 +13,10 @@ pub mod state;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use opal_core::recipe::{Recipes, Way};
+
 use crate::client::{Id, Observe};
 use crate::differ;
-use crate::identity::recipes::{Recipes, Way};
 use crate::identity::{self, Chosen, Refused};
 use crate::schema::{Attribute, Block, Nested, Nesting, Of};
 use crate::secrets;

@@ -22,11 +22,11 @@ use opal_core::data::{Data, Secret, json};
 use opal_core::protocol::call::Invocation;
 use opal_core::protocol::request::{Handle, Revealed, Service};
 use opal_core::protocol::{Body, Call, Kind, Malformed, Message, Refusal, Reply, line};
+use opal_core::recipe::{Recipes, Way};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use crate::adopt::state::{self, Managed};
-use crate::identity::recipes::{Recipes, Way};
 use crate::instance::{Asked, Instance, Load};
 use handles::Sealed;
 
