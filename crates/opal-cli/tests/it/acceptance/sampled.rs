@@ -15,6 +15,9 @@ const TOKEN: &str = "canary-token-7f31";
 const INSIDE: &str = "canary-inside-04b8";
 const WORD: &str = "canary-word-c2aa";
 const READ: &str = "canary-read-90de";
+const LETTERS: &str = "canary-letters-5d1c";
+const NAMED: &str = "canary-named-e77b";
+const PLAIN: &str = "canary-plain-3f90";
 
 /// The step's own programs: they get what the step gives them.
 const PROGRAMS: [&str; 4] = ["cat", "env", "printf", "sleep"];
@@ -122,15 +125,15 @@ fn a_variable_that_is_read_as_a_secret_is_not_passed_on_to_what_leads_to_a_targe
                   sleep 0.3 || : @var.A\n        }\n    }\n    @as(\"nobody\") {\n        sleep 0.3 || : @var.A\n    }\n}\n";
     let opal = Opal::project(source)
         .env("PATH", sshd.path().to_str().unwrap())
-        .env("LETTERS", TOKEN)
-        .env("API_TOKEN", WORD)
-        .env("PLAIN", READ);
-    let sampler = Sampler::start(&[TOKEN, WORD, READ]);
+        .env("LETTERS", LETTERS)
+        .env("API_TOKEN", NAMED)
+        .env("PLAIN", PLAIN);
+    let sampler = Sampler::start(&[LETTERS, NAMED, PLAIN]);
     let ran = opal.call(&["--root", "root", "task"]);
     let seen = sampler.end();
     ran.code(0);
     let ways = seen.sights.iter().filter(|it| ["ssh", "sudo"].contains(&it.program.as_str()));
-    let (plain, secret): (Vec<_>, Vec<_>) = ways.partition(|it| it.value == READ);
+    let (plain, secret): (Vec<_>, Vec<_>) = ways.partition(|it| it.value == PLAIN);
     assert!(secret.is_empty(), "{secret:#?}");
     // Others are, so the sampler would have seen them.
     assert!(!plain.is_empty(), "{:?}", seen.programs);
