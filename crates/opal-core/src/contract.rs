@@ -22,6 +22,7 @@ mod json;
 mod limits;
 mod provenance;
 mod schema;
+mod weight;
 mod wire_v1;
 
 use std::fmt;

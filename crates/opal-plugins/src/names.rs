@@ -82,7 +82,44 @@ impl fmt::Display for Requirement {
 /// Whether a text is the name of a package, or of a Terraform provider.
 #[must_use]
 pub fn is_accepted_name(text: &str) -> bool {
-    is_package_name(text) || crate::provider::wanted::is_name(text)
+    is_package_name(text) || is_provider_name(text)
+}
+
+/// What the keys of providers begin with.
+pub const PROVIDER: &str = "terraform/";
+
+/// Whether a text is how people call a provider: `terraform/acme/box`.
+#[must_use]
+pub fn is_provider_name(text: &str) -> bool {
+    text.strip_prefix(PROVIDER).is_some_and(is_provider_source)
+}
+
+/// Whether a source is `NAMESPACE/NAME` or `HOST/NAMESPACE/NAME`.
+pub(crate) fn is_provider_source(text: &str) -> bool {
+    let is_name = |part: &str| {
+        let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+        (1..=64).contains(&part.len())
+            && part.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && part.chars().all(is_allowed)
+    };
+    let is_host = |part: &str| {
+        let is_allowed =
+            |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-:".contains(c);
+        part.contains('.') && part.len() <= 253 && part.chars().all(is_allowed)
+    };
+    match text.split('/').collect::<Vec<_>>()[..] {
+        [space, name] => is_name(space) && is_name(name),
+        [host, space, name] => is_host(host) && is_name(space) && is_name(name),
+        _ => false,
+    }
+}
+
+/// Whether a text can be the first segment of the paths of a package.
+#[must_use]
+pub(crate) fn is_segment(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.len() <= 64
+        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use toml_edit::{Item, TableLike};
 use crate::address::{Address, AddressError, is_reference, is_registry};
 use crate::capability::Capability;
 use crate::codes::CODES;
-use crate::names::Requirement;
+use crate::names::{Requirement, is_segment};
 use crate::provider::wanted::WantedProvider;
 use crate::{provider, toml};
 
@@ -185,12 +185,6 @@ fn package(
     })
 }
 
-pub(crate) fn is_segment(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text.len() <= 64
-        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-}
-
 fn allow(table: &dyn TableLike, problems: &mut Problems) -> Option<BTreeSet<Capability>> {
     let given = toml::texts(table, "allow", problems)?;
     let mut found = BTreeSet::new();
@@ -271,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn providers_of_terraform_are_no_packages() {
+    fn providers_of_terraform_are_not_packages() {
         let text = "[plugins]\n\"terraform/acme/box\" = { path = \"bin/box\", as = \"b\" }\n";
         assert!(wanted(text).unwrap().is_empty());
         let found = providers(text).unwrap();

@@ -4,6 +4,7 @@
 //! the target's arguments, the plan-time reads, the reasons of steps, what was seen of resources, and
 //! for each value its roots, its holders and, where it is public, the value itself.
 
+mod parts;
 pub(super) mod read;
 mod resources;
 mod targets;
@@ -12,11 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{FormatError, Section};
 use super::json::Writer;
-use super::wire_v1::{self, weight};
+use super::{weight, wire_v1};
 use crate::gather::Gather as _;
 use crate::hash::Digest;
 use crate::plan::{Key, Plan};
 
+use parts::{RECORD_WEIGHT, write_optional, write_set};
 pub use resources::Seen;
 pub use targets::TargetRecord;
 
@@ -101,9 +103,6 @@ pub struct Seed {
     pub seed_hash: Digest,
 }
 
-/// What a read or a record needs in memory.
-const RECORD_WEIGHT: usize = 256;
-
 /// The section, and what it needs in memory.
 pub(super) fn write(plan: &Plan, made: &Provenance) -> Result<(Vec<u8>, usize), FormatError> {
     let unwritable = |reason: String| FormatError::unwritable(Section::Provenance, reason);
@@ -161,13 +160,6 @@ pub(super) fn write(plan: &Plan, made: &Provenance) -> Result<(Vec<u8>, usize), 
     json.close(b'}');
     heavy += json.out.len();
     Ok((json.out, heavy))
-}
-
-fn write_optional(json: &mut Writer, name: &'static str, text: Option<&str>) {
-    if let Some(text) = text {
-        json.plain_key(name);
-        json.string(text);
-    }
 }
 
 fn write_flag(json: &mut Writer, name: &'static str, is_set: bool) {
@@ -320,18 +312,6 @@ fn write_values(json: &mut Writer, plan: &Plan) -> Result<usize, String> {
         json.close(b'}');
     }
     Ok(heavy)
-}
-
-fn write_set<'t>(json: &mut Writer, texts: impl Iterator<Item = &'t str>) -> usize {
-    json.open(b'[');
-    let mut heavy = weight::MAP;
-    for text in texts {
-        json.item();
-        json.string(text);
-        heavy += weight::ITEM;
-    }
-    json.close(b']');
-    heavy
 }
 
 /// What a value that was read itself has, and what is therefore left out.

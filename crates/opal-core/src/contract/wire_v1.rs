@@ -7,6 +7,7 @@
 
 pub(super) mod read;
 
+use super::weight;
 use std::borrow::Cow;
 
 use super::json::Writer;
@@ -18,15 +19,6 @@ use crate::plan::{
     Step,
 };
 use crate::value::Value;
-
-/// What each part needs in memory when it is read again, at most; texts need their length too.
-/// Reader and writer count alike, so that what was written can be read.
-pub(super) mod weight {
-    pub(in crate::contract) const STEP: usize = 232;
-    pub(in crate::contract) const ARG: usize = 112;
-    pub(in crate::contract) const ITEM: usize = 112;
-    pub(in crate::contract) const MAP: usize = 1024;
-}
 
 /// STEPS as it is in the file, unpacked.
 #[derive(Debug)]

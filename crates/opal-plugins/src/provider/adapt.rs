@@ -261,7 +261,7 @@ impl Verify for ProviderAdapter {
         Ok(finding(&found, self.kind(), data))
     }
 
-    /// The helper verifies what it applied until it is as described, or fails.
+    /// The helper verifies what it applied until it is in the desired state, or fails.
     fn is_verified_after(&self) -> bool {
         false
     }

@@ -4,10 +4,8 @@ use opal_core::{Code, Span};
 use opal_yaml::problems::Problems;
 use toml_edit::Item;
 
+use crate::names::{PROVIDER, is_provider_source, is_segment};
 use crate::toml;
-
-/// What the keys of providers begin with.
-pub const PREFIX: &str = "terraform/";
 
 /// A provider that a project wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,32 +28,6 @@ impl WantedProvider {
     }
 }
 
-/// Whether a text is how people call a provider: `terraform/acme/box`.
-#[must_use]
-pub fn is_name(text: &str) -> bool {
-    text.strip_prefix(PREFIX).is_some_and(is_source)
-}
-
-/// Whether a source is `NAMESPACE/NAME` or `HOST/NAMESPACE/NAME`.
-fn is_source(text: &str) -> bool {
-    let is_name = |part: &str| {
-        let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
-        (1..=64).contains(&part.len())
-            && part.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && part.chars().all(is_allowed)
-    };
-    let is_host = |part: &str| {
-        let is_allowed =
-            |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-:".contains(c);
-        part.contains('.') && part.len() <= 253 && part.chars().all(is_allowed)
-    };
-    match text.split('/').collect::<Vec<_>>()[..] {
-        [space, name] => is_name(space) && is_name(name),
-        [host, space, name] => is_host(host) && is_name(space) && is_name(name),
-        _ => false,
-    }
-}
-
 /// One entry: `{ path = "bin/box", as = "box" }`.
 pub(crate) fn read(
     key: &str,
@@ -63,7 +35,7 @@ pub(crate) fn read(
     span: Span,
     problems: &mut Problems,
 ) -> Option<WantedProvider> {
-    let source = key.strip_prefix(PREFIX).filter(|source| is_source(source));
+    let source = key.strip_prefix(PROVIDER).filter(|source| is_provider_source(source));
     let Some(source) = source else {
         let expects = "`terraform/NAMESPACE/NAME` or `terraform/HOST/NAMESPACE/NAME`";
         toml::invalid(Code::PackageValue, "plugins", key, expects, span, problems);
@@ -90,7 +62,7 @@ pub(crate) fn read(
     let expects = "a file below the directory of opal.mod";
     let path = toml::parsed(table, "path", expects, is_inside, problems)?;
     let expects = "one segment of a path: lower case letters, digits and `_`";
-    let alias = |text: &str| crate::project::is_segment(text).then(|| text.to_owned());
+    let alias = |text: &str| is_segment(text).then(|| text.to_owned());
     let alias = toml::parsed(table, "as", expects, alias, problems);
     let name = source.rsplit('/').next().unwrap_or(source).replace('-', "_");
     Some(WantedProvider {

@@ -21,7 +21,7 @@ pub struct StateFile {
     pub outputs: Vec<String>,
     /// Objects that a failed replacement has left, by their addresses.
     pub deposed: Vec<String>,
-    /// Addresses of data sources: they are read anew each time.
+    /// Addresses of data sources: they are read again each time.
     pub data: Vec<String>,
 }
 
@@ -235,7 +235,7 @@ mod tests {
           {"module": "module.m", "mode": "data", "type": "http", "name": "d", "instances": [{}]}]}"#;
 
     #[test]
-    fn objects_outputs_data_and_what_was_left_are_told_apart() {
+    fn objects_outputs_data_and_what_was_left_are_distinguished() {
         let file = read(STATE).unwrap();
         let [one] = &file.objects[..] else { panic!("{file:?}") };
         assert_eq!(one.address, r#"local_file.a["k\"1"]"#);

@@ -178,7 +178,7 @@ impl Observe {
         })
     }
 
-    /// A state of a file, as the provider of today has it.
+    /// A state of a file, in the form of the current provider.
     pub async fn upgrade(&self, of: &str, version: i64, json: &str) -> Result<Value, Trouble> {
         let implied = self.resource(of)?.implied();
         let raw_state = Some(wire::RawState { json: json.as_bytes().to_vec() });

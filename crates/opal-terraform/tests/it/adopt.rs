@@ -73,7 +73,7 @@ fn a_state_becomes_the_smallest_steps_whose_plan_is_the_same() {
 }
 
 #[test]
-fn a_file_that_is_no_state_is_refused_without_what_it_holds() {
+fn a_file_that_is_not_a_state_is_refused_without_what_it_holds() {
     let home = directory();
     let mut helper = Helper::start(home.path());
     for (text, why) in [

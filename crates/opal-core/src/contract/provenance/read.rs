@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::{PluginRecord, Provenance, RECORD_WEIGHT, Seed, Source, SourceFile, is_its_own_root};
 use crate::contract::json::read::{Read as Parsed, Reader};
+use crate::contract::weight;
 use crate::contract::wire_v1::read::parts::{push, text};
 use crate::contract::wire_v1::read::value;
-use crate::contract::wire_v1::weight;
 use crate::hash::{Algorithm, Digest};
 use crate::placeholder::Placeholder;
 use crate::plan::{Key, MAX_REASON, Note, Plan, PlanValue, Read, Step, is_reason};

@@ -1,6 +1,6 @@
 //! `resources` of PROVENANCE: what was seen of each resource when the contract was made.
 
-use super::{RECORD_WEIGHT, write_optional};
+use super::parts::{RECORD_WEIGHT, write_optional};
 use crate::contract::json::Writer;
 use crate::hash::Digest;
 use crate::placeholder::Placeholder;

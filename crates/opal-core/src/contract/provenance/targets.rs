@@ -1,6 +1,6 @@
 //! `targets` of PROVENANCE: who answered on each target when the contract was made.
 
-use super::{RECORD_WEIGHT, write_optional, write_set};
+use super::parts::{RECORD_WEIGHT, write_optional, write_set};
 use crate::contract::json::Writer;
 use crate::data::Data;
 use crate::hash::Algorithm;

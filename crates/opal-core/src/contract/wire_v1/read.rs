@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::parts::{duration, filled, fit, float, items, known_name, push, text};
-use super::weight;
 use crate::context::{Context, Place};
 use crate::contract::json::read::{MAX_NESTING, Read, Reader};
+use crate::contract::weight;
 use crate::crossing::member_key;
 use crate::gather::Gather as _;
 use crate::hash::Digest;

@@ -3,8 +3,8 @@
 use super::{placeholder, read_length};
 use crate::contract::json::read::{Read as Parsed, Reader};
 use crate::contract::provenance::{RECORD_WEIGHT, TargetRecord};
+use crate::contract::weight;
 use crate::contract::wire_v1::read::parts::text;
-use crate::contract::wire_v1::weight;
 use crate::hash::Algorithm;
 use crate::target::HostKey;
 

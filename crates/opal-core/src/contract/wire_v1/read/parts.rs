@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::contract::json::read::{Read, Reader};
-use crate::contract::wire_v1::weight;
+use crate::contract::weight;
 use crate::duration::Duration;
 
 /// Names of arguments that need no memory of their own, the frequent ones first.
