@@ -53,7 +53,7 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
     run(root, &[&["cargo", "clippy"], &tests[..], &["--", "-D", "warnings"]].concat())?;
     run(root, &["cargo", "build", "--bins"])?;
     // Only such a helper compiles a package in Python in a short time.
-    run(root, &["cargo", "build", "--release", "-p", "opal-cli", "-p", "opal-plugin-host"])?;
+    run(root, &[&["cargo", "build", "--release"], &PROGRAMS_OF_PACKAGES[..]].concat())?;
     run(root, &[&["cargo", "test"], &tests[..], &["--", "--test-threads=1"]].concat())
 }
 
@@ -147,6 +147,10 @@ fn provide_musl(root: &Path) {
     provide_rust(root, &musl(std::env::consts::ARCH));
 }
 
+/// What packages need: opal, and its helpers for registries and for code.
+pub(crate) const PROGRAMS_OF_PACKAGES: [&str; 6] =
+    ["-p", "opal-cli", "-p", "opal-extra", "-p", "opal-plugin-host"];
+
 /// What plugins are built for.
 const GUESTS: &str = "wasm32-wasip2";
 
@@ -179,22 +183,24 @@ pub(crate) fn static_target(machine: &str) -> String {
 const QUICK: &str = "--quick";
 
 /// The benchmarks of our own code: the name, and the crate that has it.
-const BENCHES: [(&str, &str); 5] = [
+const BENCHES: [(&str, &str); 4] = [
     ("parse", "opal-syntax"),
     ("contract", "opal-core"),
     ("plan", "opal-plan"),
     ("scrub", "opal-vault"),
-    ("plugins", "opal-plugin-host"),
 ];
 
 /// The measurements beside other tools: on this machine, and on targets.
 const PEERS: &str = "peers";
 const TARGETS: &str = "targets";
 
+/// What packages of decorators cost.
+const PLUGINS: &str = "plugins";
+
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let (options, parts): (Vec<&str>, Vec<&str>) =
         arguments.iter().partition(|word| word.starts_with('-'));
-    let names = || BENCHES.iter().map(|(name, _)| *name).chain([PEERS, TARGETS]);
+    let names = || BENCHES.iter().map(|(name, _)| *name).chain([PEERS, TARGETS, PLUGINS]);
     if let Some(unknown) = parts.iter().find(|part| names().all(|name| name != **part)) {
         let names: Vec<&str> = names().collect();
         return Err(format!(
@@ -213,6 +219,9 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     if is_required(PEERS) {
         run(root, &build)?;
         crate::peers::compare(root, bars, options.contains(&QUICK))?;
+    }
+    if is_required(PLUGINS) {
+        crate::peers::plugins::compare(root, bars, options.contains(&QUICK))?;
     }
     if is_required(TARGETS) {
         provide_targets(root);
@@ -306,7 +315,7 @@ fn run_beside(root: &Path, first: Option<&Path>, line: &[&str]) -> Result<(), St
     let mut command = command(&[usual_signals(), line].concat());
     let mut shown = line.join(" ");
     if let Some(first) = first {
-        command.env("PATH", before_others(first)?);
+        command.env("PATH", before_others(&[first.to_owned()])?);
         shown = format!("PATH={}:$PATH {shown}", first.display());
     }
     finish(root, command, &shown, line[0])
@@ -323,9 +332,9 @@ fn finish(root: &Path, mut command: Command, shown: &str, program: &str) -> Resu
 }
 
 #[expect(clippy::disallowed_methods, reason = "xtask passes its own environment on")]
-fn before_others(first: &Path) -> Result<OsString, String> {
+pub(crate) fn before_others(first: &[PathBuf]) -> Result<OsString, String> {
     let others = std::env::var_os("PATH").unwrap_or_default();
-    let all = std::iter::once(first.to_owned()).chain(std::env::split_paths(&others));
+    let all = first.iter().cloned().chain(std::env::split_paths(&others));
     std::env::join_paths(all).map_err(|error| format!("the path cannot be set: {error}"))
 }
 

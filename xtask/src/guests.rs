@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::chores::{self, pip, run};
 use crate::say;
 
-const FOLDER: &str = "target/tools/guests";
+pub(crate) const FOLDER: &str = "target/tools/guests";
 
 /// From PyPI, and a program that shows that it is there.
 const PYTHON: [(&str, &str); 2] =
@@ -16,6 +16,14 @@ const NODE: [(&str, &str); 2] = [
     ("componentize-qjs@0.4.5", "node_modules/.bin/componentize-qjs"),
     ("@bytecodealliance/jco-transpile@0.15.0", "node_modules/@bytecodealliance/jco-transpile"),
 ];
+
+/// The path, with their programs first.
+pub(crate) fn path(root: &Path) -> Result<String, String> {
+    let tools = root.join(FOLDER);
+    let both = [tools.join("bin"), tools.join("node_modules/.bin")];
+    let path = chores::before_others(&both)?;
+    path.into_string().map_err(|_| "the path is not UTF-8".to_owned())
+}
 
 /// Without them the tests of templates in these languages are skipped, or fail in CI.
 pub(crate) fn provide(root: &Path) {

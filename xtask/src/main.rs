@@ -44,9 +44,11 @@ Commands:
   test --repeat N  the ordinary tests N times; stops at the first run that fails
   tidy           the rules no compiler knows: arrows, rings, sizes, leftovers, paths, pages, words
   bench [names]  the benchmarks (parse, contract, plan, scrub) and opal compared with its peers on this
-                 machine (peers) and on targets (targets); all of them without a name;
+                 machine (peers) and on targets (targets); calls of plugins in each language, and what locked
+                 packages cost (plugins); all of them without a name;
                  `--bars` fails where a bar is missed, `--quick` shows Ansible 100 of the 1,000 files,
-                 which saves a quarter of an hour
+                 which saves a quarter of an hour, and measures plugins a few times, without installing
+                 compilers
   providers      build the Terraform providers that tests use, from their Go modules; needs Go
   pictures [names]  make the pictures of docs/pictures from real runs; needs tmux
   convert-corpus DIR [--run]  convert the public task files in DIR (DIR/justfile/*, DIR/taskfile/*, …)

@@ -5,6 +5,7 @@
 
 mod cached;
 mod listing;
+pub(crate) mod plugins;
 mod running;
 mod targets;
 mod tools;

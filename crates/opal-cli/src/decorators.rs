@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use opal_core::Registry;
-use opal_files::{regular, trusted};
+use opal_files::{SystemError, regular, trusted};
 use opal_ops::source::{Form, Loaded};
 use opal_plugins::accept::Acceptances;
 use opal_plugins::adapt::native::NativeRules;
@@ -168,9 +168,12 @@ impl Decorators {
         let accepted = self.accepted(root)?;
         providers::demand(&providers, accepted, &policy.plugins)?;
         let registries = effective(&policy.plugins, &packages.registries);
-        for one in used {
+        for one in &used {
             one.belongs(&registries).map_err(|error| failure(&packages.file, error))?;
             one.judge(&policy.plugins, accepted).map_err(|why| not_allowed(one, &why))?;
+        }
+        if let Some(root) = root.filter(|_| used.iter().any(|one| one.manifest.has_code())) {
+            helpers::check_machine(root);
         }
         // Only from here on the code of packages can run at all.
         helpers::run_packages(root, packages.native(policy.plugins.native()));
@@ -223,7 +226,7 @@ pub(crate) fn text_of(file: &Path) -> Result<Option<String>, Failure> {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => {
-            let message = format!("`{}` cannot be read: {error}", file.display());
+            let message = format!("`{}` cannot be read: {}", file.display(), SystemError(&error));
             Err(Failure::new(Exit::Configuration, message, "correct the file, or remove it"))
         }
     }

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use opal_core::Code;
 use opal_core::resolver::{Trouble, TroubleKind};
+use opal_files::SystemError;
 use opal_trust::keys::{KeyError, KeyErrorKind};
 use opal_vault::record::Reason;
 
@@ -158,7 +159,10 @@ impl Failure {
                 format!("`{shown}` is a directory"),
                 format!("name its files, as in `{}`", path.join("*.opl").display()),
             ),
-            _ => (format!("`{shown}` cannot be read: {error}"), "check the path".to_owned()),
+            _ => {
+                let why = SystemError(error);
+                (format!("`{shown}` cannot be read: {why}"), "check the path".to_owned())
+            }
         };
         Self::new(Exit::NoFile, message, help)
     }
@@ -198,7 +202,7 @@ impl Failure {
             }
             _ => "check the destination, and try again",
         };
-        Self::new(Exit::Write, format!("{what} cannot be written: {error}"), help)
+        Self::new(Exit::Write, format!("{what} cannot be written: {}", SystemError(error)), help)
     }
 
     /// For a file that is written beside its place first: until that is done, nothing changes.

@@ -11,10 +11,12 @@ use opal_plugins::adapt::{RUNTIME, Runtime};
 use opal_plugins::client::Hosts;
 use opal_plugins::client::compiled::Cache;
 use opal_plugins::provider::bridge::{BRIDGE, Bridge};
+use opal_trust::machine;
 use opal_vault::root::Root;
 
 use crate::ambient::Ambient;
 use crate::failure::{Exit, Failure};
+use crate::view;
 
 static EXTRA: LazyLock<Arc<Extra>> = LazyLock::new(Arc::default);
 static SCHEMAS: LazyLock<Arc<dyn Schemas>> = LazyLock::new(|| extra());
@@ -53,6 +55,18 @@ pub(crate) fn run_packages(root: Option<&Root>, native: NativeRules) {
 pub(crate) fn run_providers() {
     let names = || Ambient::environment().into_keys().filter_map(|name| name.into_string().ok());
     BRIDGE.get_or_init(|| Bridge::new(names().collect()));
+}
+
+/// Says where the keys that compiled code is kept under came from another machine.
+pub(crate) fn check_machine(root: &Root) {
+    if machine::has_moved(root) {
+        let folder = root.path().join("credentials");
+        view::plugin::notes(&[format!(
+            "the keys in `{}` were used on another machine before; keep them out of caches of CI and out of \
+             images: whoever can change them can run code as you",
+            folder.display()
+        )]);
+    }
 }
 
 /// Ends what the code of packages started. Nothing of it outlives opal.

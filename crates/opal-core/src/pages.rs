@@ -13,7 +13,22 @@ pub trait Pages: Send + Sync + fmt::Debug {
     fn get(&self, request: &Request<'_>, variables: &Variables<'_>) -> Result<Secret, Trouble>;
 }
 
-/// The environment of who asks, which may name a proxy.
+/// The variable that names a file with certificates of authorities, in PEM, in place of the built-in ones.
+pub const AUTHORITIES: &str = "SSL_CERT_FILE";
+
+/// The variables that say how servers are reached: by which proxy, and whose certificates count.
+pub const REACHING: [&str; 8] = [
+    "https_proxy",
+    "HTTPS_PROXY",
+    "http_proxy",
+    "all_proxy",
+    "ALL_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+    AUTHORITIES,
+];
+
+/// The environment of who asks, with the variables of [`REACHING`].
 pub type Variables<'a> = dyn Fn(&str) -> Option<&'a str> + 'a;
 
 /// Speaks to servers for plugins: one request, one answer, no redirection followed.

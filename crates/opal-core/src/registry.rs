@@ -129,6 +129,16 @@ impl Registry {
         self.iter().filter_map(|descriptor| descriptor.plugin).chain(made)
     }
 
+    /// Whether the path of a decorator is this segment, or begins with it.
+    #[must_use]
+    pub fn has_segment(&self, segment: &str) -> bool {
+        let is_it = |name: &str| name.split('.').next() == Some(segment);
+        // They are sorted, and a dot comes before all that a segment can go on with.
+        let at = self.entries.partition_point(|(name, _)| *name < segment);
+        self.entries.get(at).is_some_and(|(name, _)| is_it(name))
+            || self.catalogs.iter().any(|catalog| catalog.segment() == segment)
+    }
+
     /// The names that a source may say.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         let made = self.catalogs.iter().flat_map(|catalog| catalog.names());
@@ -156,6 +166,17 @@ mod tests {
 
     static READ: Descriptor = Descriptor { path: "file.read", ..Descriptor::BASE };
     static ENV: Descriptor = Descriptor { path: "env", ..Descriptor::BASE };
+
+    #[test]
+    fn a_segment_is_a_whole_one() {
+        static RETRY: Descriptor = Descriptor { path: "retry", ..Descriptor::BASE };
+        let registry = Registry::named(vec![("file.read", &READ), ("retry", &RETRY)]).unwrap();
+        for (segment, is_there) in
+            [("file", true), ("retry", true), ("fi", false), ("files", false), ("file.read", false)]
+        {
+            assert_eq!(registry.has_segment(segment), is_there, "{segment}");
+        }
+    }
 
     #[test]
     fn a_path_belongs_to_one_descriptor() {

@@ -28,6 +28,18 @@ pub enum Untrusted {
     Unknown(PathBuf, io::Error),
 }
 
+/// What the system says, in its words and without its number, which says nothing more.
+#[derive(Debug)]
+pub struct SystemError<'e>(pub &'e io::Error);
+
+impl fmt::Display for SystemError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.to_string();
+        let number = self.0.raw_os_error().map(|code| format!(" (os error {code})"));
+        f.write_str(number.and_then(|it| text.strip_suffix(&it)).unwrap_or(&text))
+    }
+}
+
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

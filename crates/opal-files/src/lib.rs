@@ -22,3 +22,5 @@ pub mod outgoing;
 pub mod program;
 pub mod regular;
 pub mod trusted;
+
+pub use error::SystemError;

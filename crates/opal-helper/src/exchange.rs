@@ -1,11 +1,11 @@
 //! Requests of plugins, sent by the helper `opal-extra`.
 
 use opal_core::data::Secret;
-use opal_core::pages::{ExchangeRequest, ExchangeResponse, Exchanges, Variables};
+use opal_core::pages::{ExchangeRequest, ExchangeResponse, Exchanges, REACHING, Variables};
 use opal_core::resolver::Trouble;
 use serde_json::{Value, json};
 
-use crate::extra::{EXTRA, Extra, PROXIES, trouble};
+use crate::extra::{EXTRA, Extra, trouble};
 use crate::{Parcel, Unusable, read_trouble};
 
 impl Exchanges for Extra {
@@ -19,16 +19,16 @@ impl Exchanges for Extra {
         for (_, value) in request.headers {
             parcel = parcel.with(value.expose().as_bytes());
         }
-        let proxies = PROXIES.iter().filter_map(|name| Some((*name, variables(name)?)));
-        let proxies: Vec<(&str, &str)> = proxies.collect();
-        for (_, value) in &proxies {
+        let reaching = REACHING.iter().filter_map(|name| Some((*name, variables(name)?)));
+        let reaching: Vec<(&str, &str)> = reaching.collect();
+        for (_, value) in &reaching {
             parcel = parcel.with(value.as_bytes());
         }
         parcel.head = json!({
             "exchange": {
                 "method": request.method,
                 "headers": request.headers.iter().map(|(name, _)| name).collect::<Vec<_>>(),
-                "variables": proxies.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+                "variables": reaching.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
                 "private": request.is_private,
                 "milliseconds": u64::try_from(request.timeout.as_millis()).unwrap_or(u64::MAX),
             }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use opal_core::data::Secret;
 use opal_core::message;
 use opal_core::message::{Message, Words};
-use opal_core::pages::{Pages, Variables};
+use opal_core::pages::{Pages, REACHING, Variables};
 use opal_core::resolver::{Request, Trouble, TroubleKind};
 use opal_core::schema::{Misfit, MisfitKind, Schemas, Unjudged};
 use opal_core::wiped::Wiped;
@@ -16,10 +16,6 @@ use crate::{Answer, Helper, Parcel, Unusable, read_trouble};
 
 /// Its name, in the directory of `opal`.
 pub const EXTRA: &str = "opal-extra";
-
-/// The variables that name a proxy.
-pub(crate) const PROXIES: [&str; 7] =
-    ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"];
 
 /// Processes of `opal-extra`, none of which is started before it is needed. Each answers one request
 /// at a time; who asks while all are busy gets another one.
@@ -98,15 +94,15 @@ impl Pages for Extra {
         for value in request.headers.values() {
             parcel = parcel.with(value.as_text().unwrap_or_default().as_bytes());
         }
-        let proxies = PROXIES.iter().filter_map(|name| Some((*name, variables(name)?)));
-        let proxies: Vec<(&str, &str)> = proxies.collect();
-        for (_, value) in &proxies {
+        let reaching = REACHING.iter().filter_map(|name| Some((*name, variables(name)?)));
+        let reaching: Vec<(&str, &str)> = reaching.collect();
+        for (_, value) in &reaching {
             parcel = parcel.with(value.as_bytes());
         }
         parcel.head = json!({
             "page": {
                 "headers": request.headers.keys().collect::<Vec<_>>(),
-                "variables": proxies.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+                "variables": reaching.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
                 "milliseconds": u64::try_from(request.timeout.as_millis()).unwrap_or(u64::MAX),
             }
         });

@@ -4,20 +4,21 @@
 //! them: never from `https` to `http`, no header to another server, one time limit for all.
 
 use std::io;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::pages::{Pages, Variables};
 use opal_core::resolver::{MAX_VALUE_BYTES, Request, Trouble};
 use opal_core::wiped;
-use ureq::config::Config;
+use ureq::config::{Config, ConfigBuilder};
 use ureq::http::Uri;
 use ureq::http::uri::Scheme;
+use ureq::typestate::AgentScope;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Body, Error, Proxy};
 
+use crate::authorities::Clients;
 use crate::error::{PageError, Server, ServerError};
 
 pub(crate) const MAX_REDIRECTS: usize = 10;
@@ -28,7 +29,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// A client of web servers. Connections are kept for the next page.
 #[derive(Debug, Default)]
 pub struct Http {
-    agent: OnceLock<Agent>,
+    clients: Clients,
 }
 
 impl Http {
@@ -40,14 +41,14 @@ impl Http {
 
 impl Pages for Http {
     fn get(&self, request: &Request<'_>, variables: &Variables<'_>) -> Result<Secret, Trouble> {
-        let asking = Asking { agent: self.agent.get_or_init(agent), request, variables };
+        let asking = Asking { clients: &self.clients, request, variables };
         Ok(get(&asking)?)
     }
 }
 
 /// A page that is asked for.
 struct Asking<'a, 'v> {
-    agent: &'a Agent,
+    clients: &'a Clients,
     request: &'a Request<'a>,
     variables: &'a Variables<'v>,
 }
@@ -61,7 +62,8 @@ fn get(asking: &Asking<'_, '_>) -> Result<Secret, PageError> {
         let left = deadline.saturating_duration_since(Instant::now());
         let to_first = same_server(&first, &uri);
         let server = Server { has_redirected: !to_first, ..server(&first) };
-        let mut response = fetch(asking, &uri, to_first, left)
+        let agent = asking.clients.get(&uri, asking.variables, agent)?;
+        let mut response = fetch(asking, &agent, &uri, to_first, left)
             .map_err(|error| trouble(&server, &error, request.timeout))?;
         let status = response.status();
         if status.is_success() {
@@ -78,6 +80,7 @@ fn get(asking: &Asking<'_, '_>) -> Result<Secret, PageError> {
 
 fn fetch(
     asking: &Asking<'_, '_>,
+    agent: &Agent,
     uri: &Uri,
     with_headers: bool,
     left: Duration,
@@ -85,7 +88,7 @@ fn fetch(
     if left.is_zero() {
         return Err(Error::Timeout(ureq::Timeout::Global));
     }
-    let mut builder = asking.agent.get(uri.clone());
+    let mut builder = agent.get(uri.clone());
     if with_headers {
         for (name, value) in asking.request.headers {
             builder = builder.header(name, value.as_text().unwrap_or_default());
@@ -95,11 +98,11 @@ fn fetch(
     config.proxy(proxy(asking.variables, uri)?).build().call()
 }
 
-pub(crate) fn agent() -> Agent {
-    Agent::with_parts(config(), DefaultConnector::default(), Names(DefaultResolver::default()))
+pub(crate) fn agent(config: Config) -> Agent {
+    Agent::with_parts(config, DefaultConnector::default(), Names(DefaultResolver::default()))
 }
 
-pub(crate) fn config() -> Config {
+pub(crate) fn configured() -> ConfigBuilder<AgentScope> {
     Agent::config_builder()
         .proxy(None)
         .max_redirects(0)
@@ -107,7 +110,6 @@ pub(crate) fn config() -> Config {
         .http_status_as_error(false)
         .timeout_connect(Some(CONNECT))
         .user_agent(concat!("opal/", env!("CARGO_PKG_VERSION")))
-        .build()
 }
 
 /// As `curl` reads them; `HTTP_PROXY` in capitals can be set by strangers in CGI programs.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use opal_core::message;
 use opal_core::message::Message;
+use opal_core::pages::AUTHORITIES;
 use opal_core::resolver::{MAX_VALUE_BYTES, Trouble, TroubleKind};
 
 const TRY: &str = "try the address with `curl -v`";
@@ -25,7 +26,15 @@ pub(crate) struct Server {
 pub(crate) enum PageError {
     InvalidAddress,
     InvalidHeader,
-    Failed { server: Server, why: ServerError },
+    /// The file of certificates that the user names.
+    Authorities {
+        file: String,
+        why: &'static str,
+    },
+    Failed {
+        server: Server,
+        why: ServerError,
+    },
 }
 
 /// What a server did.
@@ -61,6 +70,11 @@ impl From<PageError> for Trouble {
             PageError::InvalidHeader => invalid(
                 "invalid name or value of a header",
                 "remove line ends and characters outside ASCII",
+            ),
+            PageError::Authorities { file, why } => Self::new(
+                TroubleKind::Failed,
+                message!("`", AUTHORITIES, "` names `", file, "`, which ", why),
+                "name a file with certificates in PEM, or unset the variable",
             ),
             PageError::Failed { server, why } => {
                 let (kind, message, help) = why.said(&server.said());
@@ -98,7 +112,8 @@ impl ServerError {
             Self::NotTrusted => (
                 Denied,
                 message!("invalid certificate of ", server),
-                "check its certificate, and whether the port speaks `https`",
+                "check its certificate, and whether the port speaks `https`; the authorities of your own \
+                 servers belong in the file that `SSL_CERT_FILE` names",
             ),
             Self::BrokenProxy => (
                 Unreachable,

@@ -4,7 +4,6 @@
 //! the proxy resolves, so only the name was checked.
 
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::OnceLock;
 
 use opal_core::Secret;
 use opal_core::pages::{ExchangeRequest, ExchangeResponse, Exchanges, Variables};
@@ -16,14 +15,15 @@ use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Error};
 
-use crate::client::{config, failed, parse, proxy, server, trouble};
+use crate::authorities::Clients;
+use crate::client::{failed, parse, proxy, server, trouble};
 use crate::error::{PageError, ServerError};
 
 /// A client for plugins. Connections are kept.
 #[derive(Debug, Default)]
 pub struct Exchanger {
-    public: OnceLock<Agent>,
-    any: OnceLock<Agent>,
+    public: Clients,
+    any: Clients,
 }
 
 impl Exchanges for Exchanger {
@@ -48,9 +48,9 @@ impl Exchanger {
         let proxy = proxy(variables, &uri).map_err(|error| broken(&error))?;
         let proxy = proxy.filter(|proxy| !proxy.is_no_proxy(&uri));
         let agent = match request.is_private || proxy.is_some() {
-            true => self.any.get_or_init(|| agent(Addresses::Any)),
-            false => self.public.get_or_init(|| agent(Addresses::Public)),
-        };
+            true => self.any.get(&uri, variables, |it| agent(it, Addresses::Any)),
+            false => self.public.get(&uri, variables, |it| agent(it, Addresses::Public)),
+        }?;
         let mut built = Request::builder().method(request.method).uri(uri.clone());
         for (name, value) in request.headers {
             built = built.header(name, value.expose());
@@ -82,9 +82,9 @@ impl Exchanger {
     }
 }
 
-fn agent(addresses: Addresses) -> Agent {
+fn agent(config: Config, addresses: Addresses) -> Agent {
     let names = Checked { names: DefaultResolver::default(), addresses };
-    Agent::with_parts(config(), DefaultConnector::default(), names)
+    Agent::with_parts(config, DefaultConnector::default(), names)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,16 +4,16 @@
 //! `http`, no header to another server, one time limit for all.
 
 use std::io::Read as _;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::message;
 use opal_core::pages::Variables;
 use opal_core::resolver::{Trouble, TroubleKind};
+use ureq::Error;
 use ureq::http::{Request, Uri};
-use ureq::{Agent, Error};
 
+use crate::authorities::Clients;
 use crate::client::{
     MAX_REDIRECTS, agent, failed, follow, parse, proxy, same_server, server, trouble,
 };
@@ -22,7 +22,7 @@ use crate::error::{PageError, ServerError};
 /// A client of registries. Connections are kept.
 #[derive(Debug, Default)]
 pub struct Transfer {
-    agent: OnceLock<Agent>,
+    clients: Clients,
 }
 
 /// A request to a registry.
@@ -89,7 +89,7 @@ impl Transfer {
         if left.is_zero() {
             return Err(broken(&Error::Timeout(ureq::Timeout::Global)));
         }
-        let agent = self.agent.get_or_init(agent);
+        let agent = self.clients.get(uri, variables, agent)?;
         let proxy = proxy(variables, uri).map_err(|error| broken(&error))?;
         let mut built = Request::builder().method(request.method).uri(uri.clone());
         for (name, value) in request.headers.iter().filter(|_| with_headers) {

@@ -6,7 +6,7 @@
 //! | from the events of a source text to that form | [`lower`] |
 //! | names, arguments, types: all that needs no values | [`check`] |
 //! | from a unit to a plan | [`plan`] |
-//! | what the lexer must know of the registry | [`Words`] |
+//! | what the lexer must know of the registry | [`Words`], [`PackageWords`] |
 //!
 //! Deliberately not here: the world, which comes in as a `Probe`, and whoever runs a plan.
 
@@ -21,4 +21,4 @@ pub mod plan;
 pub mod unit;
 mod words;
 
-pub use words::Words;
+pub use words::{PackageWords, Words};

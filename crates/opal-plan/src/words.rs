@@ -24,3 +24,17 @@ impl Vocabulary for Words<'_> {
         })
     }
 }
+
+/// The same for the files of packages: a function with dots in its name is a decorator.
+#[derive(Clone, Copy, Debug)]
+pub struct PackageWords<'r>(pub &'r Registry);
+
+impl Vocabulary for PackageWords<'_> {
+    fn lookup(&self, path: &str) -> Option<PathKind> {
+        Words(self.0).lookup(path)
+    }
+
+    fn has_dotted_functions(&self) -> bool {
+        true
+    }
+}

@@ -259,7 +259,7 @@ impl Verify for Adapter {
     }
 
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
-        let found = self.finding(inputs, probe).map_err(|failure| failure.trouble())?;
+        let found = self.finding(inputs, probe).map_err(|failure| failure.unverified())?;
         let message = found.message.expose().lines().next().unwrap_or_default().to_owned();
         let status = match found.status {
             call::Found::Satisfied => Status::Satisfied,

@@ -17,7 +17,7 @@ mod store;
 mod vouch;
 pub(crate) mod wire;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use opal_core::Registry;
@@ -285,11 +285,20 @@ impl Installed {
         }));
         let declared = self.manifest.decorators.iter();
         let code = wire::code(self);
-        let one = |declared: &crate::manifest::Declared| {
+        let mut texts = BTreeMap::new();
+        let mut one = |declared: &crate::manifest::Declared| {
             let expansion = match &declared.body {
                 Body::Code => None,
                 Body::Opal { file, function } => {
-                    Some(self.expansion(plugin, file, function, declared.is_exported))
+                    let text = *texts.entry(file.clone()).or_insert_with(|| self.text(file));
+                    let leaked: &'static Expansion = Box::leak(Box::new(Expansion {
+                        package: plugin.name,
+                        file: text.file,
+                        text: text.text,
+                        function: leak(function.clone()),
+                        is_exported: declared.is_exported,
+                    }));
+                    Some(leaked)
                 }
             };
             let described = Descriptor {
@@ -305,27 +314,23 @@ impl Installed {
             let descriptor: &'static Descriptor = Box::leak(Box::new(described));
             (leak(declared.path.clone()), descriptor, declared.is_exported)
         };
-        declared.map(one).collect()
+        declared.map(&mut one).collect()
     }
 
-    fn expansion(
-        &self,
-        plugin: &'static Plugin,
-        file: &str,
-        function: &str,
-        is_exported: bool,
-    ) -> &'static Expansion {
+    /// A file of decorators, once for all of them.
+    fn text(&self, file: &str) -> SourceText {
         let bytes = self.package.file(file).unwrap_or_default();
         // The manifest has read it as text.
         let text = opal_syntax::source::decode(bytes.to_vec()).unwrap_or_default();
-        Box::leak(Box::new(Expansion {
-            package: plugin.name,
-            file: leak(self.shown.join(file).display().to_string()),
-            text: leak(text),
-            function: leak(function.to_owned()),
-            is_exported,
-        }))
+        SourceText { file: leak(self.shown.join(file).display().to_string()), text: leak(text) }
     }
+}
+
+/// A file of decorators that are written in opal.
+#[derive(Clone, Copy)]
+struct SourceText {
+    file: &'static str,
+    text: &'static str,
 }
 
 fn leak(text: String) -> &'static str {

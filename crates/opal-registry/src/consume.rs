@@ -15,9 +15,7 @@ use serde_json::{Value, json};
 
 use crate::archive;
 use crate::cache::{Cache, Vouching};
-use crate::format::Index;
 use crate::format::{Dependency, PackageName, Sha256, VersionEntry};
-use crate::freshness;
 use crate::refusal::Refusal;
 use crate::registries::Registries;
 use crate::resolve::{Fixed, Problem};
@@ -327,10 +325,7 @@ impl Consumer<'_> {
         addresses.sort_unstable();
         addresses.dedup();
         for address in addresses {
-            let bytes = sources::open(address, self.reach).index()?;
-            let Some(payload) = bytes.as_deref().and_then(freshness::payload) else { continue };
-            let index =
-                Index::parse(&payload).map_err(|error| Refusal::document(address, &error))?;
+            let Some(index) = self.registries.listing(address)? else { continue };
             for entry in index.packages() {
                 let decorators: Vec<String> =
                     entry.decorators.iter().map(ToString::to_string).collect();

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
+use opal_files::SystemError;
 use opal_plugins::registries::VARIABLES;
 
 use crate::sources::Reach;
@@ -27,7 +28,8 @@ pub(crate) fn run(
     most: u64,
     reach: &Reach,
 ) -> Result<Output, String> {
-    let failed = |error: std::io::Error| format!("`{program}` cannot be started: {error}");
+    let failed =
+        |error: std::io::Error| format!("`{program}` cannot be started: {}", SystemError(&error));
     let path = reach.variable("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
     let found = opal_files::program::find(Some(path.as_ref()), Path::new("/"), program);
     let found = found.ok_or_else(|| format!("`{program}` is not installed"))?;

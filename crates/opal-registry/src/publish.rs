@@ -34,8 +34,9 @@ use request::Request;
 #[must_use]
 pub fn answer(parcel: &Parcel, asking: &mut Asking<'_>, built_in: &Registry) -> Option<Parcel> {
     let request = Request::read(parcel)?;
-    let mut sign = |payload: &[u8]| {
-        let question = Parcel::new(json!({"asks": {"sign": INDEX_TYPE}})).with(payload);
+    let mut sign = |payload: &[u8], before: &[u8]| {
+        let question =
+            Parcel::new(json!({"asks": {"sign": INDEX_TYPE}})).with(payload).with(before);
         let answer = asking.ask(&question)?;
         answer.blobs.first().map(|line| line.to_vec())
     };

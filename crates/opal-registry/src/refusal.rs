@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 
 use opal_core::resolver::Trouble;
+use opal_files::SystemError;
 
 use crate::archive::ArchiveError;
 use crate::format::FormatError;
@@ -58,7 +59,7 @@ impl Refusal {
     }
 
     pub(crate) fn unwritten(what: &str, error: &io::Error) -> Self {
-        let message = format!("cannot write {what}: {error}");
+        let message = format!("cannot write {what}: {}", SystemError(error));
         Self { exit: 74, message, help: "check the directory and the space on the disk".to_owned() }
     }
 }

@@ -100,6 +100,18 @@ impl Registries<'_> {
         keys.iter().map(|key| format!("{key}\n")).collect()
     }
 
+    /// Every package of a registry, checked where its key is known; none where it has no index.
+    pub(crate) fn listing(&self, address: &str) -> Result<Option<Rc<Index>>, Refusal> {
+        let registry = sources::open(address, self.reach);
+        if let Some(index) = self.index(address, address, registry.as_ref())? {
+            return Ok(Some(index));
+        }
+        let bytes = registry.index()?;
+        let Some(payload) = bytes.as_deref().and_then(freshness::payload) else { return Ok(None) };
+        let index = Index::parse(&payload).map_err(|error| Refusal::document(address, &error))?;
+        Ok(Some(Rc::new(index)))
+    }
+
     /// The index of a registry, where it has a key and the index is fresh; none without a key.
     fn index(
         &self,

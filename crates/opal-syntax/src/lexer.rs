@@ -109,6 +109,10 @@ const PATIENCE_BYTES: usize = 256 * 1024;
 const MAX_TEXT_DEPTH: u32 = 16;
 
 impl<'s> Lexer<'s> {
+    pub(crate) fn has_dotted_functions(&self) -> bool {
+        self.vocabulary.has_dotted_functions()
+    }
+
     pub(crate) fn new(text: &'s str, vocabulary: &'s dyn Vocabulary) -> Self {
         Self {
             text,

@@ -19,4 +19,9 @@ pub struct PathKind {
 pub trait Vocabulary {
     /// What `path` (`file.read`, without the `@`) is, if it is registered.
     fn lookup(&self, path: &str) -> Option<PathKind>;
+
+    /// Whether functions may have dots in their names, as in packages, where these are decorators.
+    fn has_dotted_functions(&self) -> bool {
+        false
+    }
 }

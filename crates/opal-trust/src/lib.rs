@@ -8,6 +8,7 @@
 //! | signed documents (DSSE), and what people vouch for in them | [`dsse`], [`statements`] |
 //! | entries of `@cached` that this machine has made | [`entries`] |
 //! | MACs of compiled plugins, and what they opened | [`code`] |
+//! | whether the keys came from another machine | [`machine`] |
 //! | what random numbers of plugins come from | [`seeding`] |
 //! | the bytes of random values, from a seed | [`randomness`] |
 //!
@@ -18,6 +19,7 @@ pub mod contracts;
 pub mod dsse;
 pub mod entries;
 pub mod keys;
+pub mod machine;
 pub mod policy;
 pub mod randomness;
 pub mod seeding;

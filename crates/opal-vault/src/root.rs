@@ -7,7 +7,7 @@
 //! Deliberately not here: where the root is. The command line knows, and says it.
 
 use std::fs::{self, DirBuilder, File, Metadata};
-use std::io::{Read, Write};
+use std::io::{self, Read, Seek as _, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -165,13 +165,32 @@ pub fn read_given(path: &Path, limit: u64) -> Result<Wiped<Vec<u8>>, RootError> 
 }
 
 fn read_limited(path: &Path, file: File, limit: u64) -> Result<Wiped<Vec<u8>>, RootError> {
-    // With all its room from the start the buffer never moves, so no copy of a key remains.
-    let room = usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(1);
-    let mut bytes = Wiped::new(Vec::with_capacity(room));
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| RootError::of(path, error))?;
+    let failed = |error| RootError::of(path, error);
+    let found = file.metadata().map_err(failed)?;
+    // A byte more than there is: whoever reads so many has not read all. All of the room is wiped later, so
+    // there is not more of it.
+    let most = limit.saturating_add(1);
+    let room = if found.is_file() { most.min(found.len().saturating_add(1)) } else { most };
+    let bytes = read_at_most(&file, room).map_err(failed)?;
+    let bytes = match (bytes.len() as u64) < room || room == most {
+        true => bytes,
+        // It grows.
+        false => {
+            (&file).rewind().map_err(failed)?;
+            read_at_most(&file, most).map_err(failed)?
+        }
+    };
     if bytes.len() as u64 > limit {
         return Err(RootError { path: path.into(), why: Why::TooLarge(limit) });
     }
+    Ok(bytes)
+}
+
+/// With all its room from the start the buffer never moves, so no copy of a key remains.
+fn read_at_most(file: &File, most: u64) -> io::Result<Wiped<Vec<u8>>> {
+    let room = usize::try_from(most).unwrap_or(usize::MAX);
+    let mut bytes = Wiped::new(Vec::with_capacity(room));
+    file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

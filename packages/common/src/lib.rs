@@ -2,7 +2,7 @@
 //!
 //! Each package says itself what an answer means.
 
-use opal_plugin::{Call, Error, ErrorKind, Part, Response, Secret};
+use opal_plugin::{Call, Error, ErrorKind, Part, Probe, Response, Secret};
 use serde_json::Value;
 
 /// The arguments of a call.
@@ -48,6 +48,31 @@ impl<'c> Args<'c> {
                 let error = Error::new(ErrorKind::Invalid, message);
                 Err(error.help("write it like `https://server.example`"))
             }
+        }
+    }
+}
+
+/// What a call shows to a server: its parameter `token`, or what a variable of the user holds.
+#[derive(Debug)]
+pub enum Token<'c> {
+    Given(&'c Secret),
+    Own(Secret),
+    None,
+}
+
+impl<'c> Token<'c> {
+    pub fn of(args: &Args<'c>, probe: &Probe, variable: &str) -> Result<Self, Error> {
+        match args.secret("token") {
+            Some(given) => Ok(Self::Given(given)),
+            None => Ok(probe.env(variable)?.map_or(Self::None, Self::Own)),
+        }
+    }
+
+    pub fn secret(&self) -> Option<&Secret> {
+        match self {
+            Self::Given(secret) => Some(secret),
+            Self::Own(secret) => Some(secret),
+            Self::None => None,
         }
     }
 }

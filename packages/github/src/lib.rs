@@ -3,7 +3,7 @@
 //!
 //! The token goes to the server as a handle: this code never has it.
 
-use opal_package_common::{Args, header, json, path, segment, unreached};
+use opal_package_common::{Args, Token, header, json, path, segment, unreached};
 use opal_plugin::actions::{self, Acted};
 use opal_plugin::{Call, Error, ErrorKind, Part, Probe, Request, Response, Secret, Stage, values};
 use serde_json::{Value, json as document};
@@ -31,19 +31,15 @@ impl<'a> Repository<'a> {
     }
 
     /// The token of the call, or that of `GITHUB_TOKEN`; public repositories need none to be read.
-    fn token(&self, probe: &Probe) -> Result<Option<Secret>, Error> {
-        match self.args.secret("token") {
-            Some(_) => Ok(None),
-            None => probe.env("GITHUB_TOKEN"),
-        }
+    fn token(&self, probe: &Probe) -> Result<Token<'a>, Error> {
+        Token::of(&self.args, probe, "GITHUB_TOKEN")
     }
 
-    fn request<'r>(&'r self, method: &str, url: String, own: Option<&'r Secret>) -> Request<'r> {
+    fn request<'r>(&'r self, method: &str, url: String, token: Option<&'r Secret>) -> Request<'r> {
         let mut headers = vec![
             header("Accept", "application/vnd.github+json"),
             header("User-Agent", "opal-package-github"),
         ];
-        let token = self.args.secret("token").or(own);
         headers.extend(token.map(|token| {
             let parts = vec![Part::Text("Bearer ".to_owned()), Part::Secret(token)];
             ("Authorization".to_owned(), parts)
@@ -55,11 +51,11 @@ impl<'a> Repository<'a> {
     fn release(
         &self,
         probe: &Probe,
-        own: Option<&Secret>,
+        token: Option<&Secret>,
         which: &str,
     ) -> Result<Option<Value>, Error> {
         let url = format!("{}/releases/{which}", self.url);
-        let answer = probe.fetch(&self.request("GET", url.clone(), own));
+        let answer = probe.fetch(&self.request("GET", url.clone(), token));
         let answer = answer.map_err(|error| unreached(error, self.args.text("server")))?;
         match answer.status {
             200 => json(&answer, &url).map(Some),
@@ -72,11 +68,11 @@ impl<'a> Repository<'a> {
     fn create(
         &self,
         stage: &Stage,
-        own: Option<&Secret>,
+        token: Option<&Secret>,
         url: String,
         (kind, body): (&str, String),
     ) -> Result<Value, Error> {
-        let mut request = self.request("POST", url.clone(), own);
+        let mut request = self.request("POST", url.clone(), token);
         request.headers.push(header("Content-Type", kind));
         request.body.push(Part::Text(body));
         let answer = stage.send(&request);
@@ -109,8 +105,8 @@ impl<'a> Repository<'a> {
 impl values::Guest for Plugin {
     fn resolve(call: Call, probe: Probe) -> Result<String, Error> {
         let it = Repository::of(&call)?;
-        let own = it.token(&probe)?;
-        let found = it.release(&probe, own.as_ref(), "latest")?;
+        let token = it.token(&probe)?;
+        let found = it.release(&probe, token.secret(), "latest")?;
         match found.as_ref().and_then(|found| found["tag_name"].as_str()) {
             Some(tag) => Ok(document!(tag).to_string()),
             None => Err(it.missing("")),
@@ -121,16 +117,16 @@ impl values::Guest for Plugin {
 impl actions::Guest for Plugin {
     fn act(call: Call, probe: Probe, stage: Stage) -> Result<Acted, Error> {
         let it = Repository::of(&call)?;
-        let own = it.token(&probe)?;
+        let token = it.token(&probe)?;
         let tag = it.args.text("tag").to_owned();
         let which = format!("tags/{}", segment(&tag));
-        let found = it.release(&probe, own.as_ref(), &which)?;
+        let found = it.release(&probe, token.secret(), &which)?;
         match call.decorator.rsplit('.').next() {
             Some("upload") => {
                 let found = found.ok_or_else(|| it.missing(&format!(" of `{tag}`")))?;
-                upload(&it, &probe, &stage, own.as_ref(), &found)
+                upload(&it, &probe, &stage, token.secret(), &found)
             }
-            _ => release(&it, &stage, own.as_ref(), found),
+            _ => release(&it, &stage, token.secret(), found),
         }
     }
 }
@@ -139,7 +135,7 @@ impl actions::Guest for Plugin {
 fn release(
     it: &Repository<'_>,
     stage: &Stage,
-    own: Option<&Secret>,
+    token: Option<&Secret>,
     found: Option<Value>,
 ) -> Result<Acted, Error> {
     let tag = it.args.text("tag");
@@ -156,7 +152,7 @@ fn release(
                 "prerelease": it.args.is_set("prerelease"),
             });
             let url = format!("{}/releases", it.url);
-            it.create(stage, own, url, ("application/json", body.to_string()))?
+            it.create(stage, token, url, ("application/json", body.to_string()))?
         }
     };
     let text = |name: &str| made[name].as_str().unwrap_or_default().to_owned();
@@ -174,7 +170,7 @@ fn upload(
     it: &Repository<'_>,
     probe: &Probe,
     stage: &Stage,
-    own: Option<&Secret>,
+    token: Option<&Secret>,
     release: &Value,
 ) -> Result<Acted, Error> {
     let file = it.args.text("file");
@@ -195,7 +191,7 @@ fn upload(
     let to = release["upload_url"].as_str().unwrap_or_default();
     let to = to.split('{').next().unwrap_or_default();
     let url = format!("{to}?name={}", segment(name));
-    let made = it.create(stage, own, url, ("text/plain; charset=utf-8", body))?;
+    let made = it.create(stage, token, url, ("text/plain; charset=utf-8", body))?;
     let output = document!({
         "name": name,
         "bytes": size,

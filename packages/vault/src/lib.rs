@@ -3,7 +3,7 @@
 //! The token goes to the server as a handle: this code never has it. It has the secrets that it reads,
 //! because they are in the answers, and the one that it writes, because JSON must quote it.
 
-use opal_package_common::{Args, header, json, path, segment, unreached};
+use opal_package_common::{Args, Token, header, json, path, segment, unreached};
 use opal_plugin::actions::{self, Acted};
 use opal_plugin::{Call, Error, ErrorKind, Part, Probe, Request, Response, Secret, Stage, values};
 use serde_json::{Map, Value, json as document};
@@ -29,23 +29,19 @@ impl<'a> Place<'a> {
     }
 
     /// The token of the call, or that of `VAULT_TOKEN`.
-    fn token(&self, probe: &Probe) -> Result<Option<Secret>, Error> {
-        match self.args.secret("token") {
-            Some(_) => Ok(None),
-            None => match probe.env("VAULT_TOKEN")? {
-                Some(token) => Ok(Some(token)),
-                None => {
-                    let message = "there is no token: `VAULT_TOKEN` is not set";
-                    let error = Error::new(ErrorKind::Missing, message);
-                    Err(error.help("set it, or pass `token=@secret.env.NAME`"))
-                }
-            },
+    fn token(&self, probe: &Probe) -> Result<Token<'a>, Error> {
+        match Token::of(&self.args, probe, "VAULT_TOKEN")? {
+            Token::None => {
+                let message = "there is no token: `VAULT_TOKEN` is not set";
+                let error = Error::new(ErrorKind::Missing, message);
+                Err(error.help("set it, or pass `token=@secret.env.NAME`"))
+            }
+            token => Ok(token),
         }
     }
 
-    fn request<'r>(&'r self, method: &str, own: Option<&'r Secret>, query: &str) -> Request<'r> {
+    fn request<'r>(&'r self, method: &str, token: Option<&'r Secret>, query: &str) -> Request<'r> {
         let mut headers = vec![header("X-Vault-Request", "true")];
-        let token = self.args.secret("token").or(own);
         headers.extend(token.map(|it| ("X-Vault-Token".to_owned(), vec![Part::Secret(it)])));
         let namespace = self.args.text("namespace");
         if !namespace.is_empty() {
@@ -80,10 +76,10 @@ impl<'a> Place<'a> {
     fn read(
         &self,
         probe: &Probe,
-        own: Option<&Secret>,
+        token: Option<&Secret>,
         query: &str,
     ) -> Result<Option<(Map<String, Value>, u64)>, Error> {
-        let answer = probe.fetch(&self.request("GET", own, query));
+        let answer = probe.fetch(&self.request("GET", token, query));
         let answer = answer.map_err(|error| unreached(error, self.args.text("server")))?;
         match answer.status {
             404 => Ok(None),
@@ -107,10 +103,10 @@ impl<'a> Place<'a> {
 impl values::Guest for Plugin {
     fn resolve(call: Call, probe: Probe) -> Result<String, Error> {
         let place = Place::of(&call)?;
-        let own = place.token(&probe)?;
+        let token = place.token(&probe)?;
         let version = place.args.number("version");
         let query = version.map(|it| format!("?version={it}")).unwrap_or_default();
-        let Some((fields, _)) = place.read(&probe, own.as_ref(), &query)? else {
+        let Some((fields, _)) = place.read(&probe, token.secret(), &query)? else {
             let message = format!("there is no secret `{}`", place.name);
             let error = Error::new(ErrorKind::Missing, message);
             return Err(error.help("check path and mount; a deleted version counts as missing"));
@@ -134,8 +130,8 @@ impl actions::Guest for Plugin {
     /// version.
     fn act(call: Call, probe: Probe, stage: Stage) -> Result<Acted, Error> {
         let place = Place::of(&call)?;
-        let own = place.token(&probe)?;
-        let (mut fields, version) = place.read(&probe, own.as_ref(), "")?.unwrap_or_default();
+        let token = place.token(&probe)?;
+        let (mut fields, version) = place.read(&probe, token.secret(), "")?.unwrap_or_default();
         let field = place.args.text("field").to_owned();
         let value = match place.args.secret("value") {
             Some(secret) => secret.reveal()?,
@@ -148,7 +144,7 @@ impl actions::Guest for Plugin {
         }
         fields.insert(field, Value::String(value));
         let body = document!({"options": {"cas": version}, "data": fields}).to_string();
-        let mut request = place.request("POST", own.as_ref(), "");
+        let mut request = place.request("POST", token.secret(), "");
         request.headers.push(header("Content-Type", "application/json"));
         request.body.push(Part::Text(body));
         let answer = stage.send(&request);

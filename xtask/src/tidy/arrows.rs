@@ -50,7 +50,7 @@ const ARROWS: [(&str, &[&str]); 34] = [
         ],
     ),
     ("opal-remote", &["opal-core", "opal-files", "opal-session", "opal-yaml"]),
-    ("opal-http", &["opal-core"]),
+    ("opal-http", &["opal-core", "opal-files"]),
     ("opal-helper", &["opal-core", "opal-files"]),
     ("opal-template", &["opal-core"]),
     ("opal-terraform", &["opal-core", "opal-files", "opal-helper"]),

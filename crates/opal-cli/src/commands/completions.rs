@@ -6,10 +6,12 @@
 //! | key bindings of `opal pick` | `keys` |
 //! | files as values | `path_completion` |
 //! | tasks of other projects | `targets` |
+//! | decorators and codes | `topics` |
 
 mod bash;
 mod keys;
 mod targets;
+mod topics;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -97,16 +99,14 @@ fn chosen(words: &[OsString]) -> Option<Chosen> {
 
 const TAKE_A_TASK: [&str; 3] = ["plan", "run", "verify"];
 
-/// The tasks that can be completed.
-fn tasks(words: &[OsString]) -> Vec<Task> {
-    let root = runtime_root(None, &Typed::default(), &Ambient::read());
-    let registry = Decorators::new(opal_decorators::registry(), root);
+/// The tasks that can be completed. The registry has the decorators of the project afterwards.
+fn tasks(words: &[OsString], registry: &Decorators) -> Vec<Task> {
     // What is wrong with packages keeps nobody from completing.
     let read = |chosen: Chosen| {
-        source::read(&chosen, &registry).or_else(|_| source::read_with(&chosen, &registry)).ok()
+        source::read(&chosen, registry).or_else(|_| source::read_with(&chosen, registry)).ok()
     };
     let loaded = chosen(words).and_then(read);
-    let all = loaded.and_then(|mut loaded| source::all_tasks(&mut loaded, &registry).ok());
+    let all = loaded.and_then(|mut loaded| source::all_tasks(&mut loaded, registry).ok());
     let mut tasks = all.unwrap_or_default();
     tasks.retain(|task| !task.is_private());
     tasks
@@ -114,7 +114,9 @@ fn tasks(words: &[OsString]) -> Vec<Task> {
 
 /// The whole command line, with the tasks of the project as commands.
 fn command_line(words: &[OsString]) -> Command {
-    let tasks = tasks(words);
+    let root = runtime_root(None, &Typed::default(), &Ambient::read());
+    let registry = Decorators::new(opal_decorators::registry(), root);
+    let tasks = tasks(words, &registry);
     let hides = words.last().is_none_or(|word| !word.as_encoded_bytes().starts_with(b"-"));
     let mut opal = builtins::opal();
     if hides {
@@ -124,6 +126,9 @@ fn command_line(words: &[OsString]) -> Command {
         let side = if verb == "verify" { Behind::Verify } else { Behind::Work };
         opal = opal.mut_subcommand(verb, |command| with_targets(command, &tasks, side, hides));
     }
+    opal = opal.mut_subcommand("explain", |command| {
+        command.mut_arg("topic", |arg| arg.index(1).add(topics::topics(&registry)))
+    });
     let named = tasks.iter().filter(|task| !task.is_reserved());
     // The tasks come first, before opal's own commands.
     let command = |task| task_command(task, Behind::Work, hides).display_order(0);

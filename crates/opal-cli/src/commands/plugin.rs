@@ -4,6 +4,7 @@ mod acceptance;
 pub(crate) mod author;
 mod fetching;
 mod files;
+mod index;
 mod project;
 mod publishing;
 mod reaching;
@@ -16,7 +17,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::{LineIndex, suggest};
+use opal_files::SystemError;
 use opal_plugins::accept::Acceptances;
+use opal_plugins::adapt::native::NativeRules;
 use opal_plugins::address::{Address, AddressError, is_local};
 use opal_plugins::capability::Capability;
 use opal_plugins::installed::{Installed, LoadError};
@@ -28,7 +31,7 @@ use crate::checked_file::CheckedFile;
 use crate::context::Context;
 use crate::decorators::{core, failure, unaccepted};
 use crate::failure::{Exit, Failure};
-use crate::view;
+use crate::{helpers, view};
 
 use acceptance::Question;
 use fetching::Fetching;
@@ -121,7 +124,27 @@ pub(crate) fn add(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let text = project.with(one)?;
     write(&project.file, &text)?;
     write(&project.lock_file(), &Installed::lock(&all).write())?;
-    view::plugin::added(one, &resolved.notes, matches.get_flag("json"))
+    let notes = compiled(context, matches, &meant, resolved.notes);
+    view::plugin::added(one, &notes, matches.get_flag("json"))
+}
+
+/// Compiles the code of packages that were accepted; more notes, where one cannot be compiled.
+fn compiled(
+    context: &Context<'_>,
+    matches: &ArgMatches,
+    all: &[&Installed],
+    mut notes: Vec<String>,
+) -> Vec<String> {
+    let root = context.root(matches.get_one("root"));
+    helpers::run_packages(root.as_ref(), NativeRules::default());
+    let failed = |one: &&Installed| {
+        let why = one.compile()?;
+        Some(format!("{} {} cannot be compiled: {why}", one.name(), one.version()))
+    };
+    let more: Vec<String> = all.iter().filter_map(failed).collect();
+    view::plugin::notes(&more);
+    notes.extend(more);
+    notes
 }
 
 /// The capabilities of `--allow`.
@@ -234,7 +257,8 @@ fn install(context: &Context<'_>, matches: &ArgMatches, updates: bool) -> Result
         write(&project.lock_file(), &text)?;
     }
     let written = is_new.then_some(lock::FILE);
-    view::plugin::installed(&meant, written, &resolved.notes, matches.get_flag("json"))
+    let notes = compiled(context, matches, &meant, resolved.notes);
+    view::plugin::installed(&meant, written, &notes, matches.get_flag("json"))
 }
 
 fn search(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -282,7 +306,7 @@ fn accepted(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure
 fn trust(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let given: &PathBuf = matches.get_one("directory").expect("clap demands it");
     let whole = given.canonicalize().map_err(|error| {
-        let message = format!("`{}` cannot be used: {error}", given.display());
+        let message = format!("`{}` cannot be used: {}", given.display(), SystemError(&error));
         Failure::new(Exit::NoFile, message, "name an existing directory")
     })?;
     if !whole.is_dir() || whole.parent().is_none() {

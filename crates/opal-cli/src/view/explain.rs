@@ -251,6 +251,9 @@ fn document(descriptor: &Descriptor) -> serde_json::Value {
         document
     });
     let resource = descriptor.resource.as_ref();
+    let package = descriptor
+        .plugin
+        .map(|it| json!({"name": it.name, "version": it.version, "source": it.source}));
     json!({
         "version": 1,
         "path": descriptor.path,
@@ -260,6 +263,7 @@ fn document(descriptor: &Descriptor) -> serde_json::Value {
         "roles": roles(descriptor),
         "params": params.collect::<Vec<_>>(),
         "returns": descriptor.returns.as_ref().map(|r| json!({"version": r.version, "type": returned(&r.ty)})),
+        "package": package,
         "resource": resource.map(|it| json!({"type": step_type(descriptor), "key": it.key})),
         "examples": descriptor.examples.iter().map(|e| json!({"title": e.title, "source": e.source})).collect::<Vec<_>>(),
     })

@@ -143,3 +143,13 @@ fn a_file_that_cannot_be_read_leaves_the_built_in_commands() {
         ran.code(0).stdout("explain\n").stderr("");
     }
 }
+
+#[test]
+fn decorators_and_codes_are_completed_after_explain() {
+    let offered = |word: &str| offered("fun a() = true\n", &["opal", "explain", word]);
+    assert_eq!(offered("@file.rea"), ["@file.read"]);
+    assert_eq!(offered("file.rea"), ["file.read"]);
+    assert_eq!(offered("E0401"), ["E0401"]);
+    let all = offered("");
+    assert!(all.contains(&"retry".into()) && !all.contains(&"E0401".into()), "{all:?}");
+}

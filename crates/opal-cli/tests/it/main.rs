@@ -3,6 +3,7 @@
 
 mod acceptance;
 mod apply;
+mod attacks;
 mod bad_input;
 mod cached;
 mod check;

@@ -1,18 +1,23 @@
 //! `opal plugin` and decorators of packages: what a project may use, who accepted it, what it does.
 
+mod acceptance;
 mod attacks;
 mod cleanup;
 mod git;
 mod hostile;
+mod https;
 mod language;
 mod native;
 mod oci;
 mod packages;
+mod promises;
 mod providers;
 mod publish;
 mod registry;
+mod secure;
 mod shelf;
 mod sources;
+mod story;
 mod streams;
 mod targets;
 mod templates;

@@ -5,6 +5,8 @@
 mod docker;
 mod interrupted;
 mod networks;
+#[path = "../it/plugin/story.rs"]
+mod story;
 #[path = "../it/support.rs"]
 #[expect(dead_code, reason = "some helpers are only used by the other binary")]
 mod support;

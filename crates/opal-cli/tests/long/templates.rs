@@ -3,14 +3,21 @@
 
 #![expect(clippy::disallowed_methods, reason = "each process is waited for")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use crate::needs;
+use opal_testing::guest;
 
-fn target() -> PathBuf {
-    let own = std::env::current_exe().unwrap();
-    own.ancestors().find(|it| it.join("CACHEDIR.TAG").is_file()).unwrap().to_owned()
+use crate::needs;
+use crate::story::{Story, target};
+
+/// Whether there is a release build, and what makes components of Python.
+fn is_ready() -> bool {
+    let has = |name: &str| target().join("release").join(name).exists();
+    let has_release = ["opal", "opal-extra", "opal-plugin-host"].into_iter().all(has);
+    let tool = target().join("tools/guests/bin/componentize-py");
+    needs::has("a release build of opal and its helpers", has_release)
+        && needs::has("`componentize-py` in target/tools/guests", tool.exists())
 }
 
 fn run(folder: &Path, line: &[&str]) -> String {
@@ -30,15 +37,11 @@ fn run(folder: &Path, line: &[&str]) -> String {
 
 #[test]
 fn templates_in_python_are_verified() {
-    let opal = target().join("release/opal");
-    let helper = target().join("release/opal-plugin-host");
-    let has_release = needs::has("a release build of the helper", helper.exists() && opal.exists());
-    let tool = target().join("tools/guests/bin/componentize-py");
-    if !has_release || !needs::has("`componentize-py` in target/tools/guests", tool.exists()) {
+    if !is_ready() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let opal = opal.display().to_string();
+    let opal = target().join("release/opal").display().to_string();
     for kind in ["value", "state", "action", "wrapper"] {
         let (here, name) = (folder.path(), format!("python-{kind}"));
         run(here, &[&opal, "plugin", "init", &name, "--language", "python", "--kind", kind]);
@@ -46,4 +49,17 @@ fn templates_in_python_are_verified() {
         let said = run(here, &[&opal, "plugin", "verify", &name]);
         assert!(said.contains("and all laws hold"), "{said}");
     }
+}
+
+#[test]
+fn the_whole_story_of_packages_holds_in_every_language() {
+    if !is_ready() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let component = folder.path().join("guest.wasm");
+    std::fs::write(&component, guest::wasm()).unwrap();
+    let programs = target().join("release");
+    let languages = "rust python javascript c";
+    Story { programs: &programs, languages, guest: &component, registry: None }.run();
 }

@@ -17,12 +17,9 @@ use opal_vault::event::Kind;
 
 use super::actor::Actor;
 use super::context::Context;
-use super::halts::go_on;
+use super::halts::{UNAVAILABLE, go_on};
 use crate::error::StepError;
 use crate::spot::{Folder, Site};
-
-/// A host that cannot be reached, or was lost.
-const UNAVAILABLE: i32 = 69;
 
 /// A host that ssh refuses, and a user who may not.
 const NO_PERMISSION: i32 = 77;

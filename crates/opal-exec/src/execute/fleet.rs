@@ -16,7 +16,7 @@ use opal_vault::targets::{FleetTable, TargetEnd, TargetRow};
 
 use super::actor::Actor;
 use super::context::{Context, In};
-use super::halts::{bug, failed, go_on};
+use super::halts::{UNAVAILABLE, bug, failed, go_on};
 use super::ledger::Ledger;
 use super::lets::Lets;
 use super::resume::From;
@@ -25,9 +25,6 @@ use super::screen::{Queue, Watch};
 use crate::error::{Bug, StepError};
 use crate::spot::member_block;
 use crate::threads::{STACK_BYTES, lock};
-
-/// What a target that cannot be reached, or was lost, ends with.
-const UNAVAILABLE: i32 = 69;
 
 /// All that the threads of a fleet share.
 struct Crew<'f, 'p> {

@@ -13,6 +13,9 @@ pub(super) const BUG: i32 = 70;
 /// What ends with the time of its block ends with this.
 pub(super) const TIMED_OUT: i32 = 124;
 
+/// What cannot be reached, or does not answer, ends a step with.
+pub(super) const UNAVAILABLE: i32 = 69;
+
 /// What a file that cannot be written ends a step with.
 pub(super) const NOT_WRITTEN: i32 = 74;
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Returns};
 use opal_core::plan::{Step, all};
-use opal_core::resolver::{Identity, Inputs, Trouble};
+use opal_core::resolver::{Identity, Inputs, Trouble, TroubleKind};
 use opal_core::resource::{self, Described, Direction, Finding, Status};
 use opal_core::{Data, Type};
 use opal_vault::event::{Kind, UNCHANGED};
@@ -19,7 +19,7 @@ use opal_vault::event::{Kind, UNCHANGED};
 use super::actor::{Actor, Begun};
 use super::context::Context;
 use super::fates::Fate;
-use super::halts::{failed, go_on};
+use super::halts::{TIMED_OUT, UNAVAILABLE, failed, go_on};
 use super::identity::identity;
 use super::run::Walk;
 use crate::error::StepError;
@@ -35,6 +35,16 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// What a machine has one of, and lets one change at a time.
 const SHARED: [Capability; 2] = [Capability::Packages, Capability::Users];
+
+/// What a step ends with whose resource cannot be verified: the code of a package that the engine has ended is that
+/// of its other calls.
+fn code(descriptor: &Descriptor, trouble: &Trouble) -> i32 {
+    match trouble.kind {
+        TroubleKind::TimedOut if descriptor.plugin.is_some() => TIMED_OUT,
+        TroubleKind::Unreachable if descriptor.plugin.is_some() => UNAVAILABLE,
+        _ => 1,
+    }
+}
 
 impl<'p> Walk<'p> {
     /// Verifies what a step describes, and acts where it is not in that state.
@@ -172,7 +182,7 @@ impl<'p> Walk<'p> {
             let message = here.vault(self.job).scrub(&trouble.message);
             let (path, status) = (&*begun.step.path, Status::Blocked);
             self.tell(Kind::Verified { path, status, message, details: None }, here)?;
-            Err(failed(begun.step, 1, trouble))
+            Err(failed(begun.step, code(described.descriptor, &trouble), trouble))
         })
     }
 

@@ -6,10 +6,9 @@
 
 use std::path::PathBuf;
 
-use opal_core::Code;
 use opal_core::decorator::{Descriptor, Expansion};
 use opal_plan::unit::{FileLinks, PackageFile};
-use opal_plan::{Words, lower};
+use opal_plan::{PackageWords, lower};
 
 use super::imports::{How, Importer, Known};
 use super::{Form, Loaded};
@@ -58,9 +57,7 @@ impl Loaded {
             return;
         }
         let registry = how.registry.of(Some(expansion.package));
-        let mut parse = opal_syntax::parse(expansion.text, &Words(registry));
-        // Only in packages a name may have dots.
-        parse.errors.retain(|error| error.code != Code::DottedFunction);
+        let parse = opal_syntax::parse(expansion.text, &PackageWords(registry));
         let unit = lower::unit(&parse, expansion.text);
         let path = PathBuf::from(expansion.file);
         let mut importer = Importer { loaded: self, how };

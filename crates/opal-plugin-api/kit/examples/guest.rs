@@ -95,10 +95,29 @@ impl values::Guest for Plugin {
     }
 }
 
+/// What no plugin should do, by a word; nothing for another word.
+fn misbehave(how: &str) {
+    match how {
+        "loop" => loop {
+            std::hint::spin_loop();
+        },
+        "memory" => {
+            let mut all = Vec::new();
+            loop {
+                all.push(vec![1_u8; 1 << 20]);
+            }
+        }
+        "panic" => panic!("on purpose"),
+        "exit" => std::process::exit(0),
+        _ => {}
+    }
+}
+
 /// A file with a content: `path` is the subject, the content is the text.
 impl states::Guest for Plugin {
     fn verify(call: Call, probe: Probe) -> Result<Finding, Error> {
         let path = subject(&call);
+        misbehave(&path);
         let (status, message) = match probe.read(&path) {
             Ok(bytes) if Some(bytes.as_slice()) == call.text.as_deref().map(str::as_bytes) => {
                 (Status::Satisfied, "has this content")
@@ -115,6 +134,7 @@ impl states::Guest for Plugin {
 impl actions::Guest for Plugin {
     fn act(call: Call, _: Probe, stage: Stage) -> Result<Acted, Error> {
         let path = subject(&call);
+        misbehave(&path);
         if call.decorator == "guest.run" {
             let args = path.split(' ').skip(1).map(str::to_owned).collect();
             let program = path.split(' ').next().unwrap_or_default().to_owned();
@@ -132,6 +152,7 @@ impl actions::Guest for Plugin {
 impl wrappers::Guest for Plugin {
     fn begin(call: Call, _: Probe, stage: Stage) -> Result<Opened, Error> {
         let token = subject(&call);
+        misbehave(&token);
         stage.keep(&token)?;
         Ok(Opened { token, env: vec![("GUEST".to_owned(), "opened".to_owned())] })
     }
@@ -152,7 +173,8 @@ impl wrappers::Guest for Plugin {
 }
 
 impl policies::Guest for Plugin {
-    fn judge(_: Call, event: Event) -> Result<Verdict, Error> {
+    fn judge(call: Call, event: Event) -> Result<Verdict, Error> {
+        misbehave(&subject(&call));
         Ok(match event.outcome {
             None | Some(Outcome::Done) => Verdict::Proceed,
             Some(Outcome::Failed(_)) if event.attempt < 3 => Verdict::Retry(5),

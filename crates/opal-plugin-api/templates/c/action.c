@@ -1,5 +1,5 @@
 #include "json.h"
-#include "actions.h"
+#include "opal.h"
 
 // Called when the step runs. The output is JSON of the type in `dim.yaml`.
 bool exports_opal_plugin_action_act(exports_opal_plugin_action_call_t *call,
@@ -10,15 +10,15 @@ bool exports_opal_plugin_action_act(exports_opal_plugin_action_call_t *call,
     const char *args = (const char *)call->args.ptr;
     char *path = json_field(args, call->args.len, "path");
     char *line = json_field(args, call->args.len, "line");
-    actions_string_t file;
-    actions_string_set(&file, path);
-    actions_list_u8_t old = {0};
+    opal_string_t file;
+    opal_string_set(&file, path);
+    opal_list_u8_t old = {0};
     if (!opal_plugin_host_method_probe_read(opal_plugin_host_borrow_probe(probe), &file, &old, err)) {
         if (err->kind != OPAL_PLUGIN_HOST_ERROR_KIND_MISSING) return false;
         old.len = 0;
     }
     size_t length = strlen(line);
-    actions_list_u8_t new = {malloc(old.len + length + 1), old.len + length + 1};
+    opal_list_u8_t new = {malloc(old.len + length + 1), old.len + length + 1};
     if (old.len > 0) memcpy(new.ptr, old.ptr, old.len);
     memcpy(new.ptr + old.len, line, length);
     new.ptr[old.len + length] = '\n';
@@ -30,7 +30,7 @@ bool exports_opal_plugin_action_act(exports_opal_plugin_action_call_t *call,
     for (size_t left = new.len; left > 0; left /= 10) *--at = '0' + left % 10;
     strcpy(json, "{\"bytes\":");
     strcat(strcat(strcat(strcat(json, at), ",\"path\":"), quoted), "}");
-    actions_string_dup(&ret->output, json);
+    opal_string_dup(&ret->output, json);
     ret->identity.is_some = false;
     ret->adopted = false;
     // What is not freed here ends with the instance: each call has a new one.

@@ -8,6 +8,6 @@ tools=${OPAL_C_TOOLS:-.tools}
     npm install --silent --prefix "$tools" @bytecodealliance/jco-transpile@0.15.0
 mkdir -p plugins
 "$tools/bin/python" -m ziglang cc --target=wasm32-wasi -Oz -s -mexec-model=reactor -Wl,--no-entry \
-    -o plugins/core.wasm src/plugin.c src/__WORLD__.c
+    -DWORLD___WORLD__ -o plugins/core.wasm src/plugin.c src/opal.c
 node component.mjs "$tools" plugins/core.wasm wit/plugin.wit __WORLD__ plugins/__NAME__.wasm
 rm plugins/core.wasm

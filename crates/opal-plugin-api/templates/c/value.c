@@ -1,5 +1,5 @@
 #include "json.h"
-#include "values.h"
+#include "opal.h"
 
 // Called while opal plans. What it returns is JSON of the type in `dim.yaml`.
 bool exports_opal_plugin_value_resolve(exports_opal_plugin_value_call_t *call,
@@ -14,7 +14,7 @@ bool exports_opal_plugin_value_resolve(exports_opal_plugin_value_call_t *call,
     strcpy(text, hello);
     strcat(text, name);
     char *json = json_text(text);
-    values_string_dup(ret, json);
+    opal_string_dup(ret, json);
     free(json);
     free(text);
     free(style);

@@ -1,7 +1,8 @@
 //! What a wrapper opened and did not close yet: kept on this machine, sealed, until `end` has run.
 //!
 //! The record names it. What `end` needs besides may be secret, so it is in a file of the runtime root that only
-//! this machine can read. The file is there exactly as long as there is something to close.
+//! this machine can read. The file is there as long as there is something to close. What was closed and could
+//! not be recorded as closed leaves an empty file, so that a file that somebody removed is not taken for it.
 
 use opal_core::action::{Action, Halt, OpenObject, Stage};
 use opal_core::data::{Data, Secret};
@@ -43,10 +44,10 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Whether something is still open under this name.
+    /// Whether it was closed after its run.
     #[must_use]
-    pub fn is_there(root: &Root, id: &str) -> bool {
-        is_name(id) && root.path().join(FOLDER).join(id).exists()
+    pub fn is_closed(root: &Root, id: &str) -> bool {
+        is_name(id) && root.path().join(FOLDER).join(closed(id)).exists()
     }
 
     /// What is kept under a name; none where this machine did not keep it.
@@ -89,6 +90,18 @@ impl Kept {
 
 fn forget(cache: &Cache, id: &str) {
     let _ = std::fs::remove_file(cache.root().join(FOLDER).join(id));
+}
+
+/// The file that says that it was closed, where the record does not.
+fn closed(id: &str) -> String {
+    format!("{id}.closed")
+}
+
+/// What the record cannot say: it was closed.
+fn mark(cache: &Cache, id: &str) {
+    if let Some((root, _)) = cache.sealing() {
+        let _ = root.create(FOLDER, &closed(id), &[]);
+    }
 }
 
 fn is_name(id: &str) -> bool {
@@ -136,10 +149,14 @@ impl Adapter {
 
     /// It is closed.
     pub(super) fn settle(&self, id: &str, stage: &mut dyn Stage) -> Result<(), Halt> {
+        let recorded = stage.closed(id);
         if let Some(runtime) = self.code.runtime.get() {
+            if recorded.is_err() {
+                mark(&runtime.cache, id);
+            }
             forget(&runtime.cache, id);
         }
-        stage.closed(id)
+        recorded
     }
 }
 
@@ -167,6 +184,10 @@ impl Action for Ending {
             event: None,
         };
         adapter.close(&invocation, &handles, &kept.token, Outcome::Stopped, stage)?;
+        // The record of the run that opened it is complete.
+        if let Some(runtime) = adapter.code.runtime.get() {
+            mark(&runtime.cache, &self.id);
+        }
         adapter.settle(&self.id, stage)?;
         Ok(Data::Null)
     }

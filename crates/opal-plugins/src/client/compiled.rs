@@ -212,3 +212,16 @@ fn is_remote(file: &File) -> bool {
         Err(_) => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_local_file_systems_are_trusted_to_notice_changes() {
+        assert!(is_remote(&File::open("/proc/self/stat").unwrap()));
+        if let Ok(file) = tempfile::tempfile_in("/dev/shm") {
+            assert!(!is_remote(&file));
+        }
+    }
+}

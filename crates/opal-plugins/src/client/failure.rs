@@ -95,6 +95,18 @@ impl CallFailure {
         }
     }
 
+    /// The same for what a resource was asked: a step ends with the code of a call.
+    #[must_use]
+    pub fn unverified(&self) -> Trouble {
+        let trouble = self.trouble();
+        let kind = match self.code() {
+            TIMED_OUT => TroubleKind::TimedOut,
+            UNAVAILABLE => TroubleKind::Unreachable,
+            _ => trouble.kind,
+        };
+        Trouble { kind, ..trouble }
+    }
+
     fn refused(&self, refusal: &Refusal) -> Trouble {
         let kind = match refusal.kind {
             Kind::Missing => TroubleKind::Missing,

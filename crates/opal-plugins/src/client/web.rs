@@ -4,7 +4,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use opal_core::data::Secret;
-use opal_core::pages::{ExchangeRequest, ExchangeResponse, Exchanges};
+use opal_core::pages::{ExchangeRequest, ExchangeResponse, Exchanges, REACHING};
 use opal_core::protocol::request::{HttpRequest, HttpResponse};
 use opal_core::protocol::{Kind, Refusal};
 use opal_core::resolver::{Probe, Trouble};
@@ -150,14 +150,12 @@ pub(super) fn exchange(
 ) -> Result<HttpResponse, Refusal> {
     let Asking { probe, grants, acts, .. } = *asking;
     let checked = checked(grants, handles, request, acts)?;
-    // HTTP leaves from opal's machine, and so by its proxy.
+    // HTTP leaves from opal's machine, and so by its proxy and with its authorities.
     let origin = probe.origin();
     let here = origin.as_deref().unwrap_or(probe);
-    let proxies = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"];
-    let proxies = proxies.into_iter().chain(["no_proxy", "NO_PROXY"]);
-    let proxies = proxies.filter_map(|name| Some((name, here.env(name).ok()??)));
-    let proxies: Vec<(&'static str, Secret)> = proxies.collect();
-    let found = sent(asking, request.method.clone(), checked, proxies)?;
+    let reaching = REACHING.into_iter().filter_map(|name| Some((name, here.env(name).ok()??)));
+    let reaching: Vec<(&'static str, Secret)> = reaching.collect();
+    let found = sent(asking, request.method.clone(), checked, reaching)?;
     let found = found.map_err(|trouble| refusal(&trouble))?;
     Ok(masked(handles, found.status, &found.headers, &found.body))
 }
@@ -168,12 +166,12 @@ fn sent(
     asking: &Asking<'_>,
     method: String,
     checked: CheckedRequest,
-    proxies: Vec<(&'static str, Secret)>,
+    reaching: Vec<(&'static str, Secret)>,
 ) -> Result<Result<ExchangeResponse, Trouble>, Refusal> {
     let (web, (answer, wait)) = (asking.web, channel());
     std::thread::spawn(move || {
         let variables = |name: &str| {
-            proxies.iter().find(|(it, _)| *it == name).map(|(_, value)| value.expose())
+            reaching.iter().find(|(it, _)| *it == name).map(|(_, value)| value.expose())
         };
         let asked = ExchangeRequest {
             method: &method,

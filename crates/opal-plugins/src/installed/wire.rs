@@ -78,6 +78,17 @@ pub(crate) fn adapter(
 }
 
 impl Installed {
+    /// Compiles its component, so that the first call need not. Nothing of it runs. The reason, where it cannot
+    /// be compiled.
+    #[must_use]
+    pub fn compile(&self) -> Option<String> {
+        let code = code(self).filter(|code| !code.is_native)?;
+        match code.exported() {
+            Ok(exported) => exported.err(),
+            Err(failure) => Some(failure.trouble().message.to_string()),
+        }
+    }
+
     /// What calls an `end` that a run did not call; none where the package has no such decorator.
     #[must_use]
     pub fn ending(&self, id: &str, kept: Kept) -> Option<&'static Ending> {

@@ -29,5 +29,5 @@ pub(super) fn path_problem(path: &str, span: Span, built_in: &Registry) -> Optio
 pub(crate) fn is_reserved(first: &str, built_in: &Registry) -> bool {
     let own =
         ["module", "needs", "cmd", "var", "let", "env", "args", "opal", "terraform", "plugin"];
-    own.contains(&first) || built_in.names().any(|name| name.split('.').next() == Some(first))
+    own.contains(&first) || built_in.has_segment(first)
 }

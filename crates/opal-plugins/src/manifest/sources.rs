@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use opal_core::decorator::{Descriptor, Param, Presence};
 use opal_core::{Code, Diagnostic, LineIndex, Registry, Span, Type};
 use opal_plan::unit::{Expr, ExprKind, Function, Mention, StatementKind, Unit};
-use opal_plan::{Words, lower};
+use opal_plan::{PackageWords, lower};
 
 use super::paths::path_problem;
 use super::schema::leak;
@@ -58,23 +58,11 @@ pub(super) fn read(package: &Package, built_in: &Registry) -> Result<Sources, Ve
     if faulty.is_empty() { Ok(sources) } else { Err(faulty) }
 }
 
-/// What is wrong with the text itself. Where a name with dots is refused, nothing more is said about its function:
-/// so the text is read once more, with a letter in the place of each of these dots.
-fn broken(found: &[Diagnostic], text: &str, built_in: &Registry) -> Vec<Diagnostic> {
-    let mut plain = text.to_owned();
-    for error in found.iter().filter(|error| error.code == Code::DottedFunction) {
-        let range = error.primary.span.start as usize..error.primary.span.end as usize;
-        let name = plain[range.clone()].replace('.', "_");
-        plain.replace_range(range, &name);
-    }
-    let errors = opal_syntax::parse(&plain, &Words(built_in)).errors;
-    let errors = errors.into_iter().filter(Diagnostic::is_error);
-    errors.map(|error| Diagnostic { code: Code::PackageSyntax, ..error }).collect()
-}
-
 fn source(file: &str, text: &str, built_in: &Registry, into: &mut Sources) -> Vec<Diagnostic> {
-    let parse = opal_syntax::parse(text, &Words(built_in));
-    let mut errors = broken(&parse.errors, text, built_in);
+    let parse = opal_syntax::parse(text, &PackageWords(built_in));
+    let broken = parse.errors.iter().filter(|error| error.is_error()).cloned();
+    let mut errors: Vec<Diagnostic> =
+        broken.map(|error| Diagnostic { code: Code::PackageSyntax, ..error }).collect();
     let unit = lower::unit(&parse, text);
     let mut refuse = |span: Span, message: &str, help: &str| {
         errors.push(Diagnostic::new(Code::PackageStatement, span, message).help(help));
@@ -194,6 +182,5 @@ fn is_powerful(path: &str, built_in: &Registry) -> bool {
         "var",
     ];
     let first = path.split('.').next().unwrap_or(path);
-    let is_built_in = built_in.names().any(|name| name.split('.').next() == Some(first));
-    is_built_in && !HARMLESS.contains(&first)
+    built_in.has_segment(first) && !HARMLESS.contains(&first)
 }

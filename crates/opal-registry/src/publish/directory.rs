@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt}
 use std::path::{Path, PathBuf};
 
 use opal_files::atomic::{self, Unfinished};
-use opal_files::regular;
+use opal_files::{SystemError, regular};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
@@ -48,10 +48,12 @@ impl Store for Directory {
             {
                 return Ok(None);
             }
-            Err(error) => return Err(broken(error.to_string())),
+            Err(error) => return Err(broken(SystemError(&error).to_string())),
         };
         let mut bytes = Vec::new();
-        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| broken(error.to_string()))?;
+        file.take(most + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| broken(SystemError(&error).to_string()))?;
         match bytes.len() as u64 > most {
             true => Err(broken("it is too large".to_owned())),
             false => Ok(Some(Found { bytes, tag: None })),

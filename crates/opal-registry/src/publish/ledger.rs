@@ -19,11 +19,14 @@ use crate::refusal::Refusal;
 
 const OWNER: &str = "ask the owner of the registry; nothing was changed";
 
+/// The envelope of an index that follows another one.
+pub(super) type Sign<'a> = dyn FnMut(&[u8], &[u8]) -> Option<Vec<u8>> + 'a;
+
 /// Who signs the index; none where it stays unsigned.
 pub(super) struct Signer<'a> {
     pub(super) key: Option<PublicKey>,
-    /// Asks `opal`; none where it refuses.
-    pub(super) sign: &'a mut dyn FnMut(&[u8]) -> Option<Vec<u8>>,
+    /// Asks `opal` for the signature of an index that follows another one; none where it refuses.
+    pub(super) sign: &'a mut Sign<'a>,
 }
 
 /// What is new about an index, beside its packages.
@@ -198,7 +201,8 @@ impl<'s, 'k> Ledger<'s, 'k> {
         let bytes = match self.signer.key {
             None => Envelope::new(INDEX_TYPE, payload).to_line().into_bytes(),
             Some(key) => {
-                let line = (self.signer.sign)(&payload);
+                let before = self.before.as_ref().map_or(&[][..], |it| &it.bytes);
+                let line = (self.signer.sign)(&payload, before);
                 let is_right = |line: &Vec<u8>| {
                     let envelope = Envelope::parse(line);
                     envelope.is_ok_and(|it| {

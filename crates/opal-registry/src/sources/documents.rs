@@ -4,7 +4,8 @@ use std::io::{ErrorKind, Read as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use opal_files::regular;
+use opal_core::resolver::TroubleKind;
+use opal_files::{SystemError, regular};
 use opal_http::TransferRequest;
 use opal_plugins::address::host;
 
@@ -26,6 +27,20 @@ pub(super) struct Documents<'a> {
     reach: &'a Reach,
 }
 
+/// Why a document cannot be had.
+#[derive(Debug)]
+enum Unfetched {
+    /// It has more bytes than it may have.
+    TooLarge,
+    Refused(Refusal),
+}
+
+impl From<Refusal> for Unfetched {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
 #[derive(Debug)]
 enum Place {
     Files(PathBuf),
@@ -43,16 +58,27 @@ impl<'a> Documents<'a> {
 
     /// A document; none where it is not there.
     fn get(&self, path: &str, most: u64) -> Result<Option<Vec<u8>>, Refusal> {
+        self.fetch(path, most).map_err(|why| match why {
+            Unfetched::Refused(refusal) => refusal,
+            Unfetched::TooLarge => Refusal::unavailable(
+                format!("`{path}` of the registry {} is too large", self.address),
+                "ask the owner of the registry",
+            ),
+        })
+    }
+
+    fn fetch(&self, path: &str, most: u64) -> Result<Option<Vec<u8>>, Unfetched> {
         match &self.place {
             Place::Files(top) => self.file(&top.join(path), most),
             Place::Web(base) => self.page(&format!("{base}/{}", path.replace('+', "%2B")), most),
         }
     }
 
-    fn file(&self, path: &std::path::Path, most: u64) -> Result<Option<Vec<u8>>, Refusal> {
-        let broken = |why: String| {
-            let message = format!("`{}` of the registry cannot be read: {why}", path.display());
-            Refusal::unavailable(message, "check the directory of the registry")
+    fn file(&self, path: &std::path::Path, most: u64) -> Result<Option<Vec<u8>>, Unfetched> {
+        let broken = |error: &std::io::Error| {
+            let (path, why) = (path.display(), SystemError(error));
+            let message = format!("`{path}` of the registry cannot be read: {why}");
+            Unfetched::from(Refusal::unavailable(message, "check the directory of the registry"))
         };
         let file = match regular::open(path) {
             Ok(file) => file,
@@ -61,17 +87,17 @@ impl<'a> Documents<'a> {
             {
                 return Ok(None);
             }
-            Err(error) => return Err(broken(error.to_string())),
+            Err(error) => return Err(broken(&error)),
         };
         let mut bytes = Vec::new();
-        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| broken(error.to_string()))?;
+        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| broken(&error))?;
         match bytes.len() as u64 > most {
-            true => Err(broken("it is too large".to_owned())),
+            true => Err(Unfetched::TooLarge),
             false => Ok(Some(bytes)),
         }
     }
 
-    fn page(&self, url: &str, most: u64) -> Result<Option<Vec<u8>>, Refusal> {
+    fn page(&self, url: &str, most: u64) -> Result<Option<Vec<u8>>, Unfetched> {
         let headers = headers(self.reach, host(&self.address), Scheme::Basic)?;
         let request = TransferRequest {
             method: "GET",
@@ -83,24 +109,28 @@ impl<'a> Documents<'a> {
         };
         let variables = |name: &str| self.reach.variable(name);
         let found = self.reach.transfer.send(&request, &variables);
-        let found = found.map_err(|trouble| Refusal::unreached(&trouble))?;
+        let found = found.map_err(|trouble| match trouble.kind {
+            TroubleKind::TooLarge => Unfetched::TooLarge,
+            _ => Refusal::unreached(&trouble).into(),
+        })?;
         let host = host(&self.address);
-        match found.status {
-            200 => Ok(Some(found.body)),
-            404 | 410 => Ok(None),
-            401 | 403 if headers.is_empty() => Err(Refusal::untrusted(
+        let refused = match found.status {
+            200 => return Ok(Some(found.body)),
+            404 | 410 => return Ok(None),
+            401 | 403 if headers.is_empty() => Refusal::untrusted(
                 format!("the registry {host} asks for credentials, and you have none for it"),
                 "only your own configuration can name them: `config/registries.toml` of the runtime root",
-            )),
-            401 | 403 => Err(Refusal::untrusted(
+            ),
+            401 | 403 => Refusal::untrusted(
                 format!("the registry {host} refuses your credentials"),
                 "check them in `config/registries.toml` of the runtime root",
-            )),
-            status => Err(Refusal::unavailable(
+            ),
+            status => Refusal::unavailable(
                 format!("the registry {host} answered with status {status}"),
                 "try again later, or ask its owner",
-            )),
-        }
+            ),
+        };
+        Err(refused.into())
     }
 }
 
@@ -121,11 +151,22 @@ impl Registry for Documents<'_> {
 
     fn archive(&self, name: &PackageName, entry: &VersionEntry) -> Result<Vec<u8>, Refusal> {
         let path = format!("{}/{ARCHIVE}", version_path(name, &entry.version));
-        self.get(&path, entry.size)?.ok_or_else(|| {
-            let message =
-                format!("the registry {} has no archive of {name} {}", self.address, entry.version);
-            Refusal::unavailable(message, "report it to the owner of the registry")
-        })
+        let (address, version) = (&self.address, &entry.version);
+        let help = "report it to the owner of the registry";
+        match self.fetch(&path, entry.size) {
+            Ok(Some(archive)) => Ok(archive),
+            Ok(None) => {
+                let message = format!("the registry {address} has no archive of {name} {version}");
+                Err(Refusal::unavailable(message, help))
+            }
+            Err(Unfetched::TooLarge) => {
+                let message = format!(
+                    "the registry {address} has a larger archive of {name} {version} than it lists"
+                );
+                Err(Refusal::untrusted(message, help))
+            }
+            Err(Unfetched::Refused(refusal)) => Err(refusal),
+        }
     }
 
     fn statements(

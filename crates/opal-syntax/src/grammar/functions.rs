@@ -72,7 +72,7 @@ fn function_name(p: &mut Parser<'_>) -> bool {
     }
     p.lexer.function_name();
     let span = p.span();
-    if p.lexer.slice(span).contains('.') {
+    if p.lexer.slice(span).contains('.') && !p.lexer.has_dotted_functions() {
         p.error(Code::DottedFunction, span, "a `.` in a function name is reserved for plugins")
             .help
             .push("use `-` or `_`".into());

@@ -8,13 +8,15 @@ use clap::Command;
 use clap_complete::engine;
 use clap_complete::env::EnvCompleter;
 
-/// What bash sources once. It passes the words up to the cursor, the last as the person sees it.
+/// What bash sources once. It passes the words up to the cursor, the last as the person sees it. Bash cuts
+/// after a leading `@`, and still calls the whole the last word.
 /// Candidates come one a line. Those with characters that the shell would read get quoted, unless the
 /// person has begun to quote.
 const SCRIPT: &str = r#"_NAME_complete() {
     local word begun=${COMP_WORDS[COMP_CWORD]}
     local words=("${COMP_WORDS[@]:0:COMP_CWORD}")
     [[ $begun == [=:] ]] && words+=("$begun")
+    [[ $2 == @?* ]] && words=("${COMP_WORDS[@]:0:COMP_CWORD-1}")
     COMPREPLY=()
     while IFS= read -r word; do
         [[ $begun == [\"\']* ]] || printf -v word %q "$word"

@@ -14,9 +14,6 @@ use crate::view;
 pub(crate) const LANGUAGES: [&str; 5] = ["opal", "rust", "python", "javascript", "c"];
 pub(crate) const KINDS: [&str; 4] = ["value", "state", "action", "wrapper"];
 
-/// What C has: its bindings are written out, so each kind is a file of its own.
-const KINDS_IN_C: [&str; 2] = ["value", "action"];
-
 pub(super) fn init(matches: &ArgMatches) -> Result<Exit, Failure> {
     let directory: &PathBuf = matches.get_one("directory").expect("clap demands it");
     let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
@@ -25,11 +22,6 @@ pub(super) fn init(matches: &ArgMatches) -> Result<Exit, Failure> {
     if language == "opal" && is_given {
         let message = "a decorator in opal has no `--kind`: it is what its steps are";
         return Err(Failure::usage(message, "add `--language`, or omit `--kind`"));
-    }
-    if language == "c" && !KINDS_IN_C.contains(&kind) {
-        let message = format!("there is no template in C for `{kind}`");
-        let help = "choose `--kind value` or `--kind action`, or another language";
-        return Err(Failure::usage(message, help));
     }
     let name = name_of(directory)?;
     let segment = name.replace('-', "_");

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::Registry;
+use opal_files::SystemError;
 use opal_plugins::address::Address;
 use opal_plugins::installed::{self, Installed, LoadError, Store};
 use opal_plugins::lock::{self, Lock};
@@ -73,7 +74,7 @@ impl Project {
     /// What opal.mod calls a directory.
     pub(super) fn key(&self, given: &Path) -> Result<String, Failure> {
         let whole = given.canonicalize().map_err(|error| {
-            let message = format!("`{}` cannot be used: {error}", given.display());
+            let message = format!("`{}` cannot be used: {}", given.display(), SystemError(&error));
             Failure::new(Exit::NoFile, message, "name the directory of a package")
         })?;
         let seen = opal_ops::source::seen_from(&self.top(), &whole).display().to_string();

@@ -1,7 +1,7 @@
 //! `opal plugin pack`, `publish`, `yank` and `mirror`: from a directory to a registry.
 //!
 //! The helper makes archives and documents and writes them. Keys stay here: it asks for the signature of an
-//! index, and of nothing else.
+//! index (`index`), and of nothing else.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,6 @@ use opal_core::hash::Digest;
 use opal_helper::Parcel;
 use opal_plugins::installed::{Installed, LoadError};
 use opal_plugins::names::{Version, is_package_name};
-use opal_trust::dsse::Envelope;
 use opal_trust::keys::{Credentials, PublicKey, SigningKey};
 use opal_trust::policy::Policy;
 use opal_trust::statements::{self, Origin, Subject};
@@ -19,6 +18,7 @@ use opal_vault::root::Root;
 use serde_json::{Value, json};
 
 use super::files::write_bytes;
+use super::index::{self, IndexChange};
 use super::project::Project;
 use super::rebuild::Rebuild;
 use super::{reaching, report, verify, word};
@@ -26,9 +26,6 @@ use crate::context::Context;
 use crate::decorators::{effective, failure};
 use crate::failure::{Exit, Failure};
 use crate::{planning, rules, view};
-
-/// The only document that the helper may have signed.
-const INDEX_TYPE: &str = "application/vnd.opal.index.v1+json";
 
 /// How long an index holds where nobody says.
 const EXPIRES: &str = "90d";
@@ -66,6 +63,8 @@ struct Request<'r> {
     files: Vec<u8>,
     statements: String,
     index_key: Option<&'r SigningKey>,
+    /// The package whose versions change.
+    package: Option<String>,
 }
 
 impl Request<'_> {
@@ -76,20 +75,27 @@ impl Request<'_> {
         let parcel = Parcel::default().with(&self.files).with(self.statements.as_bytes());
         let mut parcel = reaching::add(self.root, &mut self.document, parcel)?;
         parcel.head = json!({"publish": self.document});
-        reaching::ask(&parcel, &mut |question| sign(question, self.index_key))
+        let change = change(&self.document, self.package);
+        let mut keys = self.index_key.into_iter();
+        // One index is signed, and no second one.
+        reaching::ask(&parcel, &mut |question| match keys.next() {
+            Some(key) => index::sign(question, key, &change),
+            None => Parcel::default(),
+        })
     }
 }
 
-/// The answer to a helper that wants an index signed.
-fn sign(question: &Parcel, key: Option<&SigningKey>) -> Parcel {
-    let asked = question.head.pointer("/asks/sign").and_then(Value::as_str);
-    match (asked, key, question.blobs.first()) {
-        (Some(INDEX_TYPE), Some(key), Some(payload)) => {
-            let mut envelope = Envelope::new(INDEX_TYPE, payload.to_vec());
-            envelope.sign(key);
-            Parcel::default().with(envelope.to_line().as_bytes())
-        }
-        _ => Parcel::default(),
+/// What a request changes about the index.
+fn change(document: &Value, package: Option<String>) -> IndexChange {
+    let number = |name: &str| document.get(name).and_then(Value::as_u64).unwrap_or_default();
+    let to = document.get("to").and_then(Value::as_str).unwrap_or_default();
+    let verifiers = document.get("verifiers").and_then(Value::as_array).into_iter().flatten();
+    IndexChange {
+        package,
+        verifiers: verifiers.filter_map(Value::as_str).map(str::to_owned).collect(),
+        now: number("now"),
+        period: number("expires"),
+        may_be_unsigned: to.starts_with("file:"),
     }
 }
 
@@ -112,6 +118,7 @@ pub(super) fn pack(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, 
         files: bytes,
         statements: String::new(),
         index_key: None,
+        package: None,
     };
     let answer = request.send("pack")?;
     let archive = answer.blobs.first().ok_or_else(reaching::silent)?;
@@ -155,6 +162,7 @@ pub(super) fn publish(context: &Context<'_>, matches: &ArgMatches) -> Result<Exi
     let mut request = keys.request(&root, &to, matches)?;
     request.document["files"] = files;
     request.files = bytes;
+    request.package = Some(found.name().to_owned());
     if matches.get_flag("attest") {
         request.statements = passed.ok_or_else(no_report)?;
         return view::publishing::attested(&request.send("attest")?.head, &to, json);
@@ -178,6 +186,7 @@ fn origin(one: &Installed, root: &Root, request: &Request<'_>) -> Result<Origin,
         files: request.files.clone(),
         statements: String::new(),
         index_key: None,
+        package: None,
     };
     let packed = packing.send("pack")?;
     let archive = packed.head.get("archive").and_then(Value::as_str);
@@ -222,6 +231,7 @@ pub(super) fn yank(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, 
     let to = address(context, matches, &root, Some(&name))?;
     let mut request = keys.request(&root, &to, matches)?;
     request.document["name"] = json!(name);
+    request.package = Some(name.clone());
     request.document["version"] = json!(version);
     if !is_undone {
         let reason = matches.get_one::<String>("reason").map_or("", String::as_str);
@@ -259,6 +269,7 @@ pub(super) fn mirror(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit
         files: Vec::new(),
         statements: String::new(),
         index_key: None,
+        package: None,
     };
     let answer = request.send("mirror")?;
     view::publishing::mirrored(&answer.head, directory, checksums.len(), matches.get_flag("json"))
@@ -294,7 +305,14 @@ impl Keys {
         let document = json!({"to": to, "expires": expires(period)?});
         // An OCI registry has no index.
         let index_key = self.index.as_ref().filter(|_| !to.starts_with("oci://"));
-        Ok(Request { root, document, files: Vec::new(), statements: String::new(), index_key })
+        Ok(Request {
+            root,
+            document,
+            files: Vec::new(),
+            statements: String::new(),
+            index_key,
+            package: None,
+        })
     }
 }
 

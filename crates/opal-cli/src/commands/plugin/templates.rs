@@ -24,7 +24,6 @@ pub(super) fn package(
     ];
     let tests = format!("tests/{kind}.yaml");
     parts.push((&tests, vec![format!("templates/{kind}/tests.yaml")]));
-    let bindings = [format!("src/{world}.c"), format!("src/{world}.h")];
     match language {
         "rust" => {
             parts.push(("Cargo.toml", vec![of("cargo.toml")]));
@@ -36,8 +35,8 @@ pub(super) fn package(
             parts.push(("src/plugin.c", vec![of(&format!("{kind}.c"))]));
             parts.push(("src/json.h", vec![of("json.h")]));
             parts.push(("component.mjs", vec![of("component.mjs")]));
-            parts.push((&bindings[0], vec![of(&format!("{world}.c"))]));
-            parts.push((&bindings[1], vec![of(&format!("{world}.h"))]));
+            parts.push(("src/opal.c", vec![of("opal.c")]));
+            parts.push(("src/opal.h", vec![of("opal.h")]));
         }
     }
     let all = texts();

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use opal_files::SystemError;
 use opal_plugins::adapt::native::NativeRules;
 use opal_plugins::address::Address;
 use opal_plugins::installed::{Installed, LoadError, Store};
@@ -45,7 +46,7 @@ pub(super) fn tested(
     given: &Path,
 ) -> Result<Result<(Installed, Report), Exit>, Failure> {
     let directory = given.canonicalize().map_err(|error| {
-        let message = format!("`{}` cannot be used: {error}", given.display());
+        let message = format!("`{}` cannot be used: {}", given.display(), SystemError(&error));
         Failure::new(Exit::NoFile, message, "name the directory of a package")
     })?;
     let one = match read(given, &directory) {

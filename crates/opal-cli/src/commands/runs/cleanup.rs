@@ -40,8 +40,7 @@ pub(super) fn unclosed(root: &Root, run: &Run) -> Result<Vec<Opened>, Failure> {
         return Ok(Vec::new());
     }
     let mut open = reader::unclosed(&run.folder).map_err(unreadable)?;
-    // What was kept is there until it is closed.
-    open.retain(|it| !it.is_kept || Kept::is_there(root, &it.id));
+    open.retain(|it| !Kept::is_closed(root, &it.id));
     Ok(open)
 }
 

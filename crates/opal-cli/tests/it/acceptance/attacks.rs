@@ -1,16 +1,12 @@
-//! Attacks that must fail: which tests have each of them. A test that is renamed is missed here.
+//! Attacks on targets that must fail: which tests have each of them.
 
+use crate::attacks::{Attack, each_has_a_test};
 use crate::servers::servers;
-use crate::support::repository;
 
 const CLI: &str = "crates/opal-cli/tests/it";
 const DIAL: &str = "crates/opal-target/tests/it/dial";
 
-/// Its folder, file and name.
-type Test = (&'static str, &'static str, &'static str);
-
-/// The attack, and the tests that have it.
-const ATTACKS: [(&str, &[Test]); 27] = [
+const ATTACKS: [Attack; 27] = [
     (
         "a banner that imitates a key",
         &[
@@ -222,14 +218,7 @@ const ATTACKS: [(&str, &[Test]); 27] = [
 
 #[test]
 fn every_attack_has_a_test() {
-    for (attack, tests) in ATTACKS {
-        assert!(!tests.is_empty(), "{attack}");
-        for (folder, file, name) in tests {
-            let path = repository().join(folder).join(file);
-            let text = std::fs::read_to_string(&path).unwrap_or_default();
-            assert!(text.contains(&format!("fn {name}(")), "{attack}: {name} in {file}");
-        }
-    }
+    each_has_a_test(&ATTACKS);
 }
 
 #[test]

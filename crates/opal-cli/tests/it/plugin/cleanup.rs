@@ -81,6 +81,11 @@ fn what_is_kept_for_closing_is_not_readable_and_not_exchangeable() {
     fs::write(&file, bytes).unwrap();
     let refused = opal.call(&["runs", "cleanup", "last"]);
     refused.code(69).says("this machine does not have what closing needs");
+    // What is gone is not closed.
+    fs::remove_file(&file).unwrap();
+    let refused = opal.call(&["runs", "cleanup", "last"]);
+    refused.code(69).says("data/token is not closed").says("or close it by hand");
+    opal.call(&["runs", "show", "last"]).code(0).says("not closed");
 }
 
 #[test]

@@ -1,26 +1,27 @@
 //! Hostile plugins: each is contained, with the right exit code, what it opened is closed, and no process is left.
-//! The table names the tests of every attack. A test that is renamed is missed here.
+//! The table names the tests of every attack.
 
 use std::fs;
 
 use opal_testing::processes::eventually;
 
 use super::wasm::{decorator, project};
-use crate::support::repository;
+use crate::attacks::{Attack, Test, each_has_a_test};
 
 const CLI: &str = "crates/opal-cli/tests/it/plugin";
 const HOST: &str = "crates/opal-plugin-host/tests/it";
 const CLIENT: &str = "crates/opal-plugins/src/client";
 const CORE: &str = "crates/opal-core/tests/it";
-const OWN: (&str, &str, &str) = (CLI, "hostile.rs", "a_hostile_plugin_is_contained");
+const OWN: Test = (CLI, "hostile.rs", "a_hostile_plugin_is_contained");
+const STEP: Test = (CLI, "hostile.rs", "a_hostile_plugin_is_contained_in_a_step_too");
 
-/// Its folder, file and name.
-type Test = (&'static str, &'static str, &'static str);
-
-const ATTACKS: [(&str, &[Test]); 31] = [
-    ("loop", &[OWN, (HOST, "hostile.rs", "a_loop_ends_at_the_time_limit")]),
-    ("memory bomb", &[OWN, (CLI, "native.rs", "a_native_program_can_do_only_what_it_was_granted")]),
-    ("trap", &[OWN, (HOST, "hostile.rs", "what_traps_fails_and_the_helper_goes_on")]),
+const ATTACKS: [Attack; 31] = [
+    ("loop", &[OWN, STEP, (HOST, "hostile.rs", "a_loop_ends_at_the_time_limit")]),
+    (
+        "memory bomb",
+        &[OWN, STEP, (CLI, "native.rs", "a_native_program_can_do_only_what_it_was_granted")],
+    ),
+    ("trap", &[OWN, STEP, (HOST, "hostile.rs", "what_traps_fails_and_the_helper_goes_on")]),
     ("false manifest", &[(CLI, "wasm.rs", "code_that_is_not_what_its_manifest_says_does_not_run")]),
     ("undeclared network", &[OWN]),
     ("output", &[OWN, (HOST, "hostile.rs", "what_a_guest_prints_is_kept_up_to_64_kib")]),
@@ -146,14 +147,7 @@ const ATTACKS: [(&str, &[Test]); 31] = [
 
 #[test]
 fn every_attack_of_a_plugin_has_a_test() {
-    for (attack, tests) in ATTACKS {
-        assert!(!tests.is_empty(), "{attack}");
-        for (folder, file, name) in tests {
-            let path = repository().join(folder).join(file);
-            let text = fs::read_to_string(&path).unwrap_or_default();
-            assert!(text.contains(&format!("fn {name}(")), "{attack}: {name} in {file}");
-        }
-    }
+    each_has_a_test(&ATTACKS);
 }
 
 /// Helpers that nobody waits for any more.
@@ -207,6 +201,52 @@ fn a_hostile_plugin_is_contained() {
     // What it prints is nobody's output.
     let printed = opal.call(&["print", "over all"]);
     assert!(!printed.stdout.contains("over all") && !printed.stderr.contains("over all"));
+    eventually("no helper is left", || orphans().is_empty());
+}
+
+/// What a step calls fails with the code of a step: 124 for the time limit, 69 for everything else that the engine
+/// ends.
+#[test]
+fn a_hostile_plugin_is_contained_in_a_step_too() {
+    let opal = project();
+    let block = "  x-opal-block: required\n  x-opal-effect: act\n";
+    let more = [
+        decorator("acts", "  x-opal-effect: act\n"),
+        decorator("begins", block),
+        decorator("judges", &format!("{block}  x-opal-attempts: 3\n")),
+    ];
+    let manifest = opal.read("guest/dim.yaml") + &more.concat();
+    opal.write("guest/dim.yaml", manifest);
+    let in_block = |name: &str| {
+        format!(
+            "fun {name}(how: String) {{\n    @guest.{name}(how) {{\n        echo inside\n    }}\n}}\n"
+        )
+    };
+    let state =
+        "fun text(how: String) {\n    @guest.text(subject=how) {\n        content\n    }\n}\n";
+    let acts = "fun acts(how: String) {\n    @guest.acts(how)\n}\n";
+    opal.write("commands.opl", [acts, &in_block("begins"), &in_block("judges"), state].concat());
+    opal.call(&["plugin", "install"]).code(0);
+    let ways = [
+        ("loop", 124, "longer than 10 s"),
+        ("memory", 69, ""),
+        ("panic", 69, ""),
+        ("exit", 69, ""),
+    ];
+    std::thread::scope(|scope| {
+        for task in ["acts", "begins", "judges", "text"] {
+            for (how, code, said) in ways {
+                let opal = &opal;
+                scope.spawn(move || {
+                    let ran = opal.call(&[task, how]);
+                    assert_eq!(ran.code, code, "{task} {how}: {}", ran.stderr);
+                    assert!(ran.stderr.contains("acme/guest"), "{task} {how}: {}", ran.stderr);
+                    assert!(ran.stderr.contains(said), "{task} {how}: {}", ran.stderr);
+                    assert_eq!(ran.stdout, "", "{task} {how}");
+                });
+            }
+        }
+    });
     eventually("no helper is left", || orphans().is_empty());
 }
 

@@ -2,75 +2,36 @@
 #![expect(clippy::disallowed_methods, reason = "a test starts programs, and waits for them")]
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use opal_registry::archive;
 use opal_registry::format::oci::{self, EMPTY, OciManifest};
 use opal_registry::format::{PackageName, Sha256, VersionEntry, Visible, Yank};
-use opal_testing::processes::eventually;
+use opal_testing::needs;
 
+use super::publish::servers::DockerRegistry;
 use super::shelf::Shelf;
 use crate::support::Opal;
 
 const HI: &str = "fun hi() = @vault.hello()\n";
 const SPACE: &str = "opal/acme/vault";
 
-/// It ends when it is dropped.
 struct Server {
-    child: Child,
-    port: u16,
+    registry: DockerRegistry,
     folder: tempfile::TempDir,
     user: Option<&'static str>,
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 impl Server {
     fn start(user: Option<&'static str>) -> Option<Self> {
-        let program = Path::new("/usr/bin/docker-registry");
-        let has_all = program.exists() && Path::new("/usr/bin/curl").exists();
-        if !opal_testing::needs::has("docker-registry and curl", has_all) {
+        if !needs::program("curl") {
             return None;
         }
-        let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut config = format!(
-            "version: 0.1\nstorage:\n  filesystem:\n    rootdirectory: {}\nhttp:\n  addr: 127.0.0.1:{port}\n",
-            folder.path().join("data").display()
-        );
-        if user.is_some() {
-            // `user` and `pass`, as htpasswd writes it.
-            let line = Command::new("perl")
-                .args([
-                    "-e",
-                    r#"print "user:", crypt("pass", '$2b$05$abcdefghijklmnopqrstuu'), "\n""#,
-                ])
-                .output()
-                .unwrap();
-            fs::write(folder.path().join("htpasswd"), line.stdout).unwrap();
-            config.push_str(&format!(
-                "auth:\n  htpasswd:\n    realm: test\n    path: {}\n",
-                folder.path().join("htpasswd").display()
-            ));
-        }
-        fs::write(folder.path().join("config.yml"), config).unwrap();
-        let child = Command::new(program)
-            .arg("serve")
-            .arg(folder.path().join("config.yml"))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let server = Self { child, port, folder, user };
-        eventually("it listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Some(server)
+        let registry = match user {
+            Some(_) => DockerRegistry::with_password()?,
+            None => DockerRegistry::start("")?,
+        };
+        Some(Self { registry, folder: tempfile::tempdir().unwrap(), user })
     }
 
     fn curl(&self, words: &[&str]) -> String {
@@ -91,7 +52,7 @@ impl Server {
     }
 
     fn blob(&self, bytes: &[u8]) {
-        let url = format!("http://127.0.0.1:{}/v2/{SPACE}/blobs/uploads/", self.port);
+        let url = format!("http://{}/v2/{SPACE}/blobs/uploads/", self.registry.host);
         let head = self.curl(&["-X", "POST", "-D", "-", "-o", "/dev/null", &url]);
         let line = head.lines().find(|it| it.to_lowercase().starts_with("location:")).unwrap();
         let place = line.split_once(':').unwrap().1.trim();
@@ -101,7 +62,7 @@ impl Server {
     }
 
     fn tag(&self, tag: &str, manifest: &OciManifest) {
-        let url = format!("http://127.0.0.1:{}/v2/{SPACE}/manifests/{tag}", self.port);
+        let url = format!("http://{}/v2/{SPACE}/manifests/{tag}", self.registry.host);
         let type_ = format!("Content-Type: {}", oci::MANIFEST_TYPE);
         let file = self.file(&manifest.to_bytes());
         self.curl(&["-X", "PUT", "-H", &type_, "--data-binary", &file, &url]);
@@ -133,7 +94,7 @@ impl Server {
     }
 
     fn project(&self) -> Opal {
-        let text = format!("[registries]\nacme = \"oci://127.0.0.1:{}/opal\"\n", self.port);
+        let text = format!("[registries]\nacme = \"oci://{}/opal\"\n", self.registry.host);
         super::rooted(HI).file("opal.mod", text)
     }
 }
@@ -154,7 +115,7 @@ fn a_package_of_an_oci_registry_is_locked_and_used_without_it() {
     let opal = server.project();
     let ran = opal.call(&["plugin", "add", "acme/vault@1", "--accept", &list]);
     ran.code(0).says("added acme/vault 1.1.0");
-    let port = server.port;
+    let port = server.registry.port().to_owned();
     assert!(opal.read("opal.lock").contains(&format!("\"registry+oci://127.0.0.1:{port}/opal\"")));
     opal.call(&["plugin", "info", "acme/none"]).code(69);
     drop(server);
@@ -167,7 +128,7 @@ fn credentials_of_a_host_come_from_docker_a_variable_or_a_command() {
     let Some(server) = Server::start(Some("user:pass")) else { return };
     server.publish("1.0.0");
     let (_shelf, list) = list(&["1.0.0"]);
-    let host = format!("127.0.0.1:{}", server.port);
+    let host = server.registry.host.clone();
     let add = |opal: &Opal| opal.call(&["plugin", "add", "acme/vault@1", "--accept", &list]);
     add(&server.project()).code(77).says("asks for credentials");
     let settings = |opal: &Opal, line: &str| {

@@ -1,7 +1,7 @@
 //! `opal plugin pack`, `publish`, `yank` and `mirror`: what gets into a registry, and what never does.
 
 mod attacks;
-mod servers;
+pub(super) mod servers;
 mod story;
 mod web;
 

@@ -148,6 +148,14 @@ impl Shelf {
         self.keep(&text)
     }
 
+    /// A list for `--accept` with one package.
+    pub(super) fn accepting(&self, name: &str, version: &str, checksum: &str, may: &str) -> String {
+        self.keep(&format!(
+            "version = 1\n\n[[accepted]]\nname = \"{name}\"\nversion = \"{version}\"\nchecksum = \
+             \"{checksum}\"\ncapabilities = [{may}]\n"
+        ))
+    }
+
     fn keep(&self, text: &str) -> String {
         let file = self.folder.path().join("accepted.toml");
         fs::write(&file, text).unwrap();

@@ -175,6 +175,39 @@ fn code_that_is_not_what_its_manifest_says_does_not_run() {
 }
 
 #[test]
+fn what_is_added_is_compiled_and_what_cannot_be_compiled_is_named() {
+    let opal = project();
+    let compiled = || fs::read_dir(opal.path().join(".opal/plugins/compiled")).unwrap().count();
+    // The code and its seal.
+    assert_eq!(compiled(), 2);
+    opal.call(&["value"]).code(0);
+    assert_eq!(compiled(), 2);
+    opal.write("guest/plugins/guest.wasm", "nonsense");
+    let ran = opal.call(&["plugin", "install"]);
+    ran.code(0).says("Note: acme/guest 1.2.3 cannot be compiled");
+    let json = opal.call(&["plugin", "install", "--json"]).code(0).json();
+    assert!(json["notes"][0].as_str().unwrap().contains("cannot be compiled"), "{json}");
+}
+
+#[test]
+fn keys_that_were_used_on_another_machine_are_named_once() {
+    if fs::read_to_string("/etc/machine-id").unwrap_or_default().trim().is_empty() {
+        return;
+    }
+    let opal = project();
+    let says = "were used on another machine before";
+    opal.call(&["value"]).code(0).hides(says);
+    let file = opal.path().join(".opal/credentials/machine");
+    let own = fs::read_to_string(&file).unwrap();
+    let id = fs::read_to_string("/etc/machine-id").unwrap();
+    assert!(!own.contains(id.trim()));
+    opal.write(".opal/credentials/machine", "00".repeat(32));
+    opal.call(&["value"]).code(0).says(says).says("caches of CI");
+    assert_eq!(fs::read_to_string(&file).unwrap(), own);
+    opal.call(&["value"]).code(0).hides(says);
+}
+
+#[test]
 fn without_its_helper_nothing_of_a_plugin_runs() {
     let opal = project();
     let folder = opal.path().join("bin");

@@ -87,16 +87,16 @@ fn serve(stream: &TcpStream, folder: &Path, puts: Puts) -> Option<()> {
 }
 
 /// Debian's `docker-registry`, stopped when it is dropped.
-pub(super) struct DockerRegistry {
+pub(in crate::plugin) struct DockerRegistry {
     server: Child,
-    _folder: tempfile::TempDir,
-    pub(super) host: String,
+    folders: Vec<tempfile::TempDir>,
+    pub(in crate::plugin) host: String,
 }
 
 impl DockerRegistry {
     /// None where it is not installed.
     #[expect(clippy::disallowed_methods, reason = "servers are programs")]
-    pub(super) fn start(more: &str) -> Option<Self> {
+    pub(in crate::plugin) fn start(more: &str) -> Option<Self> {
         if !needs::program("docker-registry") {
             return None;
         }
@@ -112,9 +112,30 @@ impl DockerRegistry {
         let mut command = Command::new("docker-registry");
         command.arg("serve").arg(&config).env_clear().stdout(Stdio::null()).stderr(Stdio::null());
         let server = command.spawn().unwrap();
-        let found = Self { server, _folder: folder, host };
+        let found = Self { server, folders: vec![folder], host };
         eventually("docker-registry listens", || TcpStream::connect(&found.host).is_ok());
         Some(found)
+    }
+}
+
+impl DockerRegistry {
+    /// One that lets `user` in, with `pass`.
+    #[expect(clippy::disallowed_methods, reason = "a test waits for it")]
+    pub(in crate::plugin) fn with_password() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        // As htpasswd writes it.
+        let line = r#"print "user:", crypt("pass", '$2b$05$abcdefghijklmnopqrstuu'), "\n""#;
+        let line = Command::new("perl").args(["-e", line]).output().unwrap();
+        let file = folder.path().join("htpasswd");
+        fs::write(&file, line.stdout).unwrap();
+        let auth = format!("auth:\n  htpasswd:\n    realm: test\n    path: {}\n", file.display());
+        let mut found = Self::start(&auth)?;
+        found.folders.push(folder);
+        Some(found)
+    }
+
+    pub(in crate::plugin) fn port(&self) -> &str {
+        self.host.rsplit(':').next().unwrap()
     }
 }
 

@@ -68,6 +68,58 @@ fn a_mirror_has_only_what_is_locked_and_here() {
 }
 
 #[test]
+fn what_a_verifier_passed_is_passed_for_whoever_knows_the_key_of_the_registry() {
+    let author = Author::new();
+    author.opal.call(&["keys", "generate", "verifier"]).code(0);
+    let said = author.publish(&["--verifier", "verifier", "--json"]).code(0).json();
+    let checksum = said["published"]["checksum"].as_str().unwrap().to_owned();
+    author.opal.call(&["plugin", "verify", "vault", "--report", "report.json"]).code(0);
+    author.publish(&["--attest", "--report", "report.json", "--sign", "verifier"]).code(0);
+    let list = accepted(&author, "1.0.0", &checksum);
+    let key = author.key("signing").to_string();
+    for (known, verification, code) in [(Some(&*key), "passed", 0), (None, "none", 77)] {
+        let opal = shop(&author.address(), known);
+        let ran = opal.call(&["plugin", "add", "acme/vault@1", "--accept", &list]);
+        ran.code(0);
+        let info = opal.call(&["plugin", "info", "acme/vault", "--json"]).code(0).json();
+        assert_eq!(info["verification"], verification, "{info}");
+        opal.call(&["-n", "hi"]).code(0).says("Plugins: acme/vault 1.0.0");
+        let text = opal.read("opal.mod");
+        opal.write("opal.mod", format!("{text}[policy.plugins]\nverification = \"passed\"\n"));
+        opal.call(&["hi"]).code(code);
+        opal.call(&["plan", "hi", "-o", "hi.plan"]).code(code);
+    }
+}
+
+#[test]
+fn a_search_gives_what_the_index_lists_and_believes_only_a_signed_one_where_the_key_is_known() {
+    let author = Author::new();
+    author.publish(&[]).code(0);
+    let key = author.key("signing").to_string();
+    let (knows, other) = (shop(&author.address(), Some(&key)), shop(&author.address(), None));
+    for opal in [&knows, &other] {
+        let found =
+            opal.call(&["plugin", "search", "READS", "vault.hello", "--json"]).code(0).json();
+        let one = &found["packages"][0];
+        assert_eq!((&found["version"], &one["name"]), (&1.into(), &"acme/vault".into()), "{found}");
+        assert_eq!(
+            (&one["version"], &one["registry"]),
+            (&"1.0.0".into(), &author.address().into())
+        );
+        assert_eq!(one["decorators"], serde_json::json!(["vault.hello"]));
+        let none = opal.call(&["plugin", "search", "database", "--json"]).code(0).json();
+        assert_eq!(none["packages"], serde_json::json!([]));
+        opal.call(&["plugin", "search", "database"]).code(0).stdout("no package found\n");
+    }
+    let file = author.registry.join("index.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let (start, _) = text.split_once("\"signatures\":").unwrap();
+    fs::write(&file, format!("{start}\"signatures\":[]}}\n")).unwrap();
+    knows.call(&["plugin", "search", "vault"]).code(77).says("is not signed by");
+    other.call(&["plugin", "search", "vault"]).code(0).says("acme/vault 1.0.0");
+}
+
+#[test]
 fn a_yank_and_a_rollback_reach_whoever_knows_the_key() {
     let author = Author::new();
     author.publish(&[]).code(0);

@@ -1,0 +1,145 @@
+//! What is promised about every command, every plan and every run with packages.
+
+use std::net::TcpListener;
+
+use opal_testing::guest;
+
+use super::publish::Author;
+use super::shelf::Shelf;
+use super::wasm::decorator;
+use super::{added, rooted};
+
+#[test]
+fn every_command_has_a_document_for_programs() {
+    let author = Author::new();
+    let to = author.address();
+    let text = format!("[registries]\nacme = \"{to}\"\n");
+    let opal = author.opal.file("opal.mod", text);
+    let packed = opal.call(&["plugin", "pack", "vault", "--json"]).code(0).json();
+    let checksum = packed["packed"]["checksum"].as_str().unwrap();
+    let shelf = Shelf::new();
+    let list = shelf.accepting("acme/vault", "1.0.0", checksum, "");
+    for line in [
+        &["init", "new"][..],
+        &["verify", "vault"],
+        &["publish", "vault", "--to", &to],
+        &["search", "vault"],
+        &["info", "acme/vault"],
+        &["add", "acme/vault@1", "--accept", &list],
+        &["install"],
+        &["update"],
+        &["list"],
+        &["info", "acme/vault"],
+        &["accepted"],
+        &["trust", "vault"],
+        &["mirror", "mirror"],
+        &["yank", "acme/vault@1.0.0", "--to", &to],
+        &["publish", "--refresh", "--to", &to],
+        &["remove", "acme/vault"],
+    ] {
+        let ran = opal.call(&[&["plugin"], line, &["--json"]].concat());
+        let document = ran.code(0).json();
+        assert_eq!(document["version"], 1, "{line:?}: {document}");
+    }
+}
+
+#[test]
+fn the_short_command_yields_to_a_task_of_its_name() {
+    let opal = added();
+    opal.call(&["add"]).code(2);
+    let text = opal.read("commands.opl");
+    opal.write(
+        "commands.opl",
+        format!("{text}\nfun add(a: Int, b: Int) = echo $((@var.a + @var.b))\n"),
+    );
+    opal.call(&["add", "1", "2"]).code(0).stdout("3\n");
+}
+
+#[test]
+fn plans_and_runs_fetch_nothing() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = format!("https://{}", listener.local_addr().unwrap());
+    let opal = rooted("fun hi() = @vault.hello()\n")
+        .file(
+            "opal.mod",
+            format!("[registries]\nacme = \"{address}\"\n\n[plugins]\n\"acme/vault\" = \"1\"\n"),
+        )
+        .file(
+            "opal.lock",
+            format!(
+                "version = 1\n\n[[plugin]]\nname = \"acme/vault\"\nversion = \"1.0.0\"\nsource = \
+                 \"registry+{address}\"\nchecksum = \"sha256:{}\"\ncapabilities = []\nrequires = []\n",
+                "0".repeat(64)
+            ),
+        );
+    for line in [
+        &["hi"][..],
+        &["-n", "hi"],
+        &["plan", "hi", "--resolve"],
+        &["plan", "hi", "-o", "c.plan"],
+        &["verify", "hi"],
+        &["check"],
+        &["list"],
+        &["explain", "@vault.hello"],
+        &["plugin", "list"],
+    ] {
+        // A verification that cannot verify has a code of its own.
+        let code = if line[0] == "verify" { 3 } else { 69 };
+        opal.call(line).code(code).says("opal plugin install");
+        assert!(listener.accept().is_err(), "{line:?}");
+    }
+}
+
+#[test]
+fn a_proxy_that_hides_addresses_is_named_before_a_package_is_accepted() {
+    let net =
+        "  returns: {version: 1.0.0, type: string}\n  x-opal-capabilities: [\"net:a.example\"]\n";
+    let toml = "[package]\nname = \"acme/guest\"\nversion = \"1.2.3\"\n[plugins]\nwasm = \"plugins/guest.wasm\"\n";
+    let head = "x-opal-plugin: {name: acme/guest, version: 1.2.3}\nx-opal-decorators:\n";
+    let opal = rooted("")
+        .file("opal.mod", "name = \"shop\"\n")
+        .file("guest/opal.toml", toml)
+        .file("guest/dim.yaml", format!("{head}{}", decorator("fetch", net)))
+        .file("guest/plugins/guest.wasm", guest::wasm());
+    let says = "its requests go through your proxy";
+    let add = ["plugin", "add", "./guest"];
+    opal.call(&add).code(77).hides(says);
+    opal.call_with(&[("https_proxy", "http://127.0.0.1:9")], &add).code(77).says(says);
+}
+
+#[test]
+fn what_a_policy_denies_is_not_used_whatever_it_names() {
+    let author = Author::new();
+    let said = author.publish(&["--json"]).code(0).json();
+    let checksum = said["published"]["checksum"].as_str().unwrap();
+    let key = author.key("signing").to_string();
+    let opal = rooted("fun hi() = @vault.hello()\n")
+        .file("opal.mod", format!("[registries]\nacme = \"{}\"\n", author.address()));
+    let shelf = Shelf::new();
+    let list = shelf.accepting("acme/vault", "1.0.0", checksum, "");
+    opal.call(&["plugin", "add", "acme/vault@1", "--accept", &list]).code(0);
+    let text = opal.read("opal.mod");
+    for denied in ["acme/vault", "acme/vault@1.0.0", checksum, &key] {
+        opal.write("opal.mod", format!("{text}[policy.plugins]\ndeny = [\"{denied}\"]\n"));
+        opal.call(&["hi"]).code(77).says(denied);
+        opal.call(&["-n", "hi"]).code(77).says(denied);
+    }
+    opal.write("opal.mod", format!("{text}[policy.plugins]\ndeny = [\"acme/vault@1.0.1\"]\n"));
+    opal.call(&["hi"]).code(0);
+}
+
+#[test]
+fn an_imported_file_has_the_packages_of_the_project_that_runs() {
+    let opal = added()
+        .file("lib/opal.mod", "name = \"lib\"\n\n[plugins]\n\"./own\" = \"1.0.0\"\n")
+        .file("lib/opal.lock", "version = 1\n")
+        .file("lib/commands.opl", "fun helped() = @house.greet(\"lib\")\n");
+    let text = opal.read("commands.opl");
+    let uses = "fun go() = @cmd.lib.helped()\n";
+    opal.write("commands.opl", format!("import \"lib/commands.opl\" as lib\n\n{text}\n{uses}"));
+    opal.call(&["go"]).code(0).stdout("hello lib\n");
+    opal.write("lib/commands.opl", "fun helped() = @own.greet(\"lib\")\n");
+    let refused = opal.call(&["go"]);
+    refused.code(65).says("unknown decorator `@own.greet`");
+}
