@@ -166,7 +166,7 @@ impl Decorators {
         }
         let policy = rules::of(root, Policy::default(), &loaded.policed())?;
         let accepted = self.accepted(root)?;
-        providers::demand(&providers, accepted, &policy.plugins)?;
+        providers::demand(&providers, (accepted, root), &policy.plugins)?;
         let registries = effective(&policy.plugins, &packages.registries);
         for one in &used {
             one.belongs(&registries).map_err(|error| failure(&packages.file, error))?;

@@ -1,5 +1,6 @@
 //! The helpers of this process.
 
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use opal_core::pages::Pages;
@@ -52,9 +53,17 @@ pub(crate) fn run_packages(root: Option<&Root>, native: NativeRules) {
 }
 
 /// Has providers run by their helper. Nothing is started before one is called.
-pub(crate) fn run_providers() {
+pub(crate) fn run_providers(root: Option<&Root>) {
     let names = || Ambient::environment().into_keys().filter_map(|name| name.into_string().ok());
-    BRIDGE.get_or_init(|| Bridge::new(names().collect()));
+    BRIDGE.get_or_init(|| Bridge::new(names().collect(), private_folders(root)));
+}
+
+/// Where keys of the user are, which no provider needs to see.
+pub(crate) fn private_folders(root: Option<&Root>) -> Vec<String> {
+    let own = root.map(|root| root.path().join("credentials"));
+    let home = crate::ambient::variable("HOME").map(|home| PathBuf::from(home).join(".ssh"));
+    let folders = own.into_iter().chain(home).filter(|folder| folder.is_absolute());
+    folders.filter_map(|folder| folder.into_os_string().into_string().ok()).collect()
 }
 
 /// Says where the keys that compiled code is kept under came from another machine.

@@ -63,7 +63,7 @@ pub(super) fn with(
 /// Refuses providers that nobody accepted on this machine. The others may start from now on.
 pub(super) fn demand(
     used: &[&Provider],
-    accepted: &Acceptances,
+    (accepted, root): (&Acceptances, Option<&Root>),
     policy: &PluginRules,
 ) -> Result<(), Failure> {
     for one in used {
@@ -80,7 +80,7 @@ pub(super) fn demand(
         one.accept();
     }
     if !used.is_empty() {
-        helpers::run_providers();
+        helpers::run_providers(root);
     }
     Ok(())
 }

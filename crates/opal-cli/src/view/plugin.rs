@@ -124,11 +124,13 @@ pub(crate) fn question(one: &Installed, accepted: &Acceptances, _: Ink) {
 }
 
 /// What a person should know about a provider before it is accepted.
-pub(crate) fn provider(one: &Provider, _: Ink) {
+/// `covers`: keys of the user can be kept from it.
+pub(crate) fn provider(one: &Provider, covers: bool) {
     let (name, path) = (one.name(), &one.wanted.path);
+    let keys = if covers { "" } else { "  can read opal's keys and `~/.ssh`\n" };
     say(&format!(
         "{name} from `{}`, which nobody signed\n  {}\n  \
-         native code, NOT confined: can use your files, network and credentials\n",
+         native code, NOT confined: can use your files, network and credentials\n{keys}",
         visible(path),
         one.checksum(),
     ));

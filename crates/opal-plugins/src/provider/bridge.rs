@@ -33,6 +33,8 @@ pub static BRIDGE: OnceLock<Bridge> = OnceLock::new();
 pub struct Bridge {
     /// The names of all variables of the environment.
     pub(super) variables: Vec<String>,
+    /// Directories that providers are not to see.
+    covered: Vec<String>,
     open: Mutex<Open>,
     deleting: Mutex<Deleting>,
 }
@@ -66,10 +68,11 @@ pub(super) struct Configured<'a> {
 }
 
 impl Bridge {
-    /// `variables` are the names of all variables of the environment.
+    /// `variables` are the names of all variables of the environment, `covered` the directories that
+    /// providers are not to see.
     #[must_use]
-    pub fn new(variables: Vec<String>) -> Self {
-        Self { variables, open: Mutex::default(), deleting: Mutex::default() }
+    pub fn new(variables: Vec<String>, covered: Vec<String>) -> Self {
+        Self { variables, covered, open: Mutex::default(), deleting: Mutex::default() }
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -118,7 +121,7 @@ impl Bridge {
         }
         let instance = format!("{}#{}", of.provider.name(), open.loaded.len());
         // The provider itself starts at its first call, so nobody waits here for long.
-        ask(&host, "load", Some(&instance), of.load(), &mut NoServices)?;
+        ask(&host, "load", Some(&instance), of.load(&self.covered), &mut NoServices)?;
         open.loaded.insert(key, instance.clone());
         Ok((host, instance))
     }
@@ -185,7 +188,7 @@ impl Configured<'_> {
         Algorithm::Sha256.digest(&all)
     }
 
-    fn load(&self) -> Body {
+    fn load(&self, covered: &[String]) -> Body {
         let provider = self.provider;
         Body::default()
             .with("name", &provider.called())
@@ -197,6 +200,7 @@ impl Configured<'_> {
             .with("config", &self.config)
             .with("recipes", &provider.project.recipes.document)
             .with("project", &provider.project.name)
+            .with("covered", &Some(covered.to_vec()))
     }
 }
 
@@ -221,6 +225,7 @@ fn ask(
 pub(super) fn describe(
     provider: &Provider,
     environment: Vec<(String, Secret)>,
+    covered: Vec<String>,
     into: &Path,
 ) -> Result<(), Why> {
     let folder = provider.program.parent().unwrap_or(Path::new("/"));
@@ -232,9 +237,19 @@ pub(super) fn describe(
         .with("hash", &provider.checksum())
         .with("directory", &text(folder))
         .with("environment", &environment)
+        .with("covered", &Some(covered))
         .with("namespace", &provider.wanted.segment)
         .with("into", &text(into));
     ask(&start()?, "package.schema", None, params, &mut NoServices).map(drop)
+}
+
+/// Whether directories can be covered on this machine, so that providers do not see them.
+#[must_use]
+pub fn covers() -> bool {
+    let asked = start().and_then(|host| {
+        ask(&host, "package.covers", None, Body::default(), &mut NoServices)
+    });
+    asked.is_ok_and(|(body, _)| body.get("covers") == Some(true))
 }
 
 /// The platform of this machine, as registries of providers call it.

@@ -95,6 +95,7 @@ impl Provider {
         &self,
         root: &Root,
         environment: Vec<(String, Secret)>,
+        covered: Vec<String>,
     ) -> Result<(), Undescribed> {
         // What is known of the file is kept first, so the folder is there.
         let text = format!("{} {}\n", self.stamp, self.digest.hex());
@@ -105,7 +106,8 @@ impl Provider {
         let above = root.path().join(FOLDER);
         let fresh = tempfile::Builder::new().prefix(".new-").tempdir_in(above);
         let fresh = fresh.map_err(Undescribed::Io)?;
-        bridge::describe(self, environment, fresh.path()).map_err(Undescribed::Call)?;
+        let described = bridge::describe(self, environment, covered, fresh.path());
+        described.map_err(Undescribed::Call)?;
         match std::fs::rename(fresh.path(), &self.folder) {
             Ok(()) => {
                 let _ = fresh.keep();

@@ -9,7 +9,7 @@ use opal_plugins::accept::{Acceptances, Accepted, MAX_BYTES};
 use opal_plugins::client::CallFailure;
 use opal_plugins::installed::{Installed, NotAllowed};
 use opal_plugins::lock::Lock;
-use opal_plugins::provider::Provider;
+use opal_plugins::provider::{Provider, bridge};
 use opal_plugins::provider::store::Undescribed;
 use opal_trust::policy::PluginRules;
 use opal_vault::root::{Root, RootError, read_given};
@@ -20,7 +20,7 @@ use crate::ambient::variable;
 use crate::context::Context;
 use crate::decorators::not_allowed;
 use crate::failure::{Exit, Failure, Stopped};
-use crate::{prompts, view};
+use crate::{helpers, prompts, view};
 
 pub(super) struct Question<'q> {
     pub(super) context: &'q Context<'q>,
@@ -102,7 +102,7 @@ impl Question<'_> {
     }
 
     fn ask_provider(&self, one: &Provider) -> Result<(), Failure> {
-        view::plugin::provider(one, self.context.err());
+        view::plugin::provider(one, bridge::covers());
         let name = one.name();
         if !prompts::can_ask(self.context) {
             let message = format!("{name} is not accepted, and there is no terminal to ask on");
@@ -204,7 +204,8 @@ impl Question<'_> {
 fn describe(one: &Provider, root: &Root) -> Result<(), Failure> {
     let path = crate::ambient::variable("PATH").and_then(|path| path.into_string().ok());
     let environment = path.map(|path| ("PATH".to_owned(), Secret::new(path)));
-    one.describe(root, environment.into_iter().collect()).map_err(|why| match why {
+    let covered = helpers::private_folders(Some(root));
+    one.describe(root, environment.into_iter().collect(), covered).map_err(|why| match why {
         Undescribed::Root(error) => unsaved(error),
         Undescribed::Io(error) => {
             Failure::unwritable(&format!("`{}`", one.folder.display()), &error)
