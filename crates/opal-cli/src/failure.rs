@@ -117,6 +117,16 @@ impl Failure {
         }
     }
 
+    /// Settings that cannot be used.
+    pub(crate) fn of_settings(trouble: &Trouble) -> Self {
+        let exit = match trouble.kind {
+            TroubleKind::Denied => Exit::NotTrusted,
+            _ => Exit::Configuration,
+        };
+        let help = trouble.help.iter().map(ToString::to_string).collect();
+        Self { help, ..Self::new(exit, trouble.message.to_string(), "") }
+    }
+
     pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message, help)
     }

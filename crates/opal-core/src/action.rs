@@ -118,10 +118,10 @@ pub trait Stage {
     fn probe(&self) -> Box<dyn Probe + '_>;
 
     /// Its files, to change.
-    fn files(&self) -> &dyn Files;
+    fn files(&self) -> Box<dyn Files + '_>;
 
     /// The files of opal's own machine, to change.
-    fn origin_files(&self) -> &dyn Files;
+    fn origin_files(&self) -> Box<dyn Files + '_>;
 
     /// What is remembered of earlier runs, to add to; none where nothing is.
     fn entries(&self) -> Option<&dyn EntryStore>;

@@ -96,3 +96,34 @@ pub trait Files: Sync {
     /// below it no link is followed at all. For whoever changes a tree piece by piece.
     fn within<'f>(&'f self, directory: &Path) -> Result<Box<dyn Files + 'f>, Trouble>;
 }
+
+impl<F: Files + ?Sized> Files for &F {
+    fn write(
+        &self,
+        path: &Path,
+        attributes: &Attributes,
+        existing: Existing,
+    ) -> Result<Box<dyn Pending>, Trouble> {
+        (**self).write(path, attributes, existing)
+    }
+
+    fn make_directory(&self, path: &Path, attributes: &Attributes) -> Result<(), Trouble> {
+        (**self).make_directory(path, attributes)
+    }
+
+    fn make_link(&self, path: &Path, to: &Path, replace: bool) -> Result<(), Trouble> {
+        (**self).make_link(path, to, replace)
+    }
+
+    fn set(&self, path: &Path, attributes: &Attributes) -> Result<(), Trouble> {
+        (**self).set(path, attributes)
+    }
+
+    fn remove(&self, path: &Path, recursive: bool) -> Result<(), Trouble> {
+        (**self).remove(path, recursive)
+    }
+
+    fn within<'f>(&'f self, directory: &Path) -> Result<Box<dyn Files + 'f>, Trouble> {
+        (**self).within(directory)
+    }
+}

@@ -72,7 +72,7 @@ fn targets(fleet: &FleetTable) -> Markup {
     let class = |end: TargetEnd| match end {
         TargetEnd::Ok => "good",
         TargetEnd::Failed | TargetEnd::Unreachable | TargetEnd::Lost => "bad",
-        TargetEnd::Skipped => "skip",
+        TargetEnd::Skipped | TargetEnd::Stopped => "skip",
     };
     html! {
         table {

@@ -72,6 +72,10 @@ impl VerifyRequest<'_> {
         place: &Place<'_>,
         tell: &(dyn Fn(Progress<'_>) + Sync),
     ) -> Result<Report, Trouble> {
+        if let Some(reach) = place.reach.as_ref().filter(|_| has_targets(&self.resolved.plan)) {
+            // One error, and not one for each target.
+            reach.check()?;
+        }
         let session = (place.session)();
         let survey = Survey {
             plan: &self.resolved.plan,

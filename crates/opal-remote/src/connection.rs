@@ -93,8 +93,8 @@ impl Acting {
     }
 
     /// A request that has nothing to say but that it was done.
-    pub(crate) fn have(&self, effect: &Effect) -> Result<(), Trouble> {
-        match self.ask(effect, &Stop::new())? {
+    pub(crate) fn have(&self, effect: &Effect, stop: &Stop) -> Result<(), Trouble> {
+        match self.ask(effect, stop)? {
             Reply::Done => Ok(()),
             _ => Err(self.looking.nonsense()),
         }

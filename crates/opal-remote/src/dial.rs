@@ -15,14 +15,16 @@
 //! | what is said before the hello, sending the helper | `talk` |
 //! | how many connect at the same time | [`pace`] |
 //! | what `ssh` asks, and who answers | `terminal` |
-//! | what was said, for messages | [`said`] |
-//! | why a target is not reached, and which exit code that is | [`error`] |
+//! | what was said, for messages | [`said`], `complaints` |
+//! | why a target is not reached, which exit code that is, and what to do | [`error`], `hints` |
 //!
 //! What the shell on the target does, and the words of `sudo`, `docker` and `kubectl`, are in
 //! `opal_session::reach`, which the helper shares.
 
+mod complaints;
 mod connect;
 pub mod error;
+mod hints;
 mod host_key;
 mod known;
 pub mod master;
@@ -57,8 +59,9 @@ use crate::greeting::{Greeting, Terms};
 use crate::helper::Programs;
 use crate::relay::{self, Relayed};
 use crate::session::{ReadOnlySession, RemoteSession};
+use complaints::Complaints;
 use connect::Keys;
-use error::{DialCause, DialError};
+use error::{DialCause, DialError, SSH_FAILED};
 pub use origin::Origin;
 use said::Said;
 use ssh::SshOptions;
@@ -80,9 +83,6 @@ const LAST: Duration = Duration::from_secs(2);
 
 /// How long a helper that has noticed a loss takes to end everything.
 const LEFT: Duration = Duration::from_secs(5);
-
-/// What `ssh` ends with when it was itself that failed.
-const SSH_FAILED: i32 = 255;
 
 /// What a session may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +148,8 @@ pub fn dial(
         }
         Err(cause) => {
             let (target, hop, said) = (target.clone(), hop.clone(), Box::new(said));
-            Err(DialError { target, hop, cause, said })
+            let gives_password = options.password.is_some();
+            Err(DialError { target, hop, cause, gives_password, said })
         }
     }
 }
@@ -178,7 +179,7 @@ fn reach(
         (Base::Here, Hop::Local) => {
             let (wires, transport) = options.origin.helper(&script::arguments(&dialling))?;
             let carrier = Carrier::Process(transport);
-            let greeting = heard(target, wires, &[], carrier, timing)?;
+            let greeting = heard(target, wires, &[], carrier, timing, said)?;
             return Ok(Answered { greeting, host_key: None, image: None });
         }
         (Base::Here, Hop::Ssh(ssh)) => {
@@ -238,7 +239,7 @@ fn reach(
     *said = std::mem::take(&mut talk.said);
     let host_key = keys.map(|keys| keys.accepted()).transpose()?.flatten();
     let (begun, image) = (talk.begun().to_vec(), talk.image.take());
-    let greeting = heard(target, talk.into_wires(), &begun, carrier, timing)?;
+    let greeting = heard(target, talk.into_wires(), &begun, carrier, timing, said)?;
     check(&greeting, sent, mode)?;
     Ok(Answered { greeting, host_key, image })
 }
@@ -249,17 +250,22 @@ fn inside(relayed: Result<Relayed, Trouble>) -> Result<(Wires, Carrier), DialCau
     Ok((Wires { ends, stderr }, Carrier::Request(relay)))
 }
 
-/// Hears the hello. What is complained about from now on interests nobody, and must not be in the way.
+/// Hears the hello. What is complained about after it interests nobody, and must not be in the way.
 fn heard(
     target: &TargetName,
     wires: Wires,
     begun: &[u8],
     carrier: Carrier,
     timing: Timing,
+    said: &mut Said,
 ) -> Result<Greeting, DialCause> {
     let Wires { ends, stderr } = wires;
-    origin::drain(stderr).map_err(|error| DialCause::System(error.kind()))?;
-    Greeting::heard(target.as_str(), ends, begun, Some(carrier), timing).map_err(DialCause::Hello)
+    let complaints = Complaints::take(stderr).map_err(|error| DialCause::System(error.kind()))?;
+    let greeting = Greeting::heard(target.as_str(), ends, begun, Some(carrier), timing);
+    greeting.map_err(|loss| {
+        said.complaint(&complaints.all(LAST));
+        DialCause::Hello(loss)
+    })
 }
 
 /// A transport that has ended by itself says why.

@@ -6,7 +6,7 @@ use std::path::Path;
 use opal_core::action::{Pending, TextFile};
 use opal_core::files::{Attributes, Existing, Files};
 use opal_core::resolver::Trouble;
-use opal_session::stop::Stop;
+use opal_session::stop::{Order, Stop};
 use opal_session::wire::effect::{Effect, Handle};
 use opal_session::wire::frame::{Channel, StreamId};
 use opal_session::wire::reply::Reply;
@@ -14,6 +14,7 @@ use opal_session::wire::reply::Reply;
 use crate::connection::Acting;
 use crate::error::RemoteError;
 use crate::link::{Sent, Shape};
+use crate::request::Heeding;
 
 /// Sent at once.
 const CHUNK_BYTES: usize = 128 * 1024;
@@ -23,11 +24,13 @@ const CHUNK_BYTES: usize = 128 * 1024;
 pub(crate) struct RemoteFiles {
     acting: Acting,
     within: Handle,
+    /// Of the step that changes them.
+    stop: Stop,
 }
 
 impl RemoteFiles {
-    pub(crate) fn root(acting: Acting) -> Self {
-        Self { acting, within: 0 }
+    pub(crate) fn root(acting: Acting, stop: Stop) -> Self {
+        Self { acting, within: 0, stop }
     }
 }
 
@@ -39,35 +42,38 @@ impl Files for RemoteFiles {
         existing: Existing,
     ) -> Result<Box<dyn Pending>, Trouble> {
         let (within, path, attributes) = (self.within, path.to_owned(), *attributes);
-        pending(&self.acting, &Effect::Write { within, path, attributes, existing })
+        pending(&self.acting, &Effect::Write { within, path, attributes, existing }, &self.stop)
     }
 
     fn make_directory(&self, path: &Path, attributes: &Attributes) -> Result<(), Trouble> {
         let (within, path, attributes) = (self.within, path.to_owned(), *attributes);
-        self.acting.have(&Effect::MakeDirectory { within, path, attributes })
+        self.acting.have(&Effect::MakeDirectory { within, path, attributes }, &self.stop)
     }
 
     fn make_link(&self, path: &Path, to: &Path, replace: bool) -> Result<(), Trouble> {
         let (within, path, to) = (self.within, path.to_owned(), to.to_owned());
-        self.acting.have(&Effect::MakeLink { within, path, to, replace })
+        self.acting.have(&Effect::MakeLink { within, path, to, replace }, &self.stop)
     }
 
     fn set(&self, path: &Path, attributes: &Attributes) -> Result<(), Trouble> {
         let (within, path, attributes) = (self.within, path.to_owned(), *attributes);
-        self.acting.have(&Effect::Set { within, path, attributes })
+        self.acting.have(&Effect::Set { within, path, attributes }, &self.stop)
     }
 
     fn remove(&self, path: &Path, recursive: bool) -> Result<(), Trouble> {
         let (within, path) = (self.within, path.to_owned());
-        self.acting.have(&Effect::Remove { within, path, recursive })
+        self.acting.have(&Effect::Remove { within, path, recursive }, &self.stop)
     }
 
     fn within<'f>(&'f self, directory: &Path) -> Result<Box<dyn Files + 'f>, Trouble> {
-        let (within, path, stop) = (self.within, directory.to_owned(), Stop::new());
+        let (within, path, stop) = (self.within, directory.to_owned(), &self.stop);
         let effect = Effect::Within { within, path };
-        let mut sent = self.acting.begin(&effect, Shape::default(), &stop)?;
-        match sent.reply(&stop)? {
-            Reply::Done => Ok(Box::new(Self { acting: self.acting.clone(), within: sent.number })),
+        let mut sent = self.acting.begin(&effect, Shape::default(), stop)?;
+        match sent.reply(stop)? {
+            Reply::Done => {
+                let (acting, stop) = (self.acting.clone(), stop.clone());
+                Ok(Box::new(Self { acting, within: sent.number, stop }))
+            }
             _ => Err(sent.nonsense()),
         }
     }
@@ -77,7 +83,7 @@ impl Files for RemoteFiles {
 impl Drop for RemoteFiles {
     fn drop(&mut self) {
         if self.within != 0 {
-            let _ = self.acting.have(&Effect::Release { handle: self.within });
+            let _ = self.acting.have(&Effect::Release { handle: self.within }, &self.stop);
         }
     }
 }
@@ -87,18 +93,23 @@ pub(crate) struct HeldText {
     acting: Acting,
     handle: Handle,
     path: String,
+    stop: Stop,
 }
 
 impl HeldText {
-    pub(crate) fn make(acting: &Acting, effect: &Effect) -> Result<Box<dyn TextFile>, Trouble> {
-        let stop = Stop::new();
-        let mut sent = acting.begin(effect, Shape::default(), &stop)?;
-        let path = match sent.reply(&stop)? {
+    pub(crate) fn make(
+        acting: &Acting,
+        effect: &Effect,
+        stop: &Stop,
+    ) -> Result<Box<dyn TextFile>, Trouble> {
+        let mut sent = acting.begin(effect, Shape::default(), stop)?;
+        let path = match sent.reply(stop)? {
             Reply::Path { path } => path.into_os_string().into_string().ok(),
             _ => None,
         };
         let path = path.ok_or_else(|| sent.nonsense())?;
-        Ok(Box::new(Self { acting: acting.clone(), handle: sent.number, path }))
+        let (acting, stop) = (acting.clone(), stop.clone());
+        Ok(Box::new(Self { acting, handle: sent.number, path, stop }))
     }
 }
 
@@ -110,27 +121,35 @@ impl TextFile for HeldText {
 
 impl Drop for HeldText {
     fn drop(&mut self) {
-        let _ = self.acting.have(&Effect::Release { handle: self.handle });
+        let _ = self.acting.have(&Effect::Release { handle: self.handle }, &self.stop);
     }
 }
 
-/// A file that is being written on the target.
+/// A file that is being written on the target. Once it is to stop nothing more is sent, and what was
+/// is removed there.
 struct Upload {
     acting: Acting,
     sent: Sent,
+    stop: Stop,
+    heeding: Heeding,
     count: u64,
     is_settled: bool,
 }
 
 /// Begins to write a file.
-pub(crate) fn pending(acting: &Acting, effect: &Effect) -> Result<Box<dyn Pending>, Trouble> {
-    let (stop, shape) = (Stop::new(), Shape { has_input: true, is_held: true, ..Shape::default() });
-    let mut sent = acting.begin(effect, shape, &stop)?;
-    match sent.reply(&stop)? {
+pub(crate) fn pending(
+    acting: &Acting,
+    effect: &Effect,
+    stop: &Stop,
+) -> Result<Box<dyn Pending>, Trouble> {
+    let shape = Shape { has_input: true, is_held: true, ..Shape::default() };
+    let mut sent = acting.begin(effect, shape, stop)?;
+    match sent.reply(stop)? {
         Reply::Done => {}
         _ => return Err(sent.nonsense()),
     }
-    Ok(Box::new(Upload { acting: acting.clone(), sent, count: 0, is_settled: false }))
+    let (acting, stop, heeding) = (acting.clone(), stop.clone(), Heeding::default());
+    Ok(Box::new(Upload { acting, sent, stop, heeding, count: 0, is_settled: false }))
 }
 
 impl Write for Upload {
@@ -138,10 +157,23 @@ impl Write for Upload {
         if bytes.is_empty() {
             return Ok(0);
         }
-        // As long as there is a connection: when it is lost, nobody waits any more.
-        let most = self.sent.mailbox.outlet.wait(bytes.len().min(CHUNK_BYTES), || true)?;
-        let stream = StreamId::new(self.sent.number, Channel::Input);
-        self.sent.link.inner.sender.data(stream, &bytes[..most])?;
+        let Self { sent, stop, heeding, .. } = self;
+        let goes_on = || stop.order() == Order::GoOn;
+        if !goes_on() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        // When the connection is lost, nobody waits any more.
+        let most = sent.mailbox.outlet.wait(bytes.len().min(CHUNK_BYTES), goes_on);
+        let most = most.map_err(|why| match why {
+            // What writes all of it would try again.
+            io::ErrorKind::Interrupted => io::ErrorKind::TimedOut,
+            why => why,
+        })?;
+        let stream = StreamId::new(sent.number, Channel::Input);
+        let inner = &sent.link.inner;
+        let mut goes_on = || heeding.is_in_time(stop);
+        let is_sent = inner.sender.data_while(stream, &bytes[..most], &mut goes_on);
+        is_sent.inspect_err(|error| drop(inner.unsent(error)))?;
         self.count += most as u64;
         Ok(most)
     }
@@ -154,7 +186,7 @@ impl Write for Upload {
 impl Upload {
     fn settle(&mut self, effect: &Effect) -> Result<(), Trouble> {
         self.is_settled = true;
-        let settled = self.acting.have(effect);
+        let settled = self.acting.have(effect, &self.stop);
         self.sent.mailbox.let_go();
         settled
     }
@@ -162,14 +194,17 @@ impl Upload {
 
 impl Pending for Upload {
     fn resemble(&mut self, path: &Path) -> Result<(), Trouble> {
-        self.acting.have(&Effect::Resemble { file: self.sent.number, path: path.to_owned() })
+        let effect = Effect::Resemble { file: self.sent.number, path: path.to_owned() };
+        self.acting.have(&effect, &self.stop)
     }
 
     fn keep(mut self: Box<Self>) -> Result<(), Trouble> {
         let stream = StreamId::new(self.sent.number, Channel::Input);
-        let inner = &self.sent.link.inner;
-        inner.sender.end(stream, self.count).map_err(|_| inner.trouble())?;
-        let file = self.sent.number;
+        let Self { sent, stop, heeding, count, .. } = &mut *self;
+        let (inner, file) = (&sent.link.inner, sent.number);
+        let mut goes_on = || heeding.is_in_time(stop);
+        let ended = inner.sender.end_while(stream, *count, &mut goes_on);
+        ended.map_err(|error| inner.unsent(&error))?;
         self.settle(&Effect::Keep { file })
     }
 }

@@ -24,6 +24,7 @@ use opal_session::wire::{MAX_LOOKS, MAX_REQUESTS, Timing};
 
 use crate::carrier::Carrier;
 use crate::error::RemoteError;
+use crate::request::Heeding;
 
 use bell::Bell;
 use gate::{Gate, Passed};
@@ -121,16 +122,14 @@ impl Link {
             return Err(inner.trouble());
         }
         let stream = StreamId::new(number, Channel::Talk);
-        match inner.sender.message(kind, stream, body) {
+        let mut heeding = Heeding::default();
+        match inner.sender.message_while(kind, stream, body, &mut || heeding.is_in_time(stop)) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::FileTooLarge => {
                 inner.table().remove(&number);
                 return Err(RemoteError::TooLarge.into());
             }
-            Err(error) => {
-                inner.lose(Loss::System(error.kind()));
-                return Err(inner.trouble());
-            }
+            Err(error) => return Err(inner.unsent(&error)),
         }
         Ok(Sent { link: Arc::clone(self), number, mailbox, look, _request: request })
     }
@@ -162,6 +161,15 @@ impl Inner {
         for mailbox in self.table().values() {
             mailbox.lose();
         }
+    }
+
+    /// Nothing more can be sent.
+    pub(crate) fn unsent(&self, error: &std::io::Error) -> Trouble {
+        self.lose(match error.kind() {
+            ErrorKind::TimedOut => Loss::Unanswered,
+            why => Loss::System(why),
+        });
+        self.trouble()
     }
 
     pub(crate) fn lost(&self) -> Option<Loss> {

@@ -60,6 +60,8 @@ pub enum Why {
     Chosen,
     /// It cannot be stored or run there.
     NoPlace,
+    /// It has not the programs with which it would be stored.
+    Lacks,
     /// There is none for such a machine.
     NoProgram,
 }
@@ -87,7 +89,7 @@ pub fn dial_plain(
     let facts = facts(ssh, origin, &options, stop, &mut said);
     let Facts { shell, start, identity, host } = facts.map_err(|cause| {
         let (target, hop) = (target.clone(), Hop::Ssh(ssh.clone()));
-        DialError { target, hop, cause, said: Box::new(said) }
+        DialError { target, hop, cause, gives_password: false, said: Box::new(said) }
     })?;
     let host = Host { name: target.as_str().to_owned(), ..host };
     let files = NoFiles(target.as_str().to_owned());
@@ -172,7 +174,7 @@ impl PlainSession {
 
     fn failed(&self, cause: DialCause) -> Trouble {
         let (target, hop) = (self.target.clone(), Hop::Ssh(self.ssh.clone()));
-        DialError { target, hop, cause, said: Box::default() }.into()
+        DialError { target, hop, cause, gives_password: false, said: Box::default() }.into()
     }
 
     /// Whether a signal has reached the command that it was for.
@@ -227,15 +229,15 @@ impl Session for PlainSession {
         running::directory(self, from, path, create)
     }
 
-    fn replace(&self, _: &Path, _: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
+    fn replace(&self, _: &Path, _: &Replace<'_>, _: &Stop) -> Result<Box<dyn Pending>, Trouble> {
         Err(self.refused("writing a file in one move"))
     }
 
-    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble> {
+    fn folder(&self, _: &Stop) -> Result<Box<dyn TextFile>, Trouble> {
         Err(self.refused("a directory for files"))
     }
 
-    fn text_file(&self, _: &str, _: &str) -> Result<Box<dyn TextFile>, Trouble> {
+    fn text_file(&self, _: &str, _: &str, _: &Stop) -> Result<Box<dyn TextFile>, Trouble> {
         Err(self.refused("a file for a text"))
     }
 
@@ -256,14 +258,15 @@ impl Session for PlainSession {
         let why = match self.why {
             Why::Chosen => "as `helper=\"none\"` says",
             Why::NoPlace => "it has no directory in which the helper can be stored and run",
+            Why::Lacks => "it has not the programs that storing the helper needs",
             Why::NoProgram => "opal has no helper for such a machine",
         };
         let target = self.target.as_str();
         Some(message!("only commands run on `", target, "`, without a helper: ", Words(why)))
     }
 
-    fn files(&self) -> &dyn Files {
-        &self.files
+    fn files<'s>(&'s self, _: &Stop) -> Box<dyn Files + 's> {
+        Box::new(&self.files)
     }
 }
 

@@ -240,7 +240,7 @@ impl Probe for RemoteProbe<'_> {
 
     fn origin(&self) -> Option<Box<dyn Probe + '_>> {
         Some(match &self.sources {
-            Some(sources) => Box::new(self.origin.seen_from(sources)),
+            Some(sources) => Box::new(self.origin.seen_from(sources).stopped_by(&self.stop)),
             None => Box::new(&*self.origin),
         })
     }

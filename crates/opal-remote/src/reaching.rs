@@ -304,6 +304,10 @@ impl Reach for Targets {
         }
     }
 
+    fn check(&self) -> Result<(), Trouble> {
+        self.ready().persist.as_ref().map(drop).map_err(Clone::clone)
+    }
+
     fn hold(&self, trust: Trust) {
         self.holding.hold(trust);
     }

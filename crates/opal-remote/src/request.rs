@@ -30,6 +30,32 @@ impl Default for Heeding {
     }
 }
 
+impl Heeding {
+    /// Notes what holds now: whether it is new.
+    fn note(&mut self, order: Order) -> bool {
+        if order == self.seen {
+            return false;
+        }
+        self.seen = order;
+        let grace = match order {
+            Order::End { grace, .. } => grace,
+            Order::GoOn | Order::Kill => Duration::ZERO,
+        };
+        self.deadline = Instant::now().checked_add(grace.saturating_add(LATEST));
+        true
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Whether what is to stop still has time for it.
+    pub(crate) fn is_in_time(&mut self, stop: &Stop) -> bool {
+        self.note(stop.order());
+        !self.is_late()
+    }
+}
+
 impl Sent {
     /// The next event; none where the time has passed, or there may be something else to do.
     pub(crate) fn next(
@@ -59,18 +85,17 @@ impl Sent {
     pub(crate) fn heed(&self, stop: &Stop, heeding: &mut Heeding) -> Result<(), Trouble> {
         let inner = &self.link.inner;
         let order = stop.order();
-        if order != heeding.seen {
-            heeding.seen = order;
-            let (halting, grace) = match order {
-                Order::End { why, grace } => (Halting::End { why, grace }, grace),
-                Order::GoOn | Order::Kill => (Halting::Kill, Duration::ZERO),
+        if heeding.note(order) {
+            let halting = match order {
+                Order::End { why, grace } => Halting::End { why, grace },
+                Order::GoOn | Order::Kill => Halting::Kill,
             };
-            heeding.deadline = Instant::now().checked_add(grace.saturating_add(LATEST));
             let stream = StreamId::new(self.number, Channel::Talk);
             // Where nobody hears it, the thread that reads finds out.
-            let _ = inner.sender.message(Kind::Stop, stream, &halting);
+            let mut goes_on = || !heeding.is_late();
+            let _ = inner.sender.message_while(Kind::Stop, stream, &halting, &mut goes_on);
         }
-        if heeding.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if heeding.is_late() {
             inner.lose(Loss::Unanswered);
             return Err(inner.trouble());
         }

@@ -32,7 +32,6 @@ use crate::run;
 /// Steps on a target.
 pub struct RemoteSession {
     acting: Acting,
-    files: RemoteFiles,
     origin: Arc<OsWorld>,
     /// Of opal, for commands that read what opal reads.
     terminal: Option<Arc<Terminal>>,
@@ -53,8 +52,7 @@ impl RemoteSession {
     /// `origin` is opal's machine.
     #[must_use]
     pub fn new(acting: Acting, origin: Arc<OsWorld>) -> Self {
-        let files = RemoteFiles::root(acting.clone());
-        Self { acting, files, origin, terminal: None, given: Arc::default() }
+        Self { acting, origin, terminal: None, given: Arc::default() }
     }
 
     /// The same with more in the environment of commands.
@@ -227,19 +225,29 @@ impl Session for RemoteSession {
         }
     }
 
-    fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
+    fn replace(
+        &self,
+        from: &Path,
+        replace: &Replace<'_>,
+        stop: &Stop,
+    ) -> Result<Box<dyn Pending>, Trouble> {
         let &Replace { path, mode, append } = replace;
         let (from, path) = (from.to_owned(), path.to_owned());
-        files::pending(&self.acting, &Effect::Replace { from, path, mode, append })
+        files::pending(&self.acting, &Effect::Replace { from, path, mode, append }, stop)
     }
 
-    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble> {
-        HeldText::make(&self.acting, &Effect::Folder)
+    fn folder(&self, stop: &Stop) -> Result<Box<dyn TextFile>, Trouble> {
+        HeldText::make(&self.acting, &Effect::Folder, stop)
     }
 
-    fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble> {
+    fn text_file(
+        &self,
+        text: &str,
+        extension: &str,
+        stop: &Stop,
+    ) -> Result<Box<dyn TextFile>, Trouble> {
         let (text, extension) = (Secret::new(text), extension.to_owned());
-        HeldText::make(&self.acting, &Effect::TextFile { text, extension })
+        HeldText::make(&self.acting, &Effect::TextFile { text, extension }, stop)
     }
 
     fn finds(&self, program: &str) -> bool {
@@ -262,8 +270,8 @@ impl Session for RemoteSession {
         probe(self.looking(), &self.origin, &self.given, place)
     }
 
-    fn files(&self) -> &dyn Files {
-        &self.files
+    fn files<'s>(&'s self, stop: &Stop) -> Box<dyn Files + 's> {
+        Box::new(RemoteFiles::root(self.acting.clone(), stop.clone()))
     }
 }
 
@@ -283,15 +291,15 @@ impl Session for ReadOnlySession {
         }
     }
 
-    fn replace(&self, _: &Path, _: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
+    fn replace(&self, _: &Path, _: &Replace<'_>, _: &Stop) -> Result<Box<dyn Pending>, Trouble> {
         Err(self.refused())
     }
 
-    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble> {
+    fn folder(&self, _: &Stop) -> Result<Box<dyn TextFile>, Trouble> {
         Err(self.refused())
     }
 
-    fn text_file(&self, _: &str, _: &str) -> Result<Box<dyn TextFile>, Trouble> {
+    fn text_file(&self, _: &str, _: &str, _: &Stop) -> Result<Box<dyn TextFile>, Trouble> {
         Err(self.refused())
     }
 
@@ -307,8 +315,8 @@ impl Session for ReadOnlySession {
         probe(&self.looking, &self.origin, &self.given, place)
     }
 
-    fn files(&self) -> &dyn Files {
-        &self.files
+    fn files<'s>(&'s self, _: &Stop) -> Box<dyn Files + 's> {
+        Box::new(&self.files)
     }
 }
 

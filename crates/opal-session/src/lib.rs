@@ -61,16 +61,26 @@ pub trait Session: Sync + fmt::Debug {
     /// A directory as steps name it, seen from `from`, whole and known to be there.
     fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble>;
 
-    /// A file to be written in one move.
-    fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble>;
+    /// A file to be written in one move. On a target, writing ends when it is to stop.
+    fn replace(
+        &self,
+        from: &Path,
+        replace: &Replace<'_>,
+        stop: &Stop,
+    ) -> Result<Box<dyn Pending>, Trouble>;
 
     /// A file with a text that only this user can read, outside of every project. It is gone when it
     /// is dropped.
-    fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble>;
+    fn text_file(
+        &self,
+        text: &str,
+        extension: &str,
+        stop: &Stop,
+    ) -> Result<Box<dyn TextFile>, Trouble>;
 
     /// A new directory that only this user can enter, outside of every project. It is gone with all
     /// that is in it when it is dropped.
-    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble>;
+    fn folder(&self, stop: &Stop) -> Result<Box<dyn TextFile>, Trouble>;
 
     /// Whether there is a program of this name or path.
     fn finds(&self, program: &str) -> bool;
@@ -92,7 +102,7 @@ pub trait Session: Sync + fmt::Debug {
     }
 
     /// Its files, to change.
-    fn files(&self) -> &dyn Files;
+    fn files<'s>(&'s self, stop: &Stop) -> Box<dyn Files + 's>;
 
     /// What is remembered of earlier runs in it, to add to; none where nothing is.
     fn entries(&self) -> Option<&dyn EntryStore> {

@@ -311,15 +311,25 @@ impl Session for LocalSession {
         files::directory(&self.setup, from, path, create)
     }
 
-    fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
+    fn replace(
+        &self,
+        from: &Path,
+        replace: &Replace<'_>,
+        _: &Stop,
+    ) -> Result<Box<dyn Pending>, Trouble> {
         files::replace(&self.setup, from, replace)
     }
 
-    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble> {
+    fn folder(&self, _: &Stop) -> Result<Box<dyn TextFile>, Trouble> {
         text_file::folder(self.variable("TMPDIR"))
     }
 
-    fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble> {
+    fn text_file(
+        &self,
+        text: &str,
+        extension: &str,
+        _: &Stop,
+    ) -> Result<Box<dyn TextFile>, Trouble> {
         text_file::make(self.variable("TMPDIR"), text, extension)
     }
 
@@ -335,8 +345,8 @@ impl Session for LocalSession {
         Box::new(site::probe(self.world(), place))
     }
 
-    fn files(&self) -> &dyn Files {
-        &site::FILES
+    fn files<'s>(&'s self, _: &Stop) -> Box<dyn Files + 's> {
+        Box::new(&site::FILES)
     }
 
     fn entries(&self) -> Option<&dyn EntryStore> {

@@ -21,6 +21,11 @@ pub trait Reach: Send + Sync + fmt::Debug {
     /// session as long as its connection holds.
     fn reach(&self, way: &[Crossing], access: Access, stop: &Stop) -> Result<Reached, Trouble>;
 
+    /// Whether the user's settings for targets can be used. It is asked before a run that has any.
+    fn check(&self) -> Result<(), Trouble> {
+        Ok(())
+    }
+
     /// Opal's terminal, for commands on targets that one sits in front of.
     fn lend(&self, terminal: Arc<Terminal>) {
         let _ = terminal;

@@ -19,7 +19,7 @@ use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
 use opal_core::stream::Stream;
 
 use crate::MemoryWorld;
-use files::LoggedFile;
+use files::{LoggedFile, LoggedText};
 use opal_core::shell::syntax::Fault;
 use opal_core::shell::{Movement, movement};
 use opal_session::stop::{Order, Stop};
@@ -287,7 +287,12 @@ impl Session for LoggedSession {
         Ok(whole(from, path))
     }
 
-    fn replace(&self, _: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
+    fn replace(
+        &self,
+        _: &Path,
+        replace: &Replace<'_>,
+        _: &Stop,
+    ) -> Result<Box<dyn Pending>, Trouble> {
         let appends = if replace.append { " at its end" } else { "" };
         let mode = replace.mode.map_or_else(String::new, |mode| format!(" as {mode:o}"));
         self.note(format!("replace {}{appends}{mode}", replace.path));
@@ -295,12 +300,17 @@ impl Session for LoggedSession {
         Ok(Box::new(LoggedFile { path, bytes: Some(Vec::new()), state, tree: None }))
     }
 
-    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble> {
+    fn folder(&self, _: &Stop) -> Result<Box<dyn TextFile>, Trouble> {
         self.note("folder".to_owned());
         Ok(Box::new(LoggedText))
     }
 
-    fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble> {
+    fn text_file(
+        &self,
+        text: &str,
+        extension: &str,
+        _: &Stop,
+    ) -> Result<Box<dyn TextFile>, Trouble> {
         self.note(format!("text `{}` .{extension}", text.trim_end()));
         Ok(Box::new(LoggedText))
     }
@@ -325,18 +335,8 @@ impl Session for LoggedSession {
         Box::new(&self.world)
     }
 
-    fn files(&self) -> &dyn Files {
-        self
-    }
-}
-
-/// A text in a file that is not there.
-#[derive(Debug)]
-struct LoggedText;
-
-impl TextFile for LoggedText {
-    fn path(&self) -> &str {
-        "/tmp/opal-text"
+    fn files<'s>(&'s self, _: &Stop) -> Box<dyn Files + 's> {
+        Box::new(self)
     }
 }
 

@@ -25,6 +25,8 @@ struct State {
     allowed: AtomicU64,
     /// Bytes of what servers have sent.
     passed: AtomicU64,
+    /// Bytes of what clients have sent.
+    sent: AtomicU64,
     delay_millis: AtomicU64,
     streams: Mutex<Vec<(TcpStream, Arc<AtomicBool>)>>,
     is_over: AtomicBool,
@@ -96,6 +98,12 @@ impl Proxy {
         self.state.passed.load(Ordering::SeqCst)
     }
 
+    /// How many bytes clients have sent so far.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.state.sent.load(Ordering::SeqCst)
+    }
+
     /// Every piece waits so long.
     pub fn delay(&self, time: Duration) {
         let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -138,9 +146,8 @@ impl State {
                 }
                 return;
             }
-            if counts {
-                self.passed.fetch_add(count as u64, Ordering::SeqCst);
-            }
+            let counted = if counts { &self.passed } else { &self.sent };
+            counted.fetch_add(count as u64, Ordering::SeqCst);
             if counts && self.spend(count as u64) {
                 let _ = from.shutdown(Shutdown::Both);
                 break;

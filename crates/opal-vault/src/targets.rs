@@ -26,6 +26,8 @@ pub struct TargetRow {
     pub code: Option<i32>,
     /// What opal itself has to say about it.
     pub message: Option<Shown<'static>>,
+    /// What to do about it.
+    pub help: Vec<Shown<'static>>,
     /// None where it did not start.
     pub took: Option<Duration>,
     /// It ended like this in the run that was resumed, and did not start again.
@@ -40,6 +42,8 @@ pub enum TargetEnd {
     Unreachable,
     /// The connection was lost: what became of its last step is unknown.
     Lost,
+    /// It had begun, and others were the reason to stop it.
+    Stopped,
     Skipped,
 }
 
@@ -54,6 +58,7 @@ impl TargetRow {
             path: None,
             code: None,
             message: None,
+            help: Vec::new(),
             took: None,
             is_earlier: false,
         }
@@ -67,7 +72,8 @@ impl TargetRow {
 }
 
 impl TargetEnd {
-    const ALL: [Self; 5] = [Self::Ok, Self::Failed, Self::Unreachable, Self::Lost, Self::Skipped];
+    const ALL: [Self; 6] =
+        [Self::Ok, Self::Failed, Self::Unreachable, Self::Lost, Self::Stopped, Self::Skipped];
 
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -76,6 +82,7 @@ impl TargetEnd {
             Self::Failed => "failed",
             Self::Unreachable => "unreachable",
             Self::Lost => "lost",
+            Self::Stopped => "stopped",
             Self::Skipped => "skipped",
         }
     }

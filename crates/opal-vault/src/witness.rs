@@ -50,6 +50,8 @@ pub struct Progress<'a> {
     pub total: usize,
     pub done: usize,
     pub failed: usize,
+    /// Whether the branches are targets.
+    pub is_fleet: bool,
     pub running: &'a [Running<'a>],
 }
 

@@ -120,6 +120,9 @@ pub(crate) fn show(
     }
     for fleet in fleets {
         let _ = write!(out, "\n{}\n{}\n", visible(&fleet.path), targets::table(&fleet.rows, ink));
+        if let Some(reasons) = targets::reasons(&fleet.rows, ink) {
+            let _ = writeln!(out, "{reasons}");
+        }
     }
     let leaves: Vec<&Step> = steps.iter().filter(|step| !step.is_block).collect();
     if !leaves.is_empty() {

@@ -19,6 +19,7 @@ pub(super) fn table(rows: &[TargetRow], ink: Ink) -> String {
         let end = match row.end {
             TargetEnd::Ok => ink.good(end),
             TargetEnd::Skipped => ink.faint(end),
+            TargetEnd::Stopped => ink.warning(end),
             TargetEnd::Failed | TargetEnd::Unreachable | TargetEnd::Lost => ink.error(end),
         };
         // Of one that was not reached, why.
@@ -36,6 +37,50 @@ pub(super) fn table(rows: &[TargetRow], ink: Ink) -> String {
     table.finish(|head| ink.faint(head)).trim_end().to_owned()
 }
 
+/// Reasons that are written out.
+const MAX_REASONS: usize = 10;
+
+/// What the table has no room for: why targets failed, each reason once, and what to do about the first
+/// of them. None where the table says it all. Without the last line feed.
+pub(super) fn reasons(rows: &[TargetRow], ink: Ink) -> Option<String> {
+    let mut reasons: Vec<(String, Vec<&TargetRow>)> = Vec::new();
+    for row in rows.iter().filter(|row| row.end.is_failure() && !row.is_earlier) {
+        let Some(text) = reason(row) else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, rows)) => rows.push(row),
+            None => reasons.push((text, vec![row])),
+        }
+    }
+    let more = reasons.len().saturating_sub(MAX_REASONS);
+    let mut lines = Vec::new();
+    for (text, rows) in reasons.iter().take(MAX_REASONS) {
+        lines.push(format!("{}: {text}", ink.label(&names(rows))));
+        let help = rows.first().map(|row| row.help.as_slice()).unwrap_or_default();
+        let help = help.iter().map(|help| indented(&help.text()));
+        lines.extend(help.map(|help| format!("  {}: {help}", ink.label("help"))));
+    }
+    if more > 0 {
+        lines.push(format!("… and {more} more: `opal runs show --json` has them"));
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// Why one failed, without its name; none where that is in the table.
+fn reason(row: &TargetRow) -> Option<String> {
+    let whole = row.message.as_ref()?.text();
+    let is_cut = row.step.is_some() || whole.chars().count() > MAX_STEP || whole.contains('\n');
+    if !is_cut && row.help.is_empty() {
+        return None;
+    }
+    let name = format!("`{}`: ", row.name);
+    Some(indented(whole.strip_prefix(&name).unwrap_or(&whole)))
+}
+
+/// Deeper than what begins a line.
+fn indented(text: &str) -> String {
+    visible::lines(text.trim_end()).replace('\n', "\n    ")
+}
+
 /// In the words of the record.
 pub(crate) fn json(tables: &[FleetTable]) -> Value {
     let row = |row: &TargetRow| {
@@ -49,6 +94,7 @@ pub(crate) fn json(tables: &[FleetTable]) -> Value {
             "path": row.path,
             "code": row.code,
             "message": text(&row.message),
+            "help": row.help.iter().map(|help| help.text().into_owned()).collect::<Vec<_>>(),
             "took_ms": row.took.map(|took| took.as_micros() as f64 / 1000.0),
             "earlier": row.is_earlier,
         })

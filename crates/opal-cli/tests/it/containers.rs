@@ -45,6 +45,54 @@ fn a_new_container_runs_the_block_and_is_removed_after_it() {
 }
 
 #[test]
+fn a_container_with_few_programs_says_which_are_not_there() {
+    let source = format!(
+        "fun task() {{\n    @container.exec(\"{NAME}\", engine=\"podman\") {{\n        id\n    }}\n}}\n"
+    );
+    let Some((podman, opal)) = engine(&source) else { return };
+    assert!(podman.run(&[
+        "exec",
+        NAME,
+        "sh",
+        "-c",
+        "rm -f $(command -v uname) $(command -v head)"
+    ]));
+    let ran = opal.call(&["task"]);
+    ran.code(69).says("the target helper cannot be stored without `uname`, `head`");
+    ran.says("@container.run").hides("no directory");
+}
+
+#[test]
+fn what_an_engine_says_is_quoted() {
+    let source = task("", "        id").replace("podman", "docker");
+    for (create, start, said) in [
+        (
+            "echo 'Error: no such image: x' >&2; echo \"See 'docker create --help'.\" >&2; exit 1",
+            "exit 1",
+            "Error: no such image: x",
+        ),
+        (
+            "exit 0",
+            "echo 'Error: crun: cannot start' >&2; exit 126",
+            "the container does not start: Error: crun: cannot start",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = folder.path().join("docker");
+        let text = format!(
+            "#!/bin/sh\ncase $1 in\ncreate) {create};;\ncontainer) echo sha256:ab;;\nimage) echo linux amd64;;\n\
+             cp) cat >/dev/null;;\nstart) {start};;\nesac\n"
+        );
+        std::fs::write(&engine, text).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&engine, mode).unwrap();
+        let path = format!("{}:/usr/bin:/bin", folder.path().display());
+        let opal = Opal::project(&source).env("PATH", &path);
+        opal.call(&["task"]).code(69).says(said);
+    }
+}
+
+#[test]
 fn two_blocks_of_one_image_have_two_containers() {
     let block = "        test ! -e /here\n        echo x > /here";
     let one = format!(

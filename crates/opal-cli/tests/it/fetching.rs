@@ -47,6 +47,25 @@ fn a_directory_of_a_host_is_copied_beneath_a_directory_of_the_project() {
 }
 
 #[test]
+fn the_name_of_a_file_on_a_host_is_never_a_line_of_its_own() {
+    let source = "fun task() {\n    @ssh.host(\"web1\") {\n        \
+                  @file.fetch(\"app\", to=\"out\")\n    }\n}\n";
+    let Some((sshd, opal)) = servers(&["web1"], source) else { return };
+    put(&sshd, "app/a\nerror: forged\nb", "one\n");
+    put(&sshd, "app/c\u{1b}[2Kd", "two\n");
+    for words in [&["verify", "task", "--verbose"][..], &["task", "--dry-run"], &["task"]] {
+        let ran = opal.call(words);
+        for text in [&ran.stdout, &ran.stderr] {
+            let is_forged = |line: &str| line.trim_start().starts_with("error: forged");
+            assert!(!text.lines().any(is_forged) && !text.contains('\u{1b}'), "{words:?}: {text}");
+        }
+    }
+    let shown = opal.call(&["runs", "show"]);
+    assert!(!shown.stdout.lines().any(|line| line.trim_start().starts_with("error: forged")));
+    assert!(opal.path().join("out/app/a\nerror: forged\nb").exists());
+}
+
+#[test]
 fn hosts_of_a_fleet_that_fetch_one_file_do_not_write_one_file() {
     let source = "fun task() {\n    @ssh.hosts([\"web1\", \"web2\"]) {\n        \
                   echo @target.name > name-@target.name\n        \

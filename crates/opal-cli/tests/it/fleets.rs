@@ -5,6 +5,7 @@ mod hygiene;
 mod language;
 mod limits;
 mod lost;
+mod shown;
 mod values;
 
 use std::fs;

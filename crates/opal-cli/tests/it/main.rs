@@ -60,6 +60,7 @@ mod runs_of_modules;
 mod screens;
 mod scripts;
 mod secrets;
+mod sending;
 mod servers;
 mod sessions;
 mod shell_syntax;

@@ -4,7 +4,7 @@ use opal_testing::account::Account;
 use opal_testing::needs;
 use opal_testing::sshd::Sshd;
 
-use crate::support::{Opal, Ran, binary};
+use crate::support::{Opal, Ran, assert_schema, binary};
 
 /// A server whose account is known by these names, and a project that reaches it.
 pub(crate) fn servers(names: &[&str], source: &str) -> Option<(Sshd, Opal)> {
@@ -62,6 +62,9 @@ fn resources_are_verified_and_applied_there() {
     std::os::unix::fs::chown(home.join("etc"), Some(sshd.account().uid()), None).unwrap();
     let before = opal.call(&["verify", "task"]);
     before.code(1).says("web1    task.ssh.host[0].file.copy[0]");
+    let document = opal.call(&["verify", "task", "--json"]).json();
+    assert_schema("verify-1.json", &document);
+    assert_eq!(document["results"][1]["target"], "web1", "{document:#}");
     opal.call(&["task"]).code(0);
     assert_eq!(std::fs::read_to_string(home.join("etc/app.conf")).unwrap(), "port = 80\n");
     assert_eq!(std::fs::read_to_string(home.join("motd")).unwrap(), "this is web1\n");
@@ -98,6 +101,37 @@ fn a_host_that_cannot_be_reached_is_69_and_says_why() {
     sshd.configure("Host web1\n  Port 1\n");
     let ran = opal.call(&["task"]);
     ran.code(69).says("host unreachable").says("connection refused");
+    // One that was reached, and lets nobody in, is not unreachable.
+    sshd.name_hosts(&["web1"]);
+    sshd.configure("Host web1\n  PubkeyAuthentication no\n");
+    let ran = opal.call(&["task"]);
+    ran.code(69).says("`web1`: login refused: ").says("Permission denied").hides("unreachable");
+}
+
+#[test]
+fn a_user_that_sudo_refuses_is_named_with_its_host_and_the_way_to_give_a_password() {
+    let source = "fun task() {\n    @ssh.host(\"web1\") {\n        @as(\"root\") {\n            id\n        }\n    }\n}\n";
+    let Some((sshd, opal)) = servers(&["web1"], source) else { return };
+    if !needs::has("sudo", std::path::Path::new("/usr/bin/sudo").exists()) {
+        return;
+    }
+    let _rule = sshd.account().may("USER ALL=(ALL) ALL");
+    let ran = opal.call(&["task"]);
+    ran.code(69).says("`web1/root`: sudo: a password is required").says("`password=`");
+}
+
+#[test]
+fn a_stored_helper_that_hangs_is_replaced_and_ended() {
+    let source = "fun task() {\n    @ssh.host(\"web1\") {\n        echo fine\n    }\n}\n";
+    let Some((sshd, opal)) = servers(&["web1"], source) else { return };
+    assert_eq!(opal.call(&["task"]).code(0).stdout, "fine\n");
+    let cache = sshd.account().home.join(".cache/opal");
+    let stored = std::fs::read_dir(&cache).unwrap().next().unwrap().unwrap().path();
+    let length = stored.metadata().unwrap().len();
+    std::fs::write(&stored, "#!/bin/sh\nexec sleep 54377\n").unwrap();
+    assert_eq!(opal.call(&["task"]).code(0).stdout, "fine\n");
+    assert_eq!(stored.metadata().unwrap().len(), length, "it is the helper again");
+    assert!(!opal_testing::processes::is_running("sleep 54377"));
 }
 
 #[test]

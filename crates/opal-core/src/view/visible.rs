@@ -72,6 +72,12 @@ pub fn line(text: &str) -> String {
     text.chars().map(character).collect()
 }
 
+/// A path for one line of a terminal. Who names files can choose every character but NUL, line feeds too.
+#[must_use]
+pub fn path(path: &std::path::Path) -> String {
+    line(&path.to_string_lossy())
+}
+
 /// The most characters of a message or a help line: a name in it may be a megabyte long.
 const MAX_WORDS_CHARS: usize = 1000;
 

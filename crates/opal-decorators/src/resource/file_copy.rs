@@ -14,6 +14,7 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Details, Finding, Status, Verify};
 use opal_core::tree::below;
+use opal_core::view::visible;
 use opal_core::{Data, Type};
 
 use super::sides::Sides;
@@ -241,7 +242,7 @@ fn summary(differences: &[Difference]) -> String {
 fn described(difference: &Difference) -> String {
     let of = match difference.path.as_os_str().is_empty() {
         true => String::new(),
-        false => format!("`{}`: ", difference.path.display()),
+        false => format!("`{}`: ", visible::path(&difference.path)),
     };
     match &difference.how {
         How::Missing(_) => format!("{of}missing"),
@@ -259,7 +260,8 @@ fn described(difference: &Difference) -> String {
             format!("{of}{}", both.join("; "))
         }
         How::Link { expected, actual } => {
-            format!("{of}points to `{}`, expected `{}`", actual.display(), expected.display())
+            let (actual, expected) = (visible::path(actual), visible::path(expected));
+            format!("{of}points to `{actual}`, expected `{expected}`")
         }
         How::Kind { expected, actual } => {
             format!("{of}{}, expected {}", actual.name(), expected.name())
@@ -270,7 +272,7 @@ fn described(difference: &Difference) -> String {
 impl Action for FileCopy {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
         if let Some(content) = inputs.text("content") {
-            let written = given::apply(content, inputs, &*stage.probe(), stage.files());
+            let written = given::apply(content, inputs, &*stage.probe(), &*stage.files());
             return written.map(|()| Data::Null).map_err(|trouble| stage.fail(1, trouble));
         }
         let made = {
@@ -279,7 +281,7 @@ impl Action for FileCopy {
             Wanted::new(inputs, &sides).and_then(|wanted| {
                 let facts = Facts::read(&wanted, &sides)?;
                 decide(&wanted, &facts)?.decided()?;
-                make::make(&wanted, &facts, &sides, stage.files())
+                make::make(&wanted, &facts, &sides, &*stage.files())
             })
         };
         made.map(|()| Data::Null).map_err(|trouble| stage.fail(1, trouble))

@@ -16,6 +16,7 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Inputs, Links, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Details, Finding, Verify};
 use opal_core::tree::{TreeEntry, TreeLimits, below};
+use opal_core::view::visible;
 use opal_core::{Data, Type, Value};
 
 use super::{links, paths};
@@ -182,7 +183,7 @@ impl Facts {
         let named = self.differing.iter().take(MAX_NAMED).map(|it| {
             let word = if it.is_there { "differs" } else { "missing" };
             let path = below(&self.place.copy, &self.tree[it.index].path);
-            format!("{word}: {}\n", path.display())
+            format!("{word}: {}\n", visible::path(&path))
         });
         let mut words: String = named.collect();
         if let Some(more @ 1..) = self.differing.len().checked_sub(MAX_NAMED) {
@@ -215,7 +216,7 @@ impl Action for FileFetch {
         let made = {
             let probe = stage.probe();
             Facts::read(inputs, &*probe)
-                .and_then(|facts| making::make(&facts, &*probe, stage.origin_files()))
+                .and_then(|facts| making::make(&facts, &*probe, &*stage.origin_files()))
         };
         made.map(|()| Data::Null).map_err(|trouble| stage.fail(1, trouble))
     }

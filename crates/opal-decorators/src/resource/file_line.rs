@@ -125,7 +125,7 @@ impl Verify for FileLine {
 
 impl Action for FileLine {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        apply(inputs, &*stage.probe(), stage.files())
+        apply(inputs, &*stage.probe(), &*stage.files())
             .map(|()| Data::Null)
             .map_err(|trouble| stage.fail(1, trouble))
     }

@@ -89,7 +89,7 @@ impl Verify for FileTemplate {
 
 impl Action for FileTemplate {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        apply(inputs, &*stage.probe(), stage.files())
+        apply(inputs, &*stage.probe(), &*stage.files())
             .map(|()| Data::Null)
             .map_err(|trouble| stage.fail(1, trouble))
     }

@@ -59,7 +59,11 @@ impl<'p> Actor<'_, 'p> {
         }
         let mut environment = BTreeMap::new();
         if !crossing.settings.files.is_empty() {
-            let folder = self.send(&crossing.settings.files, &site, &here).map_err(failed)?;
+            let folder = self.send(&crossing.settings.files, &site, &here);
+            if folder.is_err() {
+                go_on(&here.stop)?;
+            }
+            let folder = folder.map_err(failed)?;
             environment.insert(FILES.to_owned(), Secret::new(folder.0.path()));
             site = Arc::new(Site { folder: Some(folder), ..Site::clone(&site) });
         }
@@ -85,6 +89,9 @@ impl<'p> Actor<'_, 'p> {
         let files = again.way.last().map(|crossing| Arc::clone(&crossing.settings));
         if let Some(settings) = files.filter(|settings| !settings.files.is_empty()) {
             let sent = self.send(&settings.files, &again, self.here);
+            if sent.is_err() {
+                go_on(&self.here.stop)?;
+            }
             let folder = sent.map_err(|trouble| self.fail(code(&trouble), trouble))?;
             let environment = Arc::make_mut(&mut self.here.environment);
             environment.insert(FILES.to_owned(), Secret::new(folder.0.path()));
@@ -111,7 +118,7 @@ impl<'p> Actor<'_, 'p> {
             stop: &here.stop,
         };
         let (origin, there) = (job.session.probe(&place(base)), site.session.probe(&place(base)));
-        let folder = site.session.folder()?;
+        let folder = site.session.folder(&here.stop)?;
         for (name, source) in files {
             let (from, to) = (origin.place(source)?, Path::new(folder.path()).join(name));
             let entry = origin.stat(&from)?.filter(|entry| entry.kind != EntryKind::Link);
@@ -119,7 +126,8 @@ impl<'p> Actor<'_, 'p> {
             let mode = entry.map_or(PRIVATE, |entry| PRIVATE | entry.mode & EXECUTABLE);
             let attributes = Attributes { mode: Some(mode), ..Attributes::default() };
             let mut file = origin.open(source)?;
-            let mut pending = site.session.files().write(&to, &attributes, Existing::Refused)?;
+            let files = site.session.files(&here.stop);
+            let mut pending = files.write(&to, &attributes, Existing::Refused)?;
             let unsent = |why: io::Error| StepError::FileNotSent { path: source, why: why.kind() };
             let digest = copied(&mut *file, &mut *pending).map_err(unsent)?;
             pending.keep()?;

@@ -77,7 +77,7 @@ impl<'p> Actor<'_, 'p> {
             fleet,
             parts: self.parts(fleet),
             stop: here.stop.below(),
-            watch: Watch::new(&step.path, count, &here.screen, labels),
+            watch: Watch::new(&step.path, count, &here.screen, labels, true),
             queue: Mutex::new(queue),
             rows: Mutex::new((0..count).map(|_| None).collect()),
             failed: AtomicUsize::new(0),
@@ -154,7 +154,6 @@ impl<'p> Actor<'_, 'p> {
     fn member(&self, crew: &Crew<'_, 'p>, index: usize) {
         let screen = lock(&crew.queue).begin(index, &self.here.screen, &crew.watch);
         let has_row = lock(&crew.rows)[index].is_some();
-        let mut is_failed = has_row;
         if let Some(from) = crew.from(index)
             && !has_row
             && !self.is_over(crew)
@@ -178,10 +177,11 @@ impl<'p> Actor<'_, 'p> {
                 catch_unwind(AssertUnwindSafe(|| walk.block(block, here)))
                     .unwrap_or_else(|_| Err(bug(step, Bug::BranchPanicked)))
             });
-            is_failed = result.is_err();
             self.note(crew, index, since, ledger, result, is_unreached);
         }
         lock(&crew.queue).end(index);
+        let ended = |it: &Ended<'_>| it.row.end.is_failure();
+        let is_failed = lock(&crew.rows)[index].as_ref().is_some_and(ended);
         crew.watch.ended(index, is_failed);
     }
 
@@ -218,6 +218,8 @@ impl<'p> Actor<'_, 'p> {
                 };
                 row.code = Some(code(row.end, &failure));
                 row.message = said.map(|trouble| vault.scrub(&trouble.message).into_owned());
+                let help = said.into_iter().flat_map(|trouble| &trouble.help);
+                row.help = help.map(|help| vault.scrub(help).into_owned()).collect();
                 if !is_unreached {
                     row.step =
                         lock(&ledger.tally).failed.get(&failure.path).map(|it| it.text.clone());
@@ -229,7 +231,7 @@ impl<'p> Actor<'_, 'p> {
                 }
             }
             Err(Halt::Stopped(_)) => {
-                row.end = TargetEnd::Skipped;
+                row.end = if is_unreached { TargetEnd::Skipped } else { TargetEnd::Stopped };
                 let stopped = lock(&ledger.tally).stopped();
                 let stopped = stopped.and_then(|path| self.walk.job.plan.step(path));
                 row.step =

@@ -74,7 +74,7 @@ impl<'p> Walk<'p> {
             branches,
             stop: here.stop.below(),
             on_failure,
-            watch: Watch::new(&step.path, count, &here.screen, labels),
+            watch: Watch::new(&step.path, count, &here.screen, labels, false),
             queue: Mutex::default(),
             failed: Mutex::default(),
         };

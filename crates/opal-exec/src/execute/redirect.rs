@@ -306,7 +306,8 @@ impl Plumbing<'_, '_, '_> {
         }
         result?;
         let keep = |pending: Box<dyn Pending>| pending.keep();
-        kept.into_iter().try_for_each(keep).map_err(|it| failed(step, NOT_WRITTEN, it))
+        let kept = kept.into_iter().try_for_each(keep);
+        kept.or_else(|it| go_on(stop).and(Err(failed(step, NOT_WRITTEN, it))))
     }
 }
 

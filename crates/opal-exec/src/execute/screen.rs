@@ -189,6 +189,7 @@ pub(super) struct Watch<'p> {
     around: Arc<Screen<'p>>,
     /// Of each branch; empty where their output is grouped.
     labels: Vec<Branch>,
+    is_fleet: bool,
     seen: Mutex<Seen>,
 }
 
@@ -206,9 +207,10 @@ impl<'p> Watch<'p> {
         total: usize,
         around: &Arc<Screen<'p>>,
         labels: Vec<Branch>,
+        is_fleet: bool,
     ) -> Arc<Self> {
         let around = Arc::clone(around);
-        Arc::new(Self { path, total, around, labels, seen: Mutex::default() })
+        Arc::new(Self { path, total, around, labels, is_fleet, seen: Mutex::default() })
     }
 
     /// What the lines of a branch begin with.
@@ -237,8 +239,8 @@ impl<'p> Watch<'p> {
         let running = running.map(|(text, since)| Running { text: text.borrowed(), since: *since });
         let running: Vec<Running<'_>> = running.collect();
         let (done, failed) = (seen.done, seen.failed);
-        let (path, total) = (self.path, self.total);
-        self.around.progress(&Progress { path, total, done, failed, running: &running });
+        let &Self { path, total, is_fleet, .. } = self;
+        self.around.progress(&Progress { path, total, done, failed, is_fleet, running: &running });
     }
 }
 

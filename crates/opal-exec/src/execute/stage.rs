@@ -57,6 +57,14 @@ impl Actor<'_, '_> {
         }
     }
 
+    /// What was not made because all was stopped has not failed.
+    fn unless_stopped<T>(&self, made: Result<T, Trouble>) -> Result<T, Halt> {
+        made.or_else(|trouble| {
+            go_on(&self.here.stop)?;
+            Err(self.fail(NOT_WRITTEN, trouble))
+        })
+    }
+
     /// What was passed on did not arrive.
     fn unwritten(&self, error: &io::Error) -> Halt {
         match error.kind() {
@@ -255,13 +263,14 @@ impl Stage for Actor<'_, '_> {
 
     fn replace(&mut self, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Halt> {
         let session = self.here.session(self.walk.job);
-        let opened = session.replace(&self.here.directory, replace);
-        opened.map_err(|trouble| self.fail(NOT_WRITTEN, trouble))
+        let opened = session.replace(&self.here.directory, replace, &self.here.stop);
+        self.unless_stopped(opened)
     }
 
     fn text_file(&mut self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Halt> {
-        let made = self.here.session(self.walk.job).text_file(text, extension);
-        made.map_err(|trouble| self.fail(NOT_WRITTEN, trouble))
+        let stop = &self.here.stop;
+        let made = self.here.session(self.walk.job).text_file(text, extension, stop);
+        self.unless_stopped(made)
     }
 
     fn probe(&self) -> Box<dyn Probe + '_> {
@@ -270,12 +279,12 @@ impl Stage for Actor<'_, '_> {
         session.probe(&Place { base, directory, environment, sources: Some(&**sources), stop })
     }
 
-    fn origin_files(&self) -> &dyn Files {
-        self.walk.job.session.files()
+    fn origin_files(&self) -> Box<dyn Files + '_> {
+        self.walk.job.session.files(&self.here.stop)
     }
 
-    fn files(&self) -> &dyn Files {
-        self.here.session(self.walk.job).files()
+    fn files(&self) -> Box<dyn Files + '_> {
+        self.here.session(self.walk.job).files(&self.here.stop)
     }
 
     fn entries(&self) -> Option<&dyn EntryStore> {

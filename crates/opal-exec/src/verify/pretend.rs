@@ -166,12 +166,12 @@ impl Stage for Pretend<'_, '_> {
         spot.session(&**survey.session).probe(&spot.place(survey.stop))
     }
 
-    fn files(&self) -> &dyn Files {
-        &Untouched
+    fn files(&self) -> Box<dyn Files + '_> {
+        Box::new(Untouched)
     }
 
-    fn origin_files(&self) -> &dyn Files {
-        &Untouched
+    fn origin_files(&self) -> Box<dyn Files + '_> {
+        Box::new(Untouched)
     }
 
     fn entries(&self) -> Option<&dyn EntryStore> {

@@ -143,13 +143,14 @@ impl Action for Enter {
         let run = &self.0;
         let given = inputs.data("inputs").map(json_of);
         let Some(Value::Object(given)) = given else { return Ok(Data::Null) };
-        run.in_clear.sweep(&run.prepared, stage.files());
+        run.in_clear.sweep(&run.prepared, &*stage.files());
         let mut written = Vec::new();
-        let ran = match self.set_up(&given, &mut written, stage.files()) {
+        let set_up = self.set_up(&given, &mut written, &*stage.files());
+        let ran = match set_up {
             Ok(variables) => self.run_tools(variables, stage),
             Err(trouble) => Err(stage.fail(1, trouble)),
         };
-        self.wipe(&given, &written, stage.files());
+        self.wipe(&given, &written, &*stage.files());
         ran.map(|()| Data::Null)
     }
 }

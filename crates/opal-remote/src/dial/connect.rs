@@ -161,7 +161,8 @@ impl<'a> Keys<'a> {
         }
         let expected = expected.identity().to_owned();
         let presented = presented.identity().to_owned();
-        Some(DialCause::HostKey(KeyRefusal::NotTheContracts { expected, presented }))
+        let forget = known::forget(origin, configured);
+        Some(DialCause::HostKey(KeyRefusal::NotTheContracts { expected, presented, forget }))
     }
 
     /// One more connection, for the key alone.

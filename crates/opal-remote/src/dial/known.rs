@@ -102,16 +102,38 @@ pub(super) fn refusal(
     let is_certificate = presented.algorithm().contains("-cert-");
     let mut plain = listed.iter().filter(|entry| entry.marker.is_none()).peekable();
     let is_known = plain.peek().is_none() || plain.any(is_it);
-    (!is_known && !is_certificate).then(|| KeyRefusal::Changed { presented: identity() })
+    (!is_known && !is_certificate)
+        .then(|| KeyRefusal::Changed { presented: identity(), forget: forget(origin, configured) })
+}
+
+/// Where `ssh-keygen -R` looks by itself.
+const USUAL_FILE: &str = "/.ssh/known_hosts";
+
+/// The command that removes what is known of the host.
+pub(super) fn forget(origin: &Origin, configured: &Configured) -> String {
+    let lists = |file: &&String| !of_file(origin, configured, file).is_empty();
+    let file = configured.files.iter().find(lists).filter(|file| !file.ends_with(USUAL_FILE));
+    let file = file.map(|file| format!(" -f {}", word(file))).unwrap_or_default();
+    format!("ssh-keygen -R {}{file}", word(&configured.name))
+}
+
+/// A word as a shell reads it.
+fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-~".contains(c);
+    match text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
 }
 
 fn entries(origin: &Origin, configured: &Configured) -> Vec<Entry> {
-    let ask = |file: &String| {
-        let words = ["-F", &configured.name, "-f", file].map(OsString::from);
-        origin.answer("ssh-keygen", &words, LIMIT)
-    };
-    let texts = configured.files.iter().filter_map(ask);
-    texts.flat_map(|text| lines(&String::from_utf8_lossy(&text))).collect()
+    configured.files.iter().flat_map(|file| of_file(origin, configured, file)).collect()
+}
+
+fn of_file(origin: &Origin, configured: &Configured, file: &str) -> Vec<Entry> {
+    let words = ["-F", &configured.name, "-f", file].map(OsString::from);
+    let text = origin.answer("ssh-keygen", &words, LIMIT).unwrap_or_default();
+    lines(&String::from_utf8_lossy(&text))
 }
 
 fn lines(text: &str) -> Vec<Entry> {

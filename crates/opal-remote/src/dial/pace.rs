@@ -122,7 +122,13 @@ mod tests {
         said.complaint(complaint.as_bytes());
         let hop = opal_core::target::Hop::Local;
         let cause = DialCause::Ended { code: Some(255) };
-        DialError { target: "web1".parse().unwrap(), hop, cause, said: Box::new(said) }
+        DialError {
+            target: "web1".parse().unwrap(),
+            hop,
+            cause,
+            gives_password: false,
+            said: Box::new(said),
+        }
     }
 
     #[test]

@@ -42,6 +42,33 @@ impl Said {
         last_line(&self.complaints).or_else(|| last_line(&self.noise))
     }
 
+    /// The first line of the complaints.
+    pub(super) fn first_line(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.complaints);
+        text.lines().map(str::trim).find(|line| !line.is_empty()).map(shown)
+    }
+
+    /// The last line of the complaints that is about an error, or else the last: some programs name
+    /// their help after it.
+    pub(super) fn error_line(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.complaints);
+        let error = text.lines().rev().map(str::trim).find(|line| line.contains("rror"));
+        error.map(shown).or_else(|| last_line(&self.complaints))
+    }
+
+    /// What kind of failure `ssh` complains about: for the words of a message.
+    pub(super) fn refusal(&self, is_of_ssh: bool) -> &'static str {
+        let mentions = |texts: &[&str]| texts.iter().any(|text| self.mentions(text));
+        match is_of_ssh {
+            false => "the login has ended",
+            _ if mentions(&["Permission denied", "Too many authentication failures"]) => {
+                "login refused"
+            }
+            _ if mentions(&["Host key verification failed"]) => "host key not accepted",
+            _ => "host unreachable",
+        }
+    }
+
     /// Whether a text is among the complaints: for choosing a hint.
     #[must_use]
     pub(crate) fn mentions(&self, text: &str) -> bool {
@@ -59,7 +86,11 @@ fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
 fn last_line(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
-    Some(visible::brief(line, LINE_CHARS).replace('\t', " "))
+    Some(shown(line))
+}
+
+fn shown(line: &str) -> String {
+    visible::brief(line, LINE_CHARS).replace('\t', " ")
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use opal_core::Secret;
 use opal_core::hash::Digest;
 use opal_core::wiped::Wiped;
 use opal_session::Ends;
-use opal_session::reach::created;
+use opal_session::reach::{created, script};
 use opal_session::stop::{Order, Stop};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
@@ -78,8 +78,14 @@ enum Packing {
 
 enum Word {
     Helper,
-    Need { system: String, machine: String, packing: Packing, image: Option<String> },
-    None,
+    Need {
+        system: String,
+        machine: String,
+        packing: Packing,
+        image: Option<String>,
+    },
+    /// No place, or these programs are not there.
+    None(Vec<&'static str>),
 }
 
 impl<'a> Talk<'a> {
@@ -112,7 +118,8 @@ impl<'a> Talk<'a> {
         for _ in 0..=MAX_UPLOADS {
             match self.word()? {
                 Word::Helper => return Ok(sent),
-                Word::None => return Err(DialCause::NoPlace),
+                Word::None(lacking) if lacking.is_empty() => return Err(DialCause::NoPlace),
+                Word::None(lacking) => return Err(DialCause::Lacks(lacking)),
                 Word::Need { system, machine, packing, image } => {
                     self.image = image;
                     let Some(program) = programs.find(&system, &machine) else {
@@ -171,7 +178,11 @@ impl<'a> Talk<'a> {
                 let mut next = || words.next().map(str::to_owned);
                 let word = match next().as_deref() {
                     Some("helper") => Some(Word::Helper),
-                    Some("none") => Some(Word::None),
+                    Some("none") => {
+                        let named: Vec<&str> = words.collect();
+                        let is_named = |it: &&'static str| named.contains(it);
+                        Some(Word::None(script::NEEDED.into_iter().filter(is_named).collect()))
+                    }
                     Some("need") => (|| {
                         let (system, machine) = (next()?, next()?);
                         let packing = match next()?.as_str() {

@@ -42,7 +42,7 @@ pub enum Fault {
     // Of a selection.
     Pattern(String),
     Subscript(String),
-    NothingSelected(String),
+    NothingSelected { pattern: String, help: String },
     // Of a selected host.
     Name { host: String, error: NameError },
     NotValid { name: String, expects: &'static str },
@@ -93,9 +93,7 @@ impl InventoryError {
             Fault::Cycle { .. } | Fault::TooDeep => "remove one of the `children`".into(),
             Fault::Pattern(_) => "write names, `*`, `[0]`, `:&group` and `:!group`".into(),
             Fault::Subscript(_) => "the first host of a group has the index 0".into(),
-            Fault::NothingSelected(_) => {
-                "`ansible-inventory --graph` lists groups and hosts".into()
-            }
+            Fault::NothingSelected { help, .. } => help.clone(),
             Fault::Name { .. } => "rename the host, and give its address in `ansible_host`".into(),
             Fault::NotValid { .. } => "correct the value".into(),
             Fault::Vault(_) | Fault::VaultFile => {
@@ -160,7 +158,9 @@ impl fmt::Display for Fault {
             Self::TooManyTargets => write!(f, "a fleet has at most {MAX_TARGETS} targets"),
             Self::Pattern(text) => write!(f, "invalid pattern {}", quoted(text)),
             Self::Subscript(text) => write!(f, "no host has the index of {}", quoted(text)),
-            Self::NothingSelected(text) => write!(f, "no host matches {}", quoted(text)),
+            Self::NothingSelected { pattern, .. } => {
+                write!(f, "no host matches {}", quoted(pattern))
+            }
             Self::Name { host, error } => write!(f, "host {}: {error}", quoted(host)),
             Self::NotValid { name, expects } => write!(f, "`{name}` expects {expects}"),
             Self::Vault(name) => write!(f, "{} is encrypted by Ansible Vault", quoted(name)),

@@ -10,7 +10,6 @@ use opal_core::hosts::{Inventories, Wanted};
 use opal_core::resolver::{Probe, Trouble, TroubleKind};
 use opal_core::target::{Engine, Hop, Ssh, Via};
 
-use super::error::{Fault, InventoryError};
 use super::groups::Inventory;
 use super::target::{Address, Become, Connection, Permissions, Privilege, Target};
 use super::{Source, read};
@@ -28,8 +27,7 @@ impl Inventories for Reader {
         let inventory = read(&Source::parse(wanted.inventory), probe)?;
         let selected = inventory.select(wanted.select, None)?;
         if let Some(pattern) = selected.unmatched.first() {
-            let fault = Fault::NothingSelected(pattern.clone());
-            return Err(InventoryError::new(fault).into());
+            return Err(inventory.nothing(pattern, pattern.clone()).into());
         }
         selected.targets.into_iter().map(|target| member(target, &permissions)).collect()
     }

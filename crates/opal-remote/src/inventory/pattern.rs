@@ -12,6 +12,8 @@
 use std::collections::BTreeSet;
 
 use opal_core::fleet::MAX_TARGETS;
+use opal_core::suggest;
+use opal_core::view::visible;
 use regex::Regex;
 
 use super::error::{Fault, InventoryError};
@@ -30,6 +32,9 @@ pub struct Selected {
     pub unmatched: Vec<String>,
 }
 
+/// Groups in a message.
+const MAX_SHOWN: usize = 10;
+
 impl Inventory {
     /// The targets that `select` means, and of these only those that `limit` means too. Each is checked.
     pub fn select(&self, select: &str, limit: Option<&str>) -> Result<Selected, InventoryError> {
@@ -40,10 +45,28 @@ impl Inventory {
         if hosts.is_empty() {
             let shown =
                 limit.map_or_else(|| select.to_owned(), |it| format!("{select} --limit {it}"));
-            return Err(InventoryError::new(Fault::NothingSelected(shown)));
+            return Err(self.nothing(select, shown));
         }
         let targets = hosts.into_iter().map(|host| Target::of(self, host));
         Ok(Selected { targets: targets.collect::<Result<_, _>>()?, unmatched })
+    }
+
+    /// No host matches: the nearest name, or the groups that there are.
+    pub(super) fn nothing(&self, given: &str, pattern: String) -> InventoryError {
+        let groups = || self.groups.iter().map(|group| group.name.as_str());
+        let hosts = self.hosts.iter().map(|host| host.name.as_str());
+        let help = match suggest::nearest(given, groups().chain(hosts)) {
+            Some(near) => format!("did you mean `{}`?", visible::line(near)),
+            None => {
+                let shown = groups().take(MAX_SHOWN).map(|it| format!("`{}`", visible::line(it)));
+                let more = if self.groups.len() > MAX_SHOWN { ", …" } else { "" };
+                format!(
+                    "the inventory has the groups {}{more}",
+                    shown.collect::<Vec<_>>().join(", ")
+                )
+            }
+        };
+        InventoryError::new(Fault::NothingSelected { pattern, help })
     }
 
     /// The names that a pattern means, unchecked: for lists and completion.

@@ -115,7 +115,7 @@ impl Holding {
     /// A connection that was not made.
     pub(super) fn failed(&self, end: &End<'_>, error: DialError) -> Trouble {
         let changed = match &error.cause {
-            DialCause::Stopped => return error.into(),
+            DialCause::Stopped => return error.trouble(&label(end.way)),
             DialCause::OtherKey { .. } => Some(error.to_string()),
             _ => None,
         };
@@ -126,7 +126,7 @@ impl Holding {
             self.refuse(end, Refusal::Changed(words));
             return trouble;
         }
-        let trouble = Trouble::from(error);
+        let trouble = error.trouble(&label(end.way));
         let why = match is_refused_key {
             true => Refusal::Key(trouble.clone()),
             false => Refusal::Unreachable(trouble.clone()),

@@ -26,6 +26,7 @@ pub(super) fn is_possible(error: &DialError, leg: &Leg<'_>) -> bool {
 pub(super) fn why(error: &DialError) -> Why {
     match error.cause {
         DialCause::NoPlace => Why::NoPlace,
+        DialCause::Lacks(_) => Why::Lacks,
         _ => Why::NoProgram,
     }
 }

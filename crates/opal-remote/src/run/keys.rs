@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use opal_session::stop::Stop;
 use opal_session::wire::effect::Effect;
 use opal_session::wire::frame::{Channel, StreamId};
 use opal_session::{Face, Hold, Resized};
@@ -51,7 +52,8 @@ impl<'a> Keys<'a> {
                 let now = terminal.size().unwrap_or(size);
                 if std::mem::replace(&mut size, now) != now {
                     // A target that does not answer is lost, which the command says.
-                    let _ = acting.have(&Effect::Resize { command: sent.number, size: now });
+                    let resize = Effect::Resize { command: sent.number, size: now };
+                    let _ = acting.have(&resize, &Stop::new());
                 }
             }
             if !keys {

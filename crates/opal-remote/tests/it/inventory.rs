@@ -280,6 +280,14 @@ fn a_program_lists_its_hosts_in_its_order() {
 fn a_selection_without_hosts_is_an_error_and_a_typo_is_named() {
     let site = Site::new(&[("hosts.ini", "[web]\nweb1\nweb2\n")]);
     assert!(site.refused("hosts.ini", "wbe").contains("no host matches `wbe`"));
+    let inventory = site.read("hosts.ini").unwrap();
+    for (select, help) in [
+        ("webb", "did you mean `web`?"),
+        ("web3", "did you mean `web1`?"),
+        ("other", "the inventory has the groups `all`, `ungrouped`, `web`"),
+    ] {
+        assert_eq!(inventory.select(select, None).unwrap_err().help(), help);
+    }
     assert!(site.refused("hosts.ini", "web[7]").contains("no host has the index of `web[7]`"));
     assert!(site.refused("hosts.ini", "~(").contains("invalid pattern `~(`"));
     let inventory = site.read("hosts.ini").unwrap();

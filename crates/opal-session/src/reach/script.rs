@@ -25,14 +25,23 @@ use crate::wire::BUILD;
 /// Where a package puts the helper.
 pub const INSTALLED: &str = "/usr/libexec/opal/opal-target";
 
-/// The functions, and the home of the user, in `$h`.
-const BEGIN: &str = r#"set -f; trap "" HUP INT TERM; trap : PIPE; j=; g=$(umask); umask 077; unset CDPATH IFS; p=$PATH; PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin:$p; say() { echo "$a$b $*"; }; go() { trap - HUP INT PIPE TERM; PATH=$p; umask "$g"; say helper; exec "$@"; }; i=$(id -u 2>/dev/null); t() { set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in l*|?????w*|????????w*) return 1;; esac; [ -n "$i" ] || return 1; [ "$3" = 0 ] || [ "$3" = "$i" ]; }; o() { d=$(cd -P "$1" 2>/dev/null && pwd -P) || return 1; while :; do t "${d:-/}" || return 1; case "$d" in ""|/) return 0;; esac; d=${d%/*}; done; }; y() { o "$1" && return; set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in d????????t*) [ "$3" = 0 ];; *) return 1;; esac; }; x() { "$1" --check "$v" </dev/null >/dev/null 2>&1; }; f() { [ -f "$1" ] && t "$1" && o "${1%/*}" && x "$1"; }; e=$(getent passwd "$i" 2>/dev/null) || e=$(while IFS=: read -r n w u q; do [ "$u" = "$i" ] && printf "%s:%s:%s:%s" "$n" "$w" "$u" "$q" && break; done </etc/passwd); IFS=:; set -- $e; unset IFS; h=$6; "#;
+/// Programs without which a helper cannot be checked or stored.
+pub const NEEDED: [&str; 8] = ["id", "ls", "uname", "head", "cat", "mkdir", "chmod", "rm"];
+
+/// The functions, and the home of the user, in `$h`. A helper that does not say which one it is in time is
+/// not used: `x` has a limit where there is a `timeout` that knows `-s`.
+///
+/// `go` becomes the helper only where somebody hears that: whoever cannot say so removes what it made.
+const BEGIN: &str = r#"set -f; trap "" HUP INT TERM; trap : PIPE; j=; g=$(umask); umask 077; unset CDPATH IFS; p=$PATH; PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin:$p; say() { echo "$a$b $*"; }; go() { say helper 2>/dev/null || return 1; trap - HUP INT PIPE TERM; PATH=$p; umask "$g"; exec "$@"; }; i=$(id -u 2>/dev/null); t() { set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in l*|?????w*|????????w*) return 1;; esac; [ -n "$i" ] || return 1; [ "$3" = 0 ] || [ "$3" = "$i" ]; }; o() { d=$(cd -P "$1" 2>/dev/null && pwd -P) || return 1; while :; do t "${d:-/}" || return 1; case "$d" in ""|/) return 0;; esac; d=${d%/*}; done; }; y() { o "$1" && return; set -- $(ls -ldn "$1" 2>/dev/null); case "$1" in d????????t*) [ "$3" = 0 ];; *) return 1;; esac; }; x() { timeout -s KILL 10 "$1" --check "$v" </dev/null >/dev/null 2>&1; case $? in 0) ;; 137) return 1;; *) "$1" --check "$v" </dev/null >/dev/null 2>&1;; esac; }; f() { [ -f "$1" ] && t "$1" && o "${1%/*}" && x "$1"; }; e=$(getent passwd "$i" 2>/dev/null) || e=$(while IFS=: read -r n w u q; do [ "$u" = "$i" ] && printf "%s:%s:%s:%s" "$n" "$w" "$u" "$q" && break; done </etc/passwd); IFS=:; set -- $e; unset IFS; h=$6; "#;
 
 /// Goes home. Who changes the user stays where the other user was, which may be closed to this one.
 const GO_HOME: &str = r#"cd "${h:-/}" 2>/dev/null || cd /; "#;
 
 /// The search for a helper that is there.
 const FIND: &str = r#"f "$l" && go "$l" $r; for s in $k; do f "$h/.cache/opal/opal-target-$s" && go "$h/.cache/opal/opal-target-$s" $r; done; "#;
+
+/// Which of [`NEEDED`] are not there, in `$m`.
+const LACKING: &str = r#"m=; for c in id ls uname head cat mkdir chmod rm; do command -v $c >/dev/null 2>&1 || m="$m $c"; done; [ -z "$m" ] || { say none$m; exit 1; }; "#;
 
 /// Receiving one into the file `$1`, and trying it. Where nobody is there any more, `$j` says so: what
 /// was made is removed all the same.
@@ -73,7 +82,7 @@ fn text(dialling: &Dialling, go: &str) -> String {
     let keep = if dialling.is_read_only { "" } else { KEEP };
     format!(
         "a={first} b={second} v={BUILD} l={INSTALLED} k=\"{digests}\" r=\"{arguments}\" L={wait}; \
-         {BEGIN}{go}{FIND}{RECEIVE}{keep}{ONCE}"
+         {BEGIN}{go}{FIND}{LACKING}{RECEIVE}{keep}{ONCE}"
     )
 }
 
@@ -119,6 +128,7 @@ mod tests {
             );
             assert_eq!(script.contains(".new-"), !is_read_only, "who only reads fills no cache");
             assert!(script.len() < 4096, "{}", script.len());
+            assert!(script.contains(&format!("for c in {};", NEEDED.join(" "))), "{script}");
         }
     }
 }

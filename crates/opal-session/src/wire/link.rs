@@ -27,6 +27,9 @@ const LARGE: usize = 16 * 1024;
 /// How often who cannot write asks whether anybody still reads.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
+/// The same for who waits for a turn.
+const TURN: Duration = Duration::from_millis(200);
+
 /// How long a pipe that is to be closed waits for the last turn.
 const LAST_TURN: Duration = Duration::from_secs(1);
 
@@ -83,6 +86,18 @@ impl Sender {
 
     /// A message of any length that is allowed.
     pub fn message(&self, kind: Kind, stream: StreamId, it: &impl Wire) -> io::Result<()> {
+        self.message_while(kind, stream, it, &mut || true)
+    }
+
+    /// The same, as long as `goes_on` says so. What is half written then is of no use to anybody: who
+    /// gets `TimedOut` closes the connection.
+    pub fn message_while(
+        &self,
+        kind: Kind,
+        stream: StreamId,
+        it: &impl Wire,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> io::Result<()> {
         let bytes = encoded(it);
         if bytes.len() > MAX_MESSAGE {
             return Err(io::ErrorKind::FileTooLarge.into());
@@ -90,7 +105,7 @@ impl Sender {
         let mut rest = &**bytes;
         loop {
             let (now, later) = rest.split_at(rest.len().min(MAX_FRAME));
-            self.frame(kind, !later.is_empty(), stream, now)?;
+            self.frame(kind, !later.is_empty(), stream, now, goes_on)?;
             if later.is_empty() {
                 return Ok(());
             }
@@ -100,30 +115,61 @@ impl Sender {
 
     /// A piece of a stream, of at most [`MAX_FRAME`].
     pub fn data(&self, stream: StreamId, bytes: &[u8]) -> io::Result<()> {
-        self.frame(Kind::Data, false, stream, bytes)
+        self.data_while(stream, bytes, &mut || true)
+    }
+
+    /// The same, as long as `goes_on` says so, like [`Self::message_while`].
+    pub fn data_while(
+        &self,
+        stream: StreamId,
+        bytes: &[u8],
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> io::Result<()> {
+        self.frame(Kind::Data, false, stream, bytes, goes_on)
     }
 
     /// The end of a stream of so many bytes.
     pub fn end(&self, stream: StreamId, count: u64) -> io::Result<()> {
-        self.frame(Kind::End, false, stream, &count.to_le_bytes())
+        self.end_while(stream, count, &mut || true)
+    }
+
+    /// The same, as long as `goes_on` says so, like [`Self::message_while`].
+    pub fn end_while(
+        &self,
+        stream: StreamId,
+        count: u64,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> io::Result<()> {
+        self.frame(Kind::End, false, stream, &count.to_le_bytes(), goes_on)
     }
 
     pub fn window(&self, stream: StreamId, bytes: u32) -> io::Result<()> {
-        self.frame(Kind::Window, false, stream, &bytes.to_le_bytes())
+        self.frame(Kind::Window, false, stream, &bytes.to_le_bytes(), &mut || true)
     }
 
     /// A frame that says everything by its kind.
     pub fn word(&self, kind: Kind, stream: StreamId) -> io::Result<()> {
-        self.frame(kind, false, stream, &[])
+        self.frame(kind, false, stream, &[], &mut || true)
     }
 
     /// The frame is on its way, or is written by who writes now. That a write of someone else fails is
     /// said to the next who sends; who reads the other pipe gets to know at once.
-    fn frame(&self, kind: Kind, more: bool, stream: StreamId, bytes: &[u8]) -> io::Result<()> {
+    fn frame(
+        &self,
+        kind: Kind,
+        more: bool,
+        stream: StreamId,
+        bytes: &[u8],
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> io::Result<()> {
         let head = header(kind, more, stream, bytes.len());
         let mut outbox = self.outbox();
         while outbox.is_writing && outbox.waiting.len() + bytes.len() > MOST_WAITING {
-            outbox = self.turn.wait(outbox).unwrap_or_else(PoisonError::into_inner);
+            if !goes_on() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            let waited = self.turn.wait_timeout(outbox, TURN);
+            outbox = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         if let Some(why) = outbox.broken {
             return Err(why.into());
@@ -132,7 +178,7 @@ impl Sender {
         if bytes.len() >= LARGE && !outbox.is_writing {
             outbox.is_writing = true;
             drop(outbox);
-            return self.write_all(Some((&head, bytes)));
+            return self.write_all(Some((&head, bytes)), goes_on);
         }
         outbox.add(&head, bytes);
         if outbox.is_writing {
@@ -142,7 +188,7 @@ impl Sender {
         drop(outbox);
         // Threads that have a frame too add it now.
         thread::yield_now();
-        self.write_all(None)
+        self.write_all(None, goes_on)
     }
 
     fn outbox(&self) -> MutexGuard<'_, Outbox> {
@@ -150,10 +196,14 @@ impl Sender {
     }
 
     /// A frame of its own, and then turns, until nothing is waiting.
-    fn write_all(&self, own: Option<(&[u8], &[u8])>) -> io::Result<()> {
+    fn write_all(
+        &self,
+        own: Option<(&[u8], &[u8])>,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> io::Result<()> {
         let pipe = self.pipe.lock().unwrap_or_else(PoisonError::into_inner);
-        let write = |head: &[u8], bytes: &[u8]| match &*pipe {
-            Some(pipe) => self.write(pipe, head, bytes),
+        let mut write = |head: &[u8], bytes: &[u8]| match &*pipe {
+            Some(pipe) => self.write(pipe, head, bytes, goes_on),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         };
         let mut written = own.map_or(Ok(()), |(head, bytes)| write(head, bytes));
@@ -186,7 +236,13 @@ impl Sender {
     }
 
     /// Where the pipe does not have one wait, this waits, as long as someone may still read.
-    fn write(&self, pipe: &OwnedFd, mut head: &[u8], mut bytes: &[u8]) -> io::Result<()> {
+    fn write(
+        &self,
+        pipe: &OwnedFd,
+        mut head: &[u8],
+        mut bytes: &[u8],
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> io::Result<()> {
         while !head.is_empty() || !bytes.is_empty() {
             match rustix::io::writev(pipe, &[IoSlice::new(head), IoSlice::new(bytes)]) {
                 Ok(count) => {
@@ -198,6 +254,9 @@ impl Sender {
                 Err(Errno::AGAIN) => {
                     if *self.is_over.lock().unwrap_or_else(PoisonError::into_inner) {
                         return Err(io::ErrorKind::BrokenPipe.into());
+                    }
+                    if !goes_on() {
+                        return Err(io::ErrorKind::TimedOut.into());
                     }
                     let _ = poll(&mut [PollFd::new(pipe, PollFlags::OUT)], Some(&TICK));
                 }

@@ -112,10 +112,10 @@ fn nothing_is_left_of_files_whose_helper_is_killed() {
         let session = session(at);
         let helper = helper(&session, at);
         let replace = Replace { path: "half", mode: None, append: false };
-        let mut half = session.replace(at, &replace).unwrap();
+        let mut half = session.replace(at, &replace, &Stop::new()).unwrap();
         std::io::Write::write_all(&mut half, b"half").unwrap();
-        let text = session.text_file("text", "txt").unwrap();
-        let sent = session.folder().unwrap();
+        let text = session.text_file("text", "txt", &Stop::new()).unwrap();
+        let sent = session.folder(&Stop::new()).unwrap();
         let left = [text.path(), sent.path()].map(PathBuf::from);
         assert!(left.iter().all(|path| path.exists()));
         signal(name, &helper);
@@ -208,9 +208,9 @@ fn a_client_that_dies_in_the_middle() {
     let session = session(&at);
     fs::write(at.join("helper"), helper(&session, &at)).unwrap();
     let replace = Replace { path: "half", mode: None, append: false };
-    let mut half = session.replace(&at, &replace).unwrap();
+    let mut half = session.replace(&at, &replace, &Stop::new()).unwrap();
     std::io::Write::write_all(&mut half, b"half").unwrap();
-    let _text = session.text_file("text", "txt").unwrap();
+    let _text = session.text_file("text", "txt", &Stop::new()).unwrap();
     let _ = run(&session, &at, STAYING);
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use opal_core::action::Pending;
+use opal_core::action::{Pending, TextFile};
 use opal_core::files::{Attributes, Existing, Files};
 use opal_core::resolver::Trouble;
 
@@ -142,5 +142,15 @@ impl Drop for LoggedFile {
         if self.bytes.is_some() {
             lock(&self.state).log.push(format!("drop {}", self.path));
         }
+    }
+}
+
+/// A text in a file that is not there.
+#[derive(Debug)]
+pub(super) struct LoggedText;
+
+impl TextFile for LoggedText {
+    fn path(&self) -> &str {
+        "/tmp/opal-text"
     }
 }

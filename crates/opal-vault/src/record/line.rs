@@ -275,6 +275,10 @@ pub(super) fn row(line: &mut Line, row: &TargetRow) {
         line.number("code", code);
     }
     line.flag("earlier", row.is_earlier);
+    if !row.help.is_empty() {
+        let help: Vec<_> = row.help.iter().map(|help| help.text()).collect();
+        line.texts("help", help.iter().map(|help| &**help));
+    }
     line.maybe("message", row.message.as_ref().map(|message| message.text()).as_deref());
     line.maybe("path", row.path.as_deref());
     line.text("status", row.end.name());

@@ -43,6 +43,10 @@ pub(super) fn open(
         pages: Some(helpers::pages()),
     }));
     let reach = planning::reach(errand.subject, context, &asked.plan)?;
+    if opal_ops::targets::has_targets(&errand.resolved.plan) {
+        // One error, and not one for each target.
+        reach.check().map_err(|trouble| Failure::of_settings(&trouble))?;
+    }
     if let Some(terminal) = terminal {
         reach.lend(Arc::clone(&terminal));
         errand.watched.on_resize(move || terminal.resized());

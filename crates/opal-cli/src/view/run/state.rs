@@ -26,7 +26,6 @@ use opal_core::stream::{Closed, Stream};
 use opal_core::view::visible;
 use opal_vault::Shown;
 use opal_vault::event::{End, Event, Finished, Kind, Status};
-use opal_vault::witness::Progress;
 
 use super::super::ink::Ink;
 use super::ends::Ends;
@@ -53,7 +52,7 @@ pub(super) struct State {
     /// The paths of steps that are looked at before anything is said about them.
     pub(super) resources: BTreeSet<Box<str>>,
     /// By path: those that have started.
-    unsaid: BTreeMap<Box<str>, Unsaid>,
+    unsaid: BTreeMap<Spot, Unsaid>,
     pub(super) ends: Ends,
     /// The last lines of the last steps that failed.
     failed: VecDeque<(u64, Tail)>,
@@ -62,11 +61,15 @@ pub(super) struct State {
     /// A failure that something may yet deal with.
     held: Option<Held>,
     /// By the paths of `@retry`s: the last attempt that failed, and of how many.
-    attempts: BTreeMap<Box<str>, Attempt>,
+    attempts: BTreeMap<Spot, Attempt>,
     /// By the paths of steps in branches: what their lines begin with.
-    prefixes: BTreeMap<Box<str>, String>,
+    prefixes: BTreeMap<Spot, String>,
+    /// The target of what is told now; none on opal's machine.
+    at: Option<Arc<str>>,
     /// The target, or the targets, whose steps were shown last; none on opal's machine.
     site: Option<Arc<str>>,
+    /// How far a fleet has come, said before the next target.
+    news: Option<String>,
     /// The task whose steps were shown last; at first the target.
     pub(super) task: Option<String>,
     /// Branches are shown side by side.
@@ -83,6 +86,9 @@ pub(super) struct State {
     /// The step whose output is in a group of a workflow.
     group: Option<u64>,
 }
+
+/// A step, and the target that it runs on: on all targets of a fleet the paths are the same.
+type Spot = (Option<Arc<str>>, Box<str>);
 
 #[derive(Debug)]
 struct Running {
@@ -117,7 +123,9 @@ impl State {
             held: None,
             attempts: BTreeMap::new(),
             prefixes: BTreeMap::new(),
+            at: None,
             site: None,
+            news: None,
             task: None,
             is_prefixed: false,
             unread: BTreeSet::new(),
@@ -177,6 +185,7 @@ impl State {
         if event.alike.as_ref().is_some_and(|alike| !alike.is_shown) {
             return self.count(&event.kind);
         }
+        self.at.clone_from(&event.target);
         match &event.kind {
             Kind::Started(started) => {
                 self.name_site(started, event);
@@ -185,9 +194,7 @@ impl State {
                 }
                 self.started(started, of.task);
             }
-            Kind::Finished(finished) => {
-                self.finished(finished, of.place, event.target.is_some());
-            }
+            Kind::Finished(finished) => self.finished(finished, of.place),
             Kind::Caught { path, code, .. } => self.caught(path, *code, of.place),
             Kind::Skipped { path, decorator, why } => {
                 if self.resources.contains(*path) {
@@ -259,19 +266,7 @@ impl State {
         written
     }
 
-    pub(super) fn progress(&mut self, progress: &Progress<'_>) {
-        let news = self.waits.progress(progress);
-        // Side by side, one sees how far they are.
-        let is_told = self.style.counts_branches
-            && !self.screen.is_terminal()
-            && !self.is_prefixed
-            && !self.screen.is_unread();
-        if let Some(news) = news.filter(|_| is_told) {
-            self.usual(|_| visible::line(&news));
-        }
-    }
-
-    fn finished(&mut self, step: &Finished<'_>, place: Option<&str>, is_on_target: bool) {
+    fn finished(&mut self, step: &Finished<'_>, place: Option<&str>) {
         if self.resources.contains(step.path) {
             self.ends.finished(step);
         }
@@ -309,7 +304,7 @@ impl State {
         let is_unread = self.unread.contains(&step.number);
         if !is_unread && (is_own && !step.is_block || step.message.is_some()) {
             self.release();
-            self.held = Some(Held::new(step, place, prefix.clone(), is_on_target));
+            self.held = Some(Held::new(step, place, prefix.clone(), self.at.clone()));
         }
         self.last_attempt(step, &prefix);
     }

@@ -40,6 +40,9 @@ fn result(found: &Verification) -> Value {
     if let Some(name) = &found.name {
         result["name"] = name.text().into();
     }
+    if let Some(target) = &found.target {
+        result["target"] = (&**target).into();
+    }
     if let Some(details) = &found.details {
         result["details"] = details.text().into();
     }

@@ -112,7 +112,7 @@ fn what_still_runs_is_cancelled_where_the_fleet_says_so() {
     let Some(opal) = local(2, block, ", on_failure=\"cancel\"") else { return };
     let ran = opal.call(&["task"]);
     let rows = table(&ran.code(3).stderr);
-    assert_eq!((rows[0][1], rows[1][1]), ("failed", "skipped"), "{}", ran.stderr);
+    assert_eq!((rows[0][1], rows[1][1]), ("failed", "stopped"), "{}", ran.stderr);
     eventually("nothing is left", || !is_running("sleep 54329"));
 }
 

@@ -85,5 +85,5 @@ fn nobody_is_asked_for_a_fleet_or_without_a_terminal() {
     assert!(code == 69 && !shown.contains("Are you sure"), "{code} {shown}");
     let Some((sshd, opal)) = servers(&["web1"], ON_ONE) else { return };
     std::fs::remove_file(sshd.known_hosts()).unwrap();
-    opal.call(&["task"]).code(69).hides("Are you sure").says("host key verification failed");
+    opal.call(&["task"]).code(69).hides("Are you sure").says("Host key verification failed");
 }

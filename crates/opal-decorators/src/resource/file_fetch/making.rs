@@ -91,6 +91,7 @@ mod tests {
     use opal_core::files::Entry;
     use opal_core::tree::TreeLimits;
     use opal_session::Session;
+    use opal_session::stop::Stop;
     use opal_testing::{LoggedSession, MemoryWorld};
 
     use super::super::place::Place;
@@ -112,9 +113,10 @@ mod tests {
         };
         let target = MemoryWorld::default().file("/far", vec![b'x'; 100_000]);
         let session = LoggedSession::new().world(MemoryWorld::default().directory("/p"));
-        let trouble = make(&facts(99_999), &target, session.files()).unwrap_err();
+        let stop = Stop::new();
+        let trouble = make(&facts(99_999), &target, &*session.files(&stop)).unwrap_err();
         assert_eq!(trouble.kind, TroubleKind::TooLarge);
         assert!(!session.log().iter().any(|line| line.contains("keep")), "{:?}", session.log());
-        make(&facts(100_000), &target, session.files()).unwrap();
+        make(&facts(100_000), &target, &*session.files(&stop)).unwrap();
     }
 }

@@ -39,7 +39,7 @@ fn applied(given: &[(&'static str, Data)], world: MemoryWorld) -> (bool, LoggedS
         sources: None,
         stop: &stop,
     };
-    let is_done = apply(&inputs(given), &*session.probe(&place), session.files()).is_ok();
+    let is_done = apply(&inputs(given), &*session.probe(&place), &*session.files(&stop)).is_ok();
     (is_done, session)
 }
 

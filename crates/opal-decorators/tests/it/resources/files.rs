@@ -181,7 +181,8 @@ fn a_directory_that_is_held_is_written_to_whatever_takes_its_place() {
     let site = Site::new();
     site.directory("d/sub");
     site.directory("victim/sub");
-    let within = site.files().within(&site.path("d")).unwrap();
+    let files = site.files();
+    let within = files.within(&site.path("d")).unwrap();
     fs::rename(site.path("d"), site.path("moved")).unwrap();
     site.link("d", "victim");
     let mut pending = within.write(&site.path("d/sub/f"), &USUAL, Existing::Replaced).unwrap();

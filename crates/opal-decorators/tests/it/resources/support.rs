@@ -49,8 +49,8 @@ impl Site {
     }
 
     /// What changes files, without a resource around it.
-    pub(crate) fn files(&self) -> &dyn Files {
-        self.session.files()
+    pub(crate) fn files(&self) -> Box<dyn Files + '_> {
+        self.session.files(&Stop::new())
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -176,16 +176,26 @@ impl Session for Silent {
         }
     }
 
-    fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
-        self.0.replace(from, replace)
+    fn replace(
+        &self,
+        from: &Path,
+        replace: &Replace<'_>,
+        stop: &Stop,
+    ) -> Result<Box<dyn Pending>, Trouble> {
+        self.0.replace(from, replace, stop)
     }
 
-    fn folder(&self) -> Result<Box<dyn TextFile>, Trouble> {
-        self.0.folder()
+    fn folder(&self, stop: &Stop) -> Result<Box<dyn TextFile>, Trouble> {
+        self.0.folder(stop)
     }
 
-    fn text_file(&self, text: &str, extension: &str) -> Result<Box<dyn TextFile>, Trouble> {
-        self.0.text_file(text, extension)
+    fn text_file(
+        &self,
+        text: &str,
+        extension: &str,
+        stop: &Stop,
+    ) -> Result<Box<dyn TextFile>, Trouble> {
+        self.0.text_file(text, extension, stop)
     }
 
     fn finds(&self, program: &str) -> bool {
@@ -200,8 +210,8 @@ impl Session for Silent {
         self.0.probe(place)
     }
 
-    fn files(&self) -> &dyn Files {
-        self.0.files()
+    fn files<'s>(&'s self, stop: &Stop) -> Box<dyn Files + 's> {
+        self.0.files(stop)
     }
 }
 

@@ -104,7 +104,8 @@ fn act(
             return Ok(Some(Reply::Path { path: session.directory(&from, &path, true)? }));
         }
         Effect::Replace { from, path, mode, append } => {
-            let pending = session.replace(&from, &Replace { path: &path, mode, append })?;
+            let pending =
+                session.replace(&from, &Replace { path: &path, mode, append }, &open.stop)?;
             return Ok(writing::write(helper, held, number, open, pending));
         }
         Effect::Write { within, path, attributes, existing } => {
@@ -116,14 +117,14 @@ fn act(
             return content(helper, number, open, window, Source::Any(file));
         }
         Effect::TextFile { text, extension } => {
-            let file = session.text_file(text.expose(), &extension)?;
+            let file = session.text_file(text.expose(), &extension, &open.stop)?;
             let path: PathBuf = file.path().into();
             guard.into_iter().for_each(|guard| guard.holds(&path));
             held.lock().insert(number, Thing::Text(file));
             return Ok(Some(Reply::Path { path }));
         }
         Effect::Folder => {
-            let folder = session.folder()?;
+            let folder = session.folder(&open.stop)?;
             let path: PathBuf = folder.path().into();
             guard.into_iter().for_each(|guard| guard.holds(&path));
             held.lock().insert(number, Thing::Text(folder));

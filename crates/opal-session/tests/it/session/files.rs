@@ -8,6 +8,7 @@ use std::path::Path;
 use opal_core::action::{Pending, Replace};
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_session::Session;
+use opal_session::stop::Stop;
 
 use crate::session::support::{Only, Place};
 
@@ -21,7 +22,7 @@ fn replace(
     mode: Option<u32>,
     append: bool,
 ) -> Result<Box<dyn Pending>, Trouble> {
-    place.session.replace(&place.path(), &Replace { path, mode, append })
+    place.session.replace(&place.path(), &Replace { path, mode, append }, &Stop::new())
 }
 
 #[track_caller]

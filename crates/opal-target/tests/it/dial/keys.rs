@@ -21,6 +21,12 @@ fn refused(sshd: &Sshd, keys: KeyPolicy) -> DialError {
     Caller::of(sshd).with_keys(keys).dial(&ssh(&sshd.address()), Mode::ReadOnly).unwrap_err()
 }
 
+/// The command that removes the old key of the host.
+fn forget(sshd: &Sshd) -> String {
+    let (port, file) = (sshd.port(), sshd.known_hosts());
+    format!("ssh-keygen -R '[127.0.0.1]:{port}' -f {}", file.display())
+}
+
 /// The fingerprint, as `ssh-keygen` writes it.
 fn fingerprint(sshd: &Sshd) -> String {
     let file = sshd.directory().join("host.pub");
@@ -45,7 +51,8 @@ fn the_key_of_a_host_is_reported_and_is_the_one_of_the_contract() {
     let presented = fingerprint(&sshd);
     let error = refused(&sshd, only());
     let expected = key.identity().to_owned();
-    let refusal = KeyRefusal::NotTheContracts { expected, presented: presented.clone() };
+    let forget = forget(&sshd);
+    let refusal = KeyRefusal::NotTheContracts { expected, presented: presented.clone(), forget };
     assert_eq!(error.cause, DialCause::HostKey(refusal));
     assert!(error.is_refused_key(), "77");
     // Afterwards it is a difference to the contract.
@@ -65,7 +72,10 @@ fn a_changed_or_revoked_key_is_refused_in_a_direct_run_too() {
     let error = refused(&sshd, KeyPolicy::Users);
     assert_eq!(
         error.cause,
-        DialCause::HostKey(KeyRefusal::Changed { presented: presented.clone() })
+        DialCause::HostKey(KeyRefusal::Changed {
+            presented: presented.clone(),
+            forget: forget(&sshd)
+        })
     );
     assert!(error.is_refused_key() && error.help().contains("ssh-keygen -R"), "{}", error.help());
     assert_eq!(refused(&sshd, KeyPolicy::Reported).cause, error.cause);

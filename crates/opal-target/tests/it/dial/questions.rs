@@ -38,6 +38,7 @@ fn a_password_is_for_the_server_that_asks_for_it() {
     assert_eq!(error.cause, DialCause::Ended { code: Some(255) });
     assert!(error.to_string().contains("Permission denied"), "{error}");
     assert!(!format!("{error:?}").contains("wrong-word"));
+    assert!(error.help().starts_with("check `password=`"), "{}", error.help());
     // Without one nobody is asked.
     caller.password = None;
     let error = caller.dial(&hop, Mode::ReadOnly).unwrap_err();

@@ -58,7 +58,7 @@ fn an_account_without_a_login_says_so() {
     let Some(sshd) = Sshd::start_with("/usr/sbin/nologin", &[]) else { return };
     let error = Caller::of(&sshd).dial(&ssh(&sshd.address()), Mode::Effect).unwrap_err();
     assert_eq!(error.cause, DialCause::Ended { code: Some(1) });
-    assert_eq!(error.to_string(), "host unreachable: this account is currently not available.");
+    assert_eq!(error.to_string(), "the login has ended: This account is currently not available.");
 }
 
 #[test]

@@ -50,9 +50,15 @@ pub(super) fn row(value: &Value) -> Option<TargetRow> {
         path: value["path"].as_str().map(Into::into),
         code: value["code"].as_i64().map(|code| i32::try_from(code).unwrap_or(1)),
         message: shown("message").map(Shown::into_owned),
+        help: help(value),
         took: took.map(|took| Duration::try_from_secs_f64(took).unwrap_or_default()),
         is_earlier: value["earlier"].as_bool().unwrap_or_default(),
     })
+}
+
+fn help(row: &Value) -> Vec<Shown<'static>> {
+    let texts = row["help"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    texts.map(|text| Shown::vouch(text.as_bytes()).into_owned()).collect()
 }
 
 /// The fleets of a run, as far as its events have come.

@@ -2,6 +2,7 @@
 //!
 //! The failure that ends a run is left to the report at its end, which says all there is to know.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use opal_core::view::visible;
@@ -23,8 +24,8 @@ pub(super) struct Held {
     place: Option<String>,
     /// Of its branch.
     prefix: String,
-    /// Whether it is of a target, whose failure the report at the end may only count.
-    is_on_target: bool,
+    /// The target that it is of. The report at the end may only count such a failure.
+    target: Option<Arc<str>>,
 }
 
 /// What a line says of a failure: a `catch` has it, or nobody yet.
@@ -39,7 +40,7 @@ impl Held {
         step: &Finished<'_>,
         place: Option<&str>,
         prefix: String,
-        is_on_target: bool,
+        target: Option<Arc<str>>,
     ) -> Self {
         Self {
             number: step.late.as_ref().and_then(|late| late.number).unwrap_or(step.number),
@@ -50,14 +51,14 @@ impl Held {
             }),
             place: place.map(visible::line),
             prefix,
-            is_on_target,
+            target,
         }
     }
 
     fn again(path: &str, code: i32, place: Option<&str>, prefix: String) -> Self {
         let place = place.map(visible::line);
         let (path, message) = (path.into(), None);
-        Self { number: 0, path, code, message, place, prefix, is_on_target: false }
+        Self { number: 0, path, code, message, place, prefix, target: None }
     }
 
     /// ` (deploy.opl:12)`.
@@ -77,7 +78,7 @@ pub(super) struct Attempt {
 impl State {
     /// A `catch`, or what comes after `||`, deals with a failure.
     pub(super) fn caught(&mut self, path: &str, code: i32, place: Option<&str>) {
-        match self.held.take_if(|held| &*held.path == path) {
+        match self.held.take_if(|held| held.target == self.at && &*held.path == path) {
             Some(held) => self.say_failure(&held, Label::Caught),
             // It has been said that it failed, or was caught before and thrown again.
             None => {
@@ -102,7 +103,9 @@ impl State {
         self.usual(|ink| {
             let (label, said) = match label {
                 Label::Caught => (ink.warning("caught"), held.message.clone()),
-                Label::Failed if held.is_on_target => (ink.error("failed"), held.message.clone()),
+                Label::Failed if held.target.is_some() => {
+                    (ink.error("failed"), held.message.clone())
+                }
                 // The report at the end says more.
                 Label::Failed => (ink.error("failed"), None),
             };
@@ -116,19 +119,21 @@ impl State {
             Duration::ZERO => "; retrying at once".to_owned(),
             pause => format!("; retrying in {}", words::pause(pause)),
         };
-        self.attempts.insert(path.into(), attempt);
-        let held = self.held.take_if(|held| is_inside(path, &held.path));
+        self.attempts.insert(self.spot(path), attempt);
+        let held = self.held.take_if(|held| held.target == self.at && is_inside(path, &held.path));
         let prefix = self.prefix(path);
         self.say_attempt(&prefix, attempt, code, held.as_ref(), &again);
     }
 
     /// The last attempt of a `@retry` has failed too.
     pub(super) fn last_attempt(&mut self, step: &Finished<'_>, prefix: &str) {
-        if let Some(Attempt { number: before, of }) = self.attempts.remove(step.path)
+        if let Some(Attempt { number: before, of }) = self.attempts.remove(&self.spot(step.path))
             && !step.end.is_good()
             && before + 1 == of
         {
-            let held = self.held.take_if(|held| is_inside(step.path, &held.path));
+            let held = self
+                .held
+                .take_if(|held| held.target == self.at && is_inside(step.path, &held.path));
             self.say_attempt(prefix, Attempt { number: of, of }, step.code, held.as_ref(), "");
             // The report at the end, or a `catch`, has more to say about it.
             self.held = held.or(self.held.take());

@@ -26,14 +26,14 @@ impl State {
         let is_resource = self.resources.contains(step.path);
         if is_resource {
             let unsaid = Unsaid { number: step.number, head: head.clone() };
-            self.unsaid.insert(step.path.into(), unsaid);
+            self.unsaid.insert(self.spot(step.path), unsaid);
         }
         is_resource
     }
 
     /// It ended before anybody could look.
     pub(super) fn say_unsaid(&mut self, path: &str) {
-        if let Some(Unsaid { number, head }) = self.unsaid.remove(path) {
+        if let Some(Unsaid { number, head }) = self.unsaid.remove(&self.spot(path)) {
             self.in_sight = None;
             self.start_line(number, path, &head);
         }
@@ -52,7 +52,7 @@ impl State {
             let label = state.ink.warning(status.name());
             format!("{}  {label}: {message}", state.prefix(path))
         };
-        let Some(Unsaid { number, head }) = self.unsaid.remove(path) else {
+        let Some(Unsaid { number, head }) = self.unsaid.remove(&self.spot(path)) else {
             // Behind the action or at the end of the run: what is not as described is a failure, which
             // says so.
             let line = found(self);

@@ -4,7 +4,7 @@ use opal_core::stream::{Closed, Stream};
 use opal_core::view::visible;
 use opal_vault::event::{Branch, Started};
 
-use super::State;
+use super::{Spot, State};
 use crate::view::run::lanes::Lines;
 
 /// Both streams of a step in a branch.
@@ -18,21 +18,28 @@ pub(super) struct Lane {
 impl State {
     /// What lines about the step at this path begin with: nothing outside of branches.
     pub(super) fn prefix(&self, path: &str) -> String {
-        self.prefixes.get(path).cloned().unwrap_or_default()
+        self.prefixes.get(&self.spot(path)).cloned().unwrap_or_default()
+    }
+
+    /// A path where it is told of now.
+    pub(super) fn spot(&self, path: &str) -> Spot {
+        (self.at.clone(), path.into())
     }
 
     /// The same for a step that has ended: the nearest around it that has not.
     pub(super) fn branch_prefix(&self, path: &str) -> String {
         let ends = path.rmatch_indices('.').map(|(end, _)| end);
         let mut around = std::iter::once(path.len()).chain(ends);
-        around.find_map(|end| self.prefixes.get(&path[..end]).cloned()).unwrap_or_default()
+        around
+            .find_map(|end| self.prefixes.get(&self.spot(&path[..end])).cloned())
+            .unwrap_or_default()
     }
 
     /// Notes the branch of a step; gives its lane.
     pub(super) fn enter_branch(&mut self, step: &Started<'_>) -> Option<Lane> {
         let branch = step.branch.as_ref()?;
         let prefix = self.prefix_of(branch);
-        self.prefixes.insert(step.path.into(), prefix.clone());
+        self.prefixes.insert(self.spot(step.path), prefix.clone());
         Some(Lane { prefix, stdout: Lines::default(), stderr: Lines::default() })
     }
 
@@ -101,7 +108,7 @@ impl State {
 
     /// The step has ended: what is left of its lines.
     pub(super) fn leave_branch(&mut self, number: u64, path: &str) {
-        self.prefixes.remove(path);
+        self.prefixes.remove(&self.spot(path));
         let Some(lane) = self.running.get_mut(&number).and_then(|it| it.lane.as_mut()) else {
             return;
         };

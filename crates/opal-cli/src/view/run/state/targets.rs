@@ -1,8 +1,9 @@
-//! The table of a fleet: how each target ended.
+//! Targets: where steps run, how far a fleet has come, and how each target ended.
 
 use opal_core::view::visible;
 use opal_vault::event::{Event, Started};
 use opal_vault::targets::TargetRow;
+use opal_vault::witness::Progress;
 
 use super::State;
 use super::alike::heading;
@@ -23,6 +24,9 @@ impl State {
         self.site = site;
         self.release();
         self.in_sight = None;
+        if let Some(news) = self.news.take() {
+            self.usual(|_| visible::line(&news));
+        }
         let prefix = step.branch.as_ref().map(|branch| self.prefix_of(branch)).unwrap_or_default();
         let place = self.site.as_deref().map_or_else(|| "this machine".to_owned(), visible::line);
         self.usual(|ink| format!("{prefix}{}", ink.mark(&format!("{place}:"))));
@@ -30,7 +34,28 @@ impl State {
 
     pub(super) fn targets(&mut self, rows: &[TargetRow]) {
         self.release();
+        // The table says it all.
+        self.news = None;
         let table = targets::table(rows, self.ink);
         self.say(&table);
+        if let Some(reasons) = targets::reasons(rows, self.ink) {
+            self.say(&reasons);
+        }
+    }
+
+    /// How far branches have come, where nobody sees it being drawn.
+    pub(in crate::view::run) fn progress(&mut self, progress: &Progress<'_>) {
+        let news = self.waits.progress(progress);
+        // Side by side, one sees how far they are.
+        let is_told = self.style.counts_branches
+            && !self.screen.is_terminal()
+            && !self.is_prefixed
+            && !self.screen.is_unread();
+        match news.filter(|_| is_told) {
+            // What a target prints stays together.
+            Some(news) if progress.is_fleet && self.site.is_some() => self.news = Some(news),
+            Some(news) => self.usual(|_| visible::line(&news)),
+            None => {}
+        }
     }
 }

@@ -47,7 +47,14 @@ fn branches_side_by_side_are_only_counted_while_one_waits() {
 fn progress(live: &Live, done: usize, failed: usize, texts: &[&str]) {
     let running: Vec<Running<'_>> =
         texts.iter().map(|text| Running { text: shown(text), since: Instant::now() }).collect();
-    live.progress(&Progress { path: "a.parallel[0]", total: 3, done, failed, running: &running });
+    live.progress(&Progress {
+        path: "a.parallel[0]",
+        total: 3,
+        done,
+        failed,
+        is_fleet: false,
+        running: &running,
+    });
 }
 
 #[test]
@@ -69,7 +76,8 @@ fn many_branches_are_told_by_tenths_and_every_failure() {
     let mut told = 0;
     for done in 0..=200 {
         let failed = usize::from(done >= 7);
-        let progress = Progress { path: "p", total: 200, done, failed, running: &[] };
+        let progress =
+            Progress { path: "p", total: 200, done, failed, is_fleet: false, running: &[] };
         told += usize::from(waits.progress(&progress).is_some());
     }
     assert_eq!(told, 11);
