@@ -246,9 +246,8 @@ pub(super) fn describe(
 /// Whether directories can be covered on this machine, so that providers do not see them.
 #[must_use]
 pub fn covers() -> bool {
-    let asked = start().and_then(|host| {
-        ask(&host, "package.covers", None, Body::default(), &mut NoServices)
-    });
+    let asked = start()
+        .and_then(|host| ask(&host, "package.covers", None, Body::default(), &mut NoServices));
     asked.is_ok_and(|(body, _)| body.get("covers") == Some(true))
 }
 

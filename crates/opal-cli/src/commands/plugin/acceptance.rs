@@ -9,8 +9,8 @@ use opal_plugins::accept::{Acceptances, Accepted, MAX_BYTES};
 use opal_plugins::client::CallFailure;
 use opal_plugins::installed::{Installed, NotAllowed};
 use opal_plugins::lock::Lock;
-use opal_plugins::provider::{Provider, bridge};
 use opal_plugins::provider::store::Undescribed;
+use opal_plugins::provider::{Provider, bridge};
 use opal_trust::policy::PluginRules;
 use opal_vault::root::{Root, RootError, read_given};
 
