@@ -57,8 +57,8 @@ const COMMANDS: &str = "fun value() = echo @guest.subject(\"it's $HOME\")\n\
      fun failing() {\n    @guest.wrap(subject=\"data/token\") {\n        exit 3\n    }\n}\n\
      fun waiting() {\n    @guest.wrap(subject=\"data/token\") {\n        echo waiting; sleep 60\n    }\n}\n\
      fun nested() {\n    @guest.wrap(subject=\"data/outer\") {\n        @guest.wrap(subject=\"data/inner\") {\n            \
-     echo first; until test -e go1; do sleep 0.01; done\n        }\n        \
-     echo second; until test -e go2; do sleep 0.01; done\n    }\n}\n\
+     echo first; until test -e go1 || ! test -e data; do sleep 0.01; done\n        }\n        \
+     echo second; until test -e go2 || ! test -e data; do sleep 0.01; done\n    }\n}\n\
      fun tried() {\n    @guest.policy(subject=\"x\") {\n        echo x >> data/tries\n        \
      test $(wc -l < data/tries) -ge 2\n    }\n}\n\
      fun given_up() {\n    @guest.policy(subject=\"x\") {\n        false\n    }\n}\n";
