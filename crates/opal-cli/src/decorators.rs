@@ -139,8 +139,13 @@ impl Decorators {
             Installed::agree(&all, lock.as_ref()).map_err(failed)?;
         }
         let registry = installed::registry(opal_decorators::BUILT_IN, &all).map_err(failed)?;
-        let (registry, providers) =
-            providers::with(registry, providers, &file, self.root.as_ref(), self.built_in)?;
+        let (registry, providers) = providers::with(
+            registry,
+            providers,
+            (&file, lock.as_ref()),
+            self.root.as_ref(),
+            self.built_in,
+        )?;
         let registry: &'static Registry = Box::leak(Box::new(registry));
         let packages = Rc::new(Packages { file, all, providers, registries, registry });
         self.projects.borrow_mut().push(Rc::clone(&packages));

@@ -12,6 +12,8 @@ pub struct Config {
     pub description: Option<String>,
     pub settings: Settings,
     pub variables: Vec<Variable>,
+    /// What configures providers, in the order of the file.
+    pub providers: Vec<ProviderSettings>,
     /// In the order of the file, disabled ones included.
     pub steps: Vec<Step>,
     pub validations: Vec<Validation>,
@@ -40,6 +42,15 @@ pub struct Step {
     /// In the order of the parameters, `id` and `depends_on` among them.
     pub arguments: Vec<Argument>,
     /// Its first key.
+    pub span: Span,
+}
+
+/// What configures a provider for all steps.
+#[derive(Clone, Debug)]
+pub struct ProviderSettings {
+    /// Of its block.
+    pub descriptor: &'static Descriptor,
+    pub arguments: Vec<Argument>,
     pub span: Span,
 }
 

@@ -7,7 +7,7 @@ use opal_plan::Words;
 use opal_syntax::Style;
 
 use super::given::{Given, is_invisible};
-use super::{Config, ForEach, Step, shell};
+use super::{Argument, Config, ForEach, Step, shell};
 
 /// The same program in the language: planning it gives the same steps.
 #[must_use]
@@ -30,9 +30,14 @@ pub fn convert(config: &Config, registry: &Registry) -> String {
     }
     if config.enabled().next().is_some() {
         let wait = if config.settings.continue_on_error { ", on_failure=\"wait\"" } else { "" };
+        for provider in &config.providers {
+            push(&mut out, format_args!("@{}(", provider.descriptor.path));
+            arguments(&provider.arguments, None, &mut out);
+            out.push_str(") {\n");
+        }
         push(&mut out, format_args!("@parallel(max={}{wait}) {{\n", config.settings.parallel));
         config.enabled().for_each(|step| branch(config, step, &mut out));
-        out.push_str("}\n");
+        out.push_str(&"}\n".repeat(config.providers.len() + 1));
     }
     if !config.validations.is_empty() {
         out.push('\n');
@@ -63,16 +68,20 @@ fn branch(config: &Config, step: &Step, out: &mut String) {
         open(out, format_args!("@timeout({timeout})"));
     }
     push(out, format_args!("@{}(", step.descriptor.path));
-    for (index, argument) in step.arguments.iter().enumerate() {
+    arguments(&step.arguments, Some(step), out);
+    out.push_str(")\n");
+    out.push_str(&"}\n".repeat(blocks));
+}
+
+fn arguments(all: &[Argument], step: Option<&Step>, out: &mut String) {
+    for (index, argument) in all.iter().enumerate() {
         let separator = if index == 0 { "" } else { ", " };
-        let value = match argument.param.name {
-            "id" => step.id_source(),
+        let value = match (argument.param.name, step) {
+            ("id", Some(step)) => step.id_source(),
             _ => argument.value.to_string(),
         };
         push(out, format_args!("{separator}{}={value}", argument.param.name));
     }
-    out.push_str(")\n");
-    out.push_str(&"}\n".repeat(blocks));
 }
 
 /// Text for people; what cannot be seen there is left out.

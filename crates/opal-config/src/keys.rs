@@ -18,7 +18,7 @@ pub(super) static FILE: [Param; 3] = [
 ];
 
 /// The keys of the file whose values have keys of their own.
-pub(super) const SECTIONS: [&str; 4] = ["settings", "steps", "validations", "vars"];
+pub(super) const SECTIONS: [&str; 5] = ["providers", "settings", "steps", "validations", "vars"];
 
 pub(super) static SETTINGS: [Param; 5] = [
     Param {

@@ -12,6 +12,7 @@
 //! | fields | keys: known, given twice, missing | `opal_yaml::fields` |
 //! | values | nodes to values, against the parameters of the descriptors | `values`, `given`, `braces` |
 //! | steps | steps, settings and validations | `steps`, `validations`, `arguments`, tables in `keys` |
+//! | providers | what configures Terraform providers | `providers` |
 //! | repeats | variables, conditions and lists of steps | `repeats`, `expressions` |
 //! | dependencies | ids, unknown and disabled prerequisites, cycles | `dependencies` |
 //! | lower, convert | the same program as a unit and as source text | `lower`, `convert` |
@@ -36,6 +37,7 @@ mod expressions;
 mod given;
 mod keys;
 mod lower;
+mod providers;
 mod repeats;
 pub mod report;
 mod schema;
@@ -48,7 +50,9 @@ use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Registry, Span};
 use opal_syntax::Foreign;
 
-pub use config::{Argument, Check, Config, ForEach, Settings, Step, Validation, Variable, When};
+pub use config::{
+    Argument, Check, Config, ForEach, ProviderSettings, Settings, Step, Validation, Variable, When,
+};
 pub use convert::convert;
 pub use given::{Given, Whole};
 pub use lower::lower;

@@ -17,7 +17,9 @@ use opal_plan::unit::{
 
 use super::given::Given;
 use super::repeats::ITEM;
-use super::{Argument, Config, ForEach, Step, Variable, When, expressions, shell};
+use super::{
+    Argument, Config, ForEach, ProviderSettings, Step, Variable, When, expressions, shell,
+};
 
 /// The program of a configuration: a script without functions. Its places are those of the YAML
 /// text, so a plan is asked for with no text beside it.
@@ -32,7 +34,14 @@ pub fn lower(config: &Config, registry: &Registry) -> Unit {
         if config.settings.continue_on_error {
             args.push(named("on_failure", Value::text("wait"), span));
         }
-        statements.push(call("parallel", args, Some(Block { statements: steps, span }), span));
+        let all = call("parallel", args, Some(Block { statements: steps, span }), span);
+        // The settings of each provider hold for all steps.
+        let around = |inner: Statement, provider: &ProviderSettings| {
+            let arguments = provider.arguments.iter();
+            let args = arguments.map(|it| argument(it, None, registry)).collect();
+            call(provider.descriptor.path, args, Some(block(inner)), provider.span)
+        };
+        statements.push(config.providers.iter().rev().fold(all, around));
     }
     for validation in &config.validations {
         let pieces = vec![Piece::Text(shell::validation(&validation.check))];
@@ -50,7 +59,7 @@ fn variable(variable: &Variable) -> Statement {
 }
 
 fn branch(config: &Config, step: &Step, registry: &Registry) -> Statement {
-    let args = step.arguments.iter().map(|it| argument(it, step, registry)).collect();
+    let args = step.arguments.iter().map(|it| argument(it, Some(step), registry)).collect();
     let mut inner = call(step.descriptor.path, args, None, step.span);
     if let Some(timeout) = config.settings.timeout {
         let limit = named("duration", Value::Duration(timeout), step.span);
@@ -83,13 +92,15 @@ fn expression(source: &str, registry: &Registry, span: Span) -> Expr {
     expressions::parse(source, registry, span).unwrap_or(missing)
 }
 
-fn argument(argument: &Argument, step: &Step, registry: &Registry) -> unit::Argument {
+fn argument(argument: &Argument, step: Option<&Step>, registry: &Registry) -> unit::Argument {
     let span = argument.span;
     let kind = match &argument.value {
-        Given::Data(_) if argument.param.name == "id" && step.for_each.is_some() => {
-            expression(&step.id_source(), registry, span).kind
-        }
-        Given::Data(value) => ExprKind::Literal(value.clone()),
+        Given::Data(value) => match step.filter(|it| it.for_each.is_some()) {
+            Some(step) if argument.param.name == "id" => {
+                expression(&step.id_source(), registry, span).kind
+            }
+            _ => ExprKind::Literal(value.clone()),
+        },
         Given::Open { .. } => expression(&argument.value.to_string(), registry, span).kind,
         Given::Regex(text) => ExprKind::Regex(text.clone()),
         Given::Command { text, plain: true } => literal(text),

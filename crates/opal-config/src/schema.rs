@@ -32,6 +32,11 @@ pub fn schema(registry: &Registry) -> String {
         "minItems": 1,
         "items": by_type(steps),
     });
+    file["properties"]["providers"] = json!({
+        "description": "settings of Terraform providers, by the first segment of their decorators",
+        "type": "object",
+        "additionalProperties": { "type": "object" },
+    });
     file["properties"]["vars"] = json!({
         "description": "values that steps use as `@var.NAME`",
         "type": "object",

@@ -11,7 +11,9 @@ use super::dependencies::Draft;
 use super::document::{Node, NodeKind};
 use super::given::Given;
 use super::report::Report;
-use super::{Argument, Config, Settings, Step, Variable, dependencies, keys, repeats, validations};
+use super::{
+    Argument, Config, Settings, Step, Variable, dependencies, keys, providers, repeats, validations,
+};
 use opal_core::gather::Gather as _;
 use opal_yaml::fields::Fields;
 
@@ -25,6 +27,10 @@ pub(super) fn config(root: &Node, report: &mut Report<'_>) -> Option<Config> {
     };
     let variables = match fields.take("vars") {
         Some(field) => repeats::variables(field.value, report),
+        None => Vec::new(),
+    };
+    let providers = match fields.take("providers") {
+        Some(field) => providers::read(field.value, report),
         None => Vec::new(),
     };
     let steps = match fields.take("steps") {
@@ -41,7 +47,8 @@ pub(super) fn config(root: &Node, report: &mut Report<'_>) -> Option<Config> {
     let known = keys::FILE.iter().map(|param| param.name).chain(keys::SECTIONS);
     fields.finish(known, report);
     let (name, description) = (about("name"), about("description"));
-    Some(Config { name, description, settings: settings?, variables, steps, validations })
+    let settings = settings?;
+    Some(Config { name, description, settings, variables, providers, steps, validations })
 }
 
 fn settings(node: &Node, report: &mut Report<'_>) -> Option<Settings> {
@@ -152,6 +159,7 @@ fn step(
     let enabled = !matches!(find(&about, "enabled"), Some(Given::Data(Value::Bool(false))));
     one_of(&fields, descriptor, report);
     let arguments = arguments(&mut fields, descriptor.params.iter(), Some(resource), report);
+    identified(descriptor, &arguments, span, report);
     let params = descriptor.params.iter().map(|param| key(param, Some(resource)));
     let program = keys::PROGRAM.iter().map(|(key, _)| *key);
     let known = params.chain(own().map(|param| param.name)).chain(program);
@@ -159,6 +167,20 @@ fn step(
     report.variables.clear();
     let id = text(&arguments, "id")?;
     Some(Step { id, enabled, when, for_each, descriptor, arguments, span })
+}
+
+/// Whether a step says which object of a provider it is about.
+fn identified(
+    descriptor: &Descriptor,
+    arguments: &[Argument],
+    span: Span,
+    report: &mut Report<'_>,
+) {
+    let given: Vec<&str> = arguments.iter().map(|argument| argument.param.name).collect();
+    if let Some(fault) = descriptor.identified.and_then(|it| it.fault(&given)) {
+        let error = Diagnostic::new(fault.code, span, fault.message);
+        report.push(fault.help.into_iter().fold(error, Diagnostic::help));
+    }
 }
 
 /// Of some keys exactly one is given.
@@ -184,6 +206,10 @@ fn step_type(
 ) -> Option<(&'static Descriptor, &'static Resource)> {
     let registry = report.registry;
     let found = types(registry).find(|(_, resource)| resource.yaml == given);
+    let found = found.or_else(|| {
+        let descriptor = registry.step_type(given)?;
+        Some((descriptor, descriptor.resource.as_ref()?))
+    });
     if found.is_none() {
         let message = format!("unknown step type `{given}`");
         let error = Diagnostic::new(Code::ConfigUnknownType, span, message);

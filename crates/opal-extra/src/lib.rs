@@ -6,7 +6,7 @@
 //! | requests of plugins | `exchange`, by `opal-http` |
 //! | JSON Schemas | [`schemas`] |
 //! | templates | `templates`, by `opal-template` |
-//! | packages of registries and git | `opal-registry` |
+//! | packages of registries and git, archives of providers | `opal-registry` |
 //! | task files of other tools | `convert`, by `opal-convert` |
 //!
 //! Deliberately not here: how it is found, started and asked, which is `opal-helper`.
@@ -38,6 +38,8 @@ fn answer(request: &Parcel, asking: &mut Asking<'_>) -> Parcel {
         schemas::answer(request)
     } else if head.get("registry").is_some() {
         opal_registry::consume::answer(request)
+    } else if head.get("download").is_some() {
+        opal_registry::download::answer(request)
     } else if head.get("publish").is_some() {
         opal_registry::publish::answer(request, asking, &opal_decorators::registry())
     } else if head.get("template").is_some() {

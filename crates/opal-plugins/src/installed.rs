@@ -229,7 +229,7 @@ impl Installed {
     pub fn lock(all: &[Self]) -> Lock {
         let mut packages: Vec<Locked> = all.iter().map(Self::locked).collect();
         packages.sort_by(|a, b| a.name.cmp(&b.name));
-        Lock { packages }
+        Lock { packages, ..Lock::default() }
     }
 
     /// Whether a lock says the same as `opal.mod` and the packages.

@@ -79,14 +79,14 @@ impl fmt::Display for Requirement {
     }
 }
 
+/// What the keys of Terraform providers begin with.
+pub const PROVIDER: &str = "terraform/";
+
 /// Whether a text is the name of a package, or of a Terraform provider.
 #[must_use]
 pub fn is_accepted_name(text: &str) -> bool {
     is_package_name(text) || is_provider_name(text)
 }
-
-/// What the keys of providers begin with.
-pub const PROVIDER: &str = "terraform/";
 
 /// Whether a text is how people call a provider: `terraform/acme/box`.
 #[must_use]
@@ -115,7 +115,6 @@ pub(crate) fn is_provider_source(text: &str) -> bool {
 }
 
 /// Whether a text can be the first segment of the paths of a package.
-#[must_use]
 pub(crate) fn is_segment(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text.len() <= 64

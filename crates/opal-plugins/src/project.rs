@@ -271,8 +271,9 @@ mod tests {
         let found = providers(text).unwrap();
         assert_eq!((found[0].source.as_str(), found[0].segment.as_str()), ("acme/box", "b"));
         for wrong in [
-            "\"1.0.0\"",
+            "\"*\"",
             "{ as = \"b\" }",
+            "{ path = \"bin/box\", version = \"1.0.0\" }",
             "{ path = \"../box\" }",
             "{ path = \"/bin/box\" }",
             "{ path = \"box\", as = \"B\" }",

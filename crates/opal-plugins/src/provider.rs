@@ -9,7 +9,8 @@
 //! |---|---|
 //! | which providers a project wants | [`wanted`] |
 //! | how objects are identified in it | [`recipes`], checked in `identity` |
-//! | the manifests of those that were accepted on this machine | [`store`] |
+//! | those on this machine, and the manifests of those that were accepted | [`store`] |
+//! | getting one from a registry or a mirror | [`fetch`] |
 //! | decorators, each made when it is named | [`catalog`] |
 //! | the helper, and one instance for each configuration | [`bridge`] |
 //! | which variables of the environment a provider gets | `variables` |
@@ -22,6 +23,7 @@ mod adapt;
 pub mod bridge;
 pub mod catalog;
 pub mod deletion;
+pub mod fetch;
 mod finding;
 mod identity;
 pub mod recipes;
@@ -55,14 +57,34 @@ pub struct Provider {
     pub project: ProjectSettings,
     /// The file that is executed, without symlinks.
     pub program: PathBuf,
-    /// Of that file.
+    /// Of that file, or of all its files: what is accepted.
     pub digest: Digest,
-    /// What tells the file apart from another one, or from itself after a change.
-    pub stamp: String,
+    /// What tells the file apart from another one, or from itself after a change; none where its digest is
+    /// not known yet.
+    pub stamp: Option<String>,
+    /// Where it comes from.
+    pub origin: Installation,
     /// Where its manifest is.
     pub folder: PathBuf,
     /// Whether somebody accepted it here. It does not start before.
     is_accepted: AtomicBool,
+}
+
+/// Where a provider comes from.
+#[derive(Clone, Debug)]
+pub enum Installation {
+    /// A file of the project.
+    Local(String),
+    /// A registry or a mirror.
+    Registry {
+        version: String,
+        source: String,
+        signed_by: Option<String>,
+        /// Of its manifest; none before it was described.
+        manifest: Option<Digest>,
+        /// `h1:` of its files.
+        h1: String,
+    },
 }
 
 impl Provider {
@@ -75,12 +97,36 @@ impl Provider {
     /// The version; a local provider has none.
     #[must_use]
     pub fn version(&self) -> &str {
-        "local"
+        match &self.origin {
+            Installation::Local(_) => "local",
+            Installation::Registry { version, .. } => version,
+        }
     }
 
+    /// As a contract records it: of a registry that of the manifest, which is the same on all platforms.
     #[must_use]
     pub fn checksum(&self) -> String {
-        format!("sha256:{}", self.digest.hex())
+        match &self.origin {
+            Installation::Registry { manifest: Some(manifest), .. } => {
+                format!("sha256:{}", manifest.hex())
+            }
+            _ => format!("sha256:{}", self.digest.hex()),
+        }
+    }
+
+    /// What the helper checks before it starts it.
+    fn hash(&self) -> String {
+        match &self.origin {
+            Installation::Local(_) => format!("sha256:{}", self.digest.hex()),
+            Installation::Registry { h1, .. } => h1.clone(),
+        }
+    }
+
+    fn signed_by(&self) -> Option<&str> {
+        match &self.origin {
+            Installation::Local(_) => None,
+            Installation::Registry { signed_by, .. } => signed_by.as_deref(),
+        }
     }
 
     /// How messages name it: `box local`.
@@ -89,10 +135,16 @@ impl Provider {
         format!("{} {}", self.wanted.segment, self.version())
     }
 
-    /// Where it comes from: `local:bin/box`.
+    /// Where it comes from: `local:bin/box`, `registry:registry.opentofu.org`.
     #[must_use]
     pub fn source(&self) -> String {
-        format!("local:{}", self.wanted.path)
+        match &self.origin {
+            Installation::Local(path) => format!("local:{path}"),
+            Installation::Registry { .. } => {
+                let full = self.wanted.full_source();
+                format!("registry:{}", full.split('/').next().unwrap_or(&full))
+            }
+        }
     }
 
     /// As a contract records it, for policies.
@@ -103,7 +155,7 @@ impl Provider {
             version: self.version().to_owned(),
             source: self.source(),
             verification: "none".to_owned(),
-            signed_by: None,
+            signed_by: self.signed_by().map(str::to_owned),
             schema: None,
             checksum: Some(self.checksum()),
             engine: Some(ENGINE.to_owned()),

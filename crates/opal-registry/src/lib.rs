@@ -5,6 +5,7 @@
 //! | the archive of a package, `plugin.tar.gz` | [`archive`] |
 //! | the documents of a registry, and where they are | [`format`](mod@format) |
 //! | what `opal` asks for a project that uses packages | [`consume`] |
+//! | documents and archives of registries of Terraform providers | [`download`] |
 //! | which version of each package | `resolve`, `registries` |
 //! | registries and git repositories | `sources` |
 //! | whether a registry is fresh | `freshness` |
@@ -16,6 +17,7 @@
 pub mod archive;
 mod cache;
 pub mod consume;
+pub mod download;
 pub mod format;
 mod freshness;
 mod programs;

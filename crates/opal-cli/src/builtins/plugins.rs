@@ -33,6 +33,13 @@ fn from() -> Arg {
         .help("Read the packages of registries from this mirror")
 }
 
+fn trust() -> Arg {
+    Arg::new("trust")
+        .long("trust")
+        .action(clap::ArgAction::SetTrue)
+        .help("Trust another key of a Terraform provider, or a mirror that nothing vouches for")
+}
+
 fn package(help: &'static str) -> Arg {
     Arg::new("package").value_name("PACKAGE").help(help)
 }
@@ -42,7 +49,7 @@ pub(super) fn add() -> Command {
     Command::new("add")
         .about("Add a package of decorators to this project")
         .args([
-            package("A directory, a name in a registry or a git repository: ./plugins/house, acme/vault@1.2, github.com/team/k8s@v1").required(true),
+            package("A directory, a name in a registry, a git repository or a Terraform provider: ./plugins/house, acme/vault@1.2, github.com/team/k8s@v1, terraform/hashicorp/aws@6.47").required(true),
             Arg::new("as")
                 .long("as")
                 .value_name("NAME")
@@ -53,6 +60,7 @@ pub(super) fn add() -> Command {
                 .action(clap::ArgAction::Append)
                 .help("A host that the package leaves to you: net:vault.example; may be repeated"),
             accept(),
+            trust(),
             root(),
             json(),
         ])
@@ -114,11 +122,17 @@ pub(super) fn plugin() -> Command {
                 .after_help("Example:\n  opal plugin remove ./plugins/house"),
             Command::new("update")
                 .about("Update packages within the versions of opal.mod, and accept what changed")
-                .args([package("Only these packages").num_args(0..), accept(), root(), json()])
+                .args([
+                    package("Only these packages").num_args(0..),
+                    accept(),
+                    trust(),
+                    root(),
+                    json(),
+                ])
                 .after_help("Examples:\n  opal plugin update\n  opal plugin update acme/vault"),
             Command::new("install")
                 .about("Fetch what opal.lock has, and accept the packages on this machine")
-                .args([accept(), from(), root(), json()])
+                .args([accept(), from(), trust(), root(), json()])
                 .after_help(
                     "Examples:\n  opal plugin install\n  opal plugin install --accept /etc/opal/accepted.toml",
                 ),

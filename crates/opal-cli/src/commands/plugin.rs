@@ -6,6 +6,7 @@ mod fetching;
 mod files;
 mod index;
 mod project;
+mod providers;
 mod publishing;
 mod reaching;
 pub(crate) mod rebuild;
@@ -23,7 +24,7 @@ use opal_plugins::adapt::native::NativeRules;
 use opal_plugins::address::{Address, AddressError, is_local};
 use opal_plugins::capability::Capability;
 use opal_plugins::installed::{Installed, LoadError};
-use opal_plugins::lock;
+use opal_plugins::lock::{self, Lock};
 use opal_plugins::names::Requirement;
 use opal_plugins::project::{Wanted, requirement};
 
@@ -37,6 +38,7 @@ use acceptance::Question;
 use fetching::Fetching;
 use files::write;
 use project::Project;
+use providers::Getting;
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     match matches.subcommand() {
@@ -69,6 +71,9 @@ pub(crate) fn add(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let given = word(matches, "package");
     let project = Project::here(context, matches)?;
     let alias = matches.get_one::<String>("as").cloned();
+    if providers::is_provider(&given) {
+        return providers::add(context, matches, &project, &given, alias);
+    }
     let allow = allowed(matches)?;
     let new = if is_local(&given) {
         let key = project.key(Path::new(&given))?;
@@ -123,7 +128,7 @@ pub(crate) fn add(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     question.accept(&meant)?;
     let text = project.with(one)?;
     write(&project.file, &text)?;
-    write(&project.lock_file(), &Installed::lock(&all).write())?;
+    write(&project.lock_file(), &project.lock_of(&all).write())?;
     let notes = compiled(context, matches, &meant, resolved.notes);
     view::plugin::added(one, &notes, matches.get_flag("json"))
 }
@@ -190,11 +195,9 @@ fn elsewhere(given: &str) -> Result<(Address, String, Requirement), Failure> {
     };
     let help = "write it like `acme/vault@1.2`, `github.com/team/k8s@v1.0.0` or `./plugins/house`";
     let address = Address::parse(key).map_err(|error| match error {
-        AddressError::Terraform => Failure::new(
-            Exit::Unavailable,
-            format!("`{key}` is a Terraform provider, which this build does not support"),
-            help,
-        ),
+        AddressError::Terraform => {
+            Failure::usage(format!("`{key}` is not the address of a provider"), help)
+        }
         AddressError::Invalid => {
             Failure::usage(format!("`{key}` is not the address of a package"), help)
         }
@@ -214,12 +217,15 @@ fn elsewhere(given: &str) -> Result<(Address, String, Requirement), Failure> {
 fn remove(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let given = word(matches, "package");
     let project = Project::here(context, matches)?;
+    if providers::is_provider(&given) {
+        return providers::remove(&project, &given, matches.get_flag("json"));
+    }
     let wanted = project.find(&given)?;
     let text = project.without(&wanted.key)?;
     let left = project.wanted.iter().filter(|it| it.key != wanted.key).cloned().collect();
     let all = project.packages(left, project.lock.as_ref())?;
     write(&project.file, &text)?;
-    write(&project.lock_file(), &Installed::lock(&all).write())?;
+    write(&project.lock_file(), &project.lock_of(&all).write())?;
     view::plugin::removed(&wanted.key, matches.get_flag("json"))
 }
 
@@ -249,9 +255,9 @@ fn install(context: &Context<'_>, matches: &ArgMatches, updates: bool) -> Result
     };
     view::plugin::notes(&resolved.notes);
     question.accept(&meant)?;
-    let providers = project.found_providers(context, matches)?;
-    question.accept_providers(&providers)?;
-    let text = Installed::lock(&all).write();
+    let getting = Getting::new(context, matches, &project)?;
+    let providers = getting.all(&project.providers, &question, updates)?;
+    let text = Lock { providers, ..Installed::lock(&all) }.write();
     let is_new = crate::decorators::text_of(&project.lock_file())?.as_deref() != Some(&text);
     if is_new {
         write(&project.lock_file(), &text)?;
@@ -273,7 +279,8 @@ fn list(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let project = Project::here(context, matches)?;
     let all = project.packages(project.wanted.clone(), project.lock.as_ref())?;
     let accepted = machine(context, matches)?;
-    view::plugin::list(&all, &accepted, matches.get_flag("json"))
+    let providers = Getting::new(context, matches, &project)?.rows(&project, &accepted);
+    view::plugin::list(&all, &providers, &accepted, matches.get_flag("json"))
 }
 
 fn info(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {

@@ -7,6 +7,7 @@ use opal_core::Registry;
 use opal_core::registry::Catalog;
 use opal_plugins::accept::Acceptances;
 use opal_plugins::installed::{self, LoadError};
+use opal_plugins::lock::Lock;
 use opal_plugins::project;
 use opal_plugins::provider::recipes::recipes;
 use opal_plugins::provider::store::ProviderError;
@@ -32,7 +33,7 @@ pub(crate) fn project_settings(file: &Path) -> Result<ProjectSettings, Failure> 
 pub(super) fn with(
     registry: Registry,
     wanted: Vec<WantedProvider>,
-    file: &Path,
+    (file, lock): (&Path, Option<&Lock>),
     root: Option<&Root>,
     built_in: &'static Registry,
 ) -> Result<(Registry, Vec<&'static Provider>), Failure> {
@@ -46,7 +47,7 @@ pub(super) fn with(
     for one in wanted {
         let key = one.key.clone();
         let failed = |error| provider_failure(&key, error);
-        let provider = Provider::find(&settings, one, root).map_err(failed)?;
+        let provider = Provider::find(&settings, one, root, lock).map_err(failed)?;
         let provider: &'static Provider = Box::leak(Box::new(provider));
         let catalog = provider.catalog(built_in).map_err(failed)?;
         catalogs.push(Box::leak(Box::new(catalog)));
@@ -92,6 +93,21 @@ pub(crate) fn provider_failure(key: &str, error: ProviderError) -> Failure {
             Exit::Unavailable,
             format!("the provider `{key}` does not exist: `{}`", path.display()),
             "correct its `path` in `[plugins]`: it begins in the directory of opal.mod",
+        ),
+        ProviderError::NotLocked => Failure::new(
+            Exit::Configuration,
+            format!("`opal.lock` does not have the provider `{key}`"),
+            "fetch and lock it: `opal plugin install`",
+        ),
+        ProviderError::OtherVersion(version) => Failure::new(
+            Exit::Configuration,
+            format!("`opal.lock` has `{key}` {version}, which opal.mod does not allow"),
+            "fetch and lock another version: `opal plugin update`",
+        ),
+        ProviderError::NotInstalled => Failure::new(
+            Exit::Unavailable,
+            format!("the provider `{key}` is not installed on this machine"),
+            "fetch it: `opal plugin install`",
         ),
         ProviderError::Unreadable(path, error) => {
             let message =

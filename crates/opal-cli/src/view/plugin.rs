@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use opal_core::hash::Digest;
 use opal_plugins::accept::Acceptances;
 use opal_plugins::capability::Capability;
 use opal_plugins::installed::Installed;
-use opal_plugins::provider::Provider;
+use opal_plugins::provider::wanted::WantedProvider;
 use serde_json::{Value, json};
 
 use super::diagnostics::visible;
@@ -125,14 +126,12 @@ pub(crate) fn question(one: &Installed, accepted: &Acceptances, _: Ink) {
 
 /// What a person should know about a provider before it is accepted.
 /// `covers`: keys of the user can be kept from it.
-pub(crate) fn provider(one: &Provider, covers: bool) {
-    let (name, path) = (one.name(), &one.wanted.path);
+pub(crate) fn provider(about: &str, digest: &Digest, covers: bool) {
     let keys = if covers { "" } else { "  can read opal's keys and `~/.ssh`\n" };
     say(&format!(
-        "{name} from `{}`, which nobody signed\n  {}\n  \
-         native code, NOT confined: can use your files, network and credentials\n{keys}",
-        visible(path),
-        one.checksum(),
+        "{}\n  sha256:{}\n  native code, NOT confined: can use your files, network and credentials\n{keys}",
+        visible(about),
+        digest.hex(),
     ));
 }
 
@@ -148,6 +147,22 @@ pub(crate) fn added(one: &Installed, notes: &[String], json: bool) -> Result<Exi
         return print_json(&json!({"version": 1, "added": document(one), "notes": notes}));
     }
     print(&format!("added {} {}: opal.mod and opal.lock are written\n", one.name(), one.version()))
+}
+
+/// A provider that was added.
+pub(crate) fn added_provider(
+    one: &WantedProvider,
+    version: &str,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let WantedProvider { key, segment, .. } = one;
+    if json {
+        let added = json!({"name": key, "version": version, "segment": segment});
+        return print_json(&json!({"version": 1, "added": added}));
+    }
+    print(&format!(
+        "added {key} {version}: opal.mod and opal.lock are written; its decorators begin with `@{segment}`\n"
+    ))
 }
 
 pub(crate) fn removed(key: &str, json: bool) -> Result<Exit, Failure> {
@@ -181,7 +196,22 @@ pub(crate) fn installed(
     print(&out)
 }
 
-pub(crate) fn list(all: &[Installed], accepted: &Acceptances, json: bool) -> Result<Exit, Failure> {
+/// A provider in a list.
+#[derive(Debug)]
+pub(crate) struct ProviderRow {
+    pub(crate) name: String,
+    /// Empty where none is locked.
+    pub(crate) version: String,
+    pub(crate) source: String,
+    pub(crate) state: &'static str,
+}
+
+pub(crate) fn list(
+    all: &[Installed],
+    providers: &[ProviderRow],
+    accepted: &Acceptances,
+    json: bool,
+) -> Result<Exit, Failure> {
     if json {
         let one = |one: &Installed| {
             let mut node = document(one);
@@ -189,17 +219,27 @@ pub(crate) fn list(all: &[Installed], accepted: &Acceptances, json: bool) -> Res
             node
         };
         let all: Vec<Value> = all.iter().map(one).collect();
-        return print_json(&json!({"version": 1, "plugins": all}));
+        let row = |it: &ProviderRow| {
+            let ProviderRow { name, version, source, state } = it;
+            json!({"name": name, "version": version, "source": source, "state": state})
+        };
+        let providers: Vec<Value> = providers.iter().map(row).collect();
+        return print_json(&json!({"version": 1, "plugins": all, "providers": providers}));
     }
-    if all.is_empty() {
+    if all.is_empty() && providers.is_empty() {
         return print("This project has no packages. `opal plugin add ./DIR` adds one.\n");
     }
-    let width = all.iter().map(|one| one.name().len()).max().unwrap_or(0);
+    let names = all.iter().map(Installed::name).chain(providers.iter().map(|it| &*it.name));
+    let width = names.map(str::len).max().unwrap_or(0);
     let mut out = String::new();
     for one in all {
         let (name, version) = (one.name(), one.version());
         let _ =
             writeln!(out, "{name:width$}  {version}  {}  {}", one.source(), state(one, accepted));
+    }
+    for ProviderRow { name, version, source, state } in providers {
+        let version = if version.is_empty() { "-" } else { version };
+        let _ = writeln!(out, "{name:width$}  {version}  {source}  {state}");
     }
     print(&out)
 }

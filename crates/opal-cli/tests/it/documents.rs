@@ -133,7 +133,9 @@ fn check_page(path: &Path) -> Vec<String> {
     let mut files: Vec<(usize, String, String)> = Vec::new();
     let is_checked =
         |block: &&block::Block| block.is_source() || block.is_config() || is_package(block);
-    for block in blocks(&markdown).iter().filter(is_checked) {
+    // What needs a provider is checked where it runs.
+    let is_here = |block: &&block::Block| is_checked(block) && !block.needs_providers();
+    for block in blocks(&markdown).iter().filter(is_here) {
         if let Some(name) = block.file() {
             files.push((block.section, name.to_owned(), block.text.clone()));
             continue;

@@ -200,7 +200,8 @@ fn packages_that_are_not_locked_and_not_there_are_refused_and_not_ignored() {
     }
     let opal = added();
     opal.write("opal.mod", "[plugins]\n\"terraform/hashicorp/aws\" = \"1.0.0\"\n");
-    hi(&opal).code(69).says("which this build does not support");
+    opal.write("opal.lock", "version = 1\n");
+    hi(&opal).code(78).says("does not have the provider `terraform/hashicorp/aws`");
     let opal = added();
     opal.write("opal.mod", "[plugins]\n\"./plugins/gone\" = \"1.0.0\"\n");
     hi(&opal).code(69).says("`./plugins/gone` is not there");

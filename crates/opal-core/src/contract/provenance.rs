@@ -19,6 +19,7 @@ use crate::hash::Digest;
 use crate::plan::{Key, Plan};
 
 use parts::{RECORD_WEIGHT, write_optional, write_set};
+
 pub use resources::Seen;
 pub use targets::TargetRecord;
 
@@ -178,7 +179,8 @@ fn write_options(json: &mut Writer, options: &BTreeMap<String, Vec<String>>) -> 
     let mut heavy = 0;
     for (name, values) in options {
         json.key(name);
-        heavy += RECORD_WEIGHT + write_set(json, values.iter().map(String::as_str));
+        let count = write_set(json, values.iter().map(String::as_str));
+        heavy += RECORD_WEIGHT + set_weight(count);
     }
     json.close(b'}');
     heavy
@@ -294,7 +296,7 @@ fn write_values(json: &mut Writer, plan: &Plan) -> Result<usize, String> {
         json.open(b'{');
         if !value.holders.is_empty() {
             json.plain_key("holders");
-            heavy += write_set(json, value.holders.iter().map(String::as_str));
+            heavy += set_weight(write_set(json, value.holders.iter().map(String::as_str)));
         }
         if let Some(public) = &value.public {
             json.plain_key("public");
@@ -304,7 +306,7 @@ fn write_values(json: &mut Writer, plan: &Plan) -> Result<usize, String> {
         }
         if rooted {
             json.plain_key("roots");
-            heavy += write_set(json, value.roots.iter().map(|root| &**root));
+            heavy += set_weight(write_set(json, value.roots.iter().map(|root| &**root)));
         }
         json.close(b'}');
     }
@@ -312,6 +314,11 @@ fn write_values(json: &mut Writer, plan: &Plan) -> Result<usize, String> {
         json.close(b'}');
     }
     Ok(heavy)
+}
+
+/// What so many texts need in memory.
+const fn set_weight(count: usize) -> usize {
+    weight::MAP + count * weight::ITEM
 }
 
 /// What a value that was read itself has, and what is therefore left out.

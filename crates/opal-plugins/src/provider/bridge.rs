@@ -12,8 +12,8 @@ use opal_core::protocol::request::Service;
 use opal_core::protocol::{Body, Kind, Refusal, Shape};
 use opal_helper::{BUILD, Unusable};
 
-use super::Provider;
 use super::deletion::Deletion;
+use super::{Installation, Provider};
 use crate::client::Serve;
 use crate::client::failure::Why;
 use crate::client::process::{Ended, Given, Host};
@@ -193,8 +193,8 @@ impl Configured<'_> {
         Body::default()
             .with("name", &provider.called())
             .with("program", &text(&provider.program))
-            .with("hash", &Some(provider.checksum()))
-            .with("stamp", &Some(provider.stamp.clone()))
+            .with("hash", &Some(provider.hash()))
+            .with("stamp", &provider.stamp)
             .with("directory", &text(&provider.project.directory))
             .with("environment", &self.environment)
             .with("config", &self.config)
@@ -227,20 +227,39 @@ pub(super) fn describe(
     environment: Vec<(String, Secret)>,
     covered: Vec<String>,
     into: &Path,
-) -> Result<(), Why> {
+) -> Result<u32, Why> {
     let folder = provider.program.parent().unwrap_or(Path::new("/"));
+    let version = match &provider.origin {
+        Installation::Local(_) => "0.0.0".to_owned(),
+        Installation::Registry { version, .. } => version.clone(),
+    };
     let params = Body::default()
         .with("source", &provider.wanted.source)
         .with("platform", &platform())
-        .with("version", &Some("0.0.0".to_owned()))
+        .with("version", &Some(version))
         .with("program", &text(&provider.program))
-        .with("hash", &provider.checksum())
+        .with("hash", &provider.hash())
         .with("directory", &text(folder))
         .with("environment", &environment)
         .with("covered", &Some(covered))
         .with("namespace", &provider.wanted.segment)
         .with("into", &text(into));
-    ask(&start()?, "package.schema", None, params, &mut NoServices).map(drop)
+    let (described, _) = ask(&start()?, "package.schema", None, params, &mut NoServices)?;
+    described.get("protocol").ok_or_else(|| Why::Strange("it has no protocol".to_owned()))
+}
+
+/// The helper for calls that are about packages, not about a provider that runs.
+#[derive(Debug)]
+pub struct Session(Host);
+
+impl Session {
+    pub fn start() -> Result<Self, Why> {
+        start().map(Self)
+    }
+
+    pub(super) fn ask(&self, call: &str, params: Body) -> Result<Body, Why> {
+        ask(&self.0, call, None, params, &mut NoServices).map(|(body, _)| body)
+    }
 }
 
 /// Whether directories can be covered on this machine, so that providers do not see them.

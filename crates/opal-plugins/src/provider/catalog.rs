@@ -67,7 +67,7 @@ impl ProviderCatalog {
             version: leak(provider.version().to_owned()),
             source: leak(provider.source()),
             verification: "none",
-            signed_by: None,
+            signed_by: provider.signed_by().map(|key| leak(key.to_owned())),
             checksum: leak(provider.checksum()),
             engine: ENGINE,
             capabilities: &[],

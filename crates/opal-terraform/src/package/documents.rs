@@ -188,24 +188,40 @@ pub fn join(at: &str, reference: &str) -> Option<String> {
     if reference.is_empty() || reference.len() > 4096 || !reference.bytes().all(plain) {
         return None;
     }
-    let url = if reference.starts_with("https://") {
-        reference.to_owned()
+    let (own, rest) = parts(at)?;
+    let url = if reference.contains("://") {
+        // What is encrypted leads to nothing that is not.
+        let (other, _) = parts(reference)?;
+        (own == "http" || other == "https").then(|| reference.to_owned())?
     } else if reference.starts_with("//") || has_scheme(reference) {
         return None;
+    } else if reference.starts_with('/') {
+        format!("{own}://{}{reference}", rest.split('/').next()?)
     } else {
-        let rest = at.strip_prefix("https://")?;
-        let host = rest.split('/').next()?;
-        if reference.starts_with('/') {
-            format!("https://{host}{reference}")
-        } else {
-            let path = rest.split('?').next()?;
-            let directory = path.rsplit_once('/').map_or(path, |(directory, _)| directory);
-            format!("https://{directory}/{reference}")
-        }
+        let path = rest.split('?').next()?;
+        let directory = path.rsplit_once('/').map_or(path, |(directory, _)| directory);
+        format!("{own}://{directory}/{reference}")
     };
-    let host = url.strip_prefix("https://")?.split(['/', '?']).next()?;
+    let (_, rest) = parts(&url)?;
+    let host = rest.split(['/', '?']).next()?;
     let fits = !host.is_empty() && !host.contains('@');
     (fits && !url.split('/').any(|part| part == "..")).then_some(url)
+}
+
+/// The scheme of an address and what follows it. Only this machine may do without encryption.
+fn parts(url: &str) -> Option<(&str, &str)> {
+    let (found, rest) = url.split_once("://")?;
+    let host = rest.split(['/', '?']).next()?;
+    (found == scheme(host) || found == "https").then_some((found, rest))
+}
+
+/// The scheme for a host: only this machine does without encryption.
+#[must_use]
+pub fn scheme(host: &str) -> &'static str {
+    match host.split(':').next() {
+        Some("localhost" | "127.0.0.1") => "http",
+        _ => "https",
+    }
 }
 
 fn has_scheme(reference: &str) -> bool {

@@ -82,7 +82,7 @@ fn none(ask: &Ask, version: &Version) -> Rejected {
 
 fn registry(ask: &Ask) -> Result<Next, Rejected> {
     let Source { host, namespace, name } = &ask.source;
-    let discovery = format!("https://{host}/.well-known/terraform.json");
+    let discovery = format!("{}://{host}/.well-known/terraform.json", documents::scheme(host));
     let Some(bytes) = ask.documents.get(&discovery) else { return Ok(Next::Fetch(discovery)) };
     let base = documents::discovery(bytes, &discovery)?;
     let versions = format!("{base}{namespace}/{name}/versions");

@@ -62,6 +62,7 @@ pub enum Setting {
     Publishers,
     Native,
     Providers,
+    Mirror,
     Shell,
     Registries,
     Keys,
@@ -128,6 +129,11 @@ impl Setting {
             Self::Publishers => {
                 ("publishers", "a list of keys", "write `publishers = [\"ed25519:…\"]`")
             }
+            Self::Mirror => (
+                "terraform.mirror",
+                "tables with `path` or `url`",
+                "write `[[terraform.mirror]]` on its own line, and `path = \"/srv/mirror\"` below it",
+            ),
             Self::Providers => {
                 ("providers", "`refuse` or `accepted`", "write `providers = \"refuse\"`")
             }

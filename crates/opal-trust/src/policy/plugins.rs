@@ -159,7 +159,11 @@ impl Reader<'_> {
         found.ok_or_else(|| self.wrong(item, setting))
     }
 
-    fn texts(&self, item: &Item, setting: Setting) -> Result<BTreeSet<String>, PolicyError> {
+    pub(super) fn texts(
+        &self,
+        item: &Item,
+        setting: Setting,
+    ) -> Result<BTreeSet<String>, PolicyError> {
         let wrong = || self.wrong(item, setting);
         let list = item.as_array().ok_or_else(wrong)?;
         list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(wrong)).collect()

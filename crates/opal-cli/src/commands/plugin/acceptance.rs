@@ -4,15 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use opal_core::data::Secret;
+use opal_core::hash::Digest;
 use opal_plugins::accept::{Acceptances, Accepted, MAX_BYTES};
-use opal_plugins::client::CallFailure;
 use opal_plugins::installed::{Installed, NotAllowed};
 use opal_plugins::lock::Lock;
-use opal_plugins::provider::store::Undescribed;
-use opal_plugins::provider::{Provider, bridge};
+use opal_plugins::provider::bridge;
 use opal_trust::policy::PluginRules;
-use opal_vault::root::{Root, RootError, read_given};
+use opal_vault::root::{RootError, read_given};
 
 use super::machine;
 use super::project::Project;
@@ -20,7 +18,7 @@ use crate::ambient::variable;
 use crate::context::Context;
 use crate::decorators::not_allowed;
 use crate::failure::{Exit, Failure, Stopped};
-use crate::{helpers, prompts, view};
+use crate::{prompts, view};
 
 pub(super) struct Question<'q> {
     pub(super) context: &'q Context<'q>,
@@ -75,41 +73,43 @@ impl Question<'_> {
         Ok(())
     }
 
-    /// Has providers accepted on this machine, and described.
-    pub(super) fn accept_providers(&self, all: &[Provider]) -> Result<(), Failure> {
+    /// Has the files of a provider accepted on this machine. `about` says where they come from.
+    pub(super) fn accept_provider(
+        &self,
+        (name, version): (&str, &str),
+        digest: &Digest,
+        about: &str,
+    ) -> Result<(), Failure> {
         let root = self.context.needed_root(self.matches.get_one("root"))?;
-        let mut known = machine(self.context, self.matches)?;
-        let given = self.given()?;
-        for one in all {
-            let (name, nothing) = (one.name(), BTreeSet::new());
-            if !known.accepts(name, &one.digest, &nothing) {
-                match &given {
-                    Some(list) if list.accepts(name, &one.digest, &nothing) => {}
-                    Some(_) => return Err(unlisted(name, &one.checksum())),
-                    None => self.ask_provider(one)?,
-                }
-                known.accepted.insert(Accepted {
-                    name: name.to_owned(),
-                    version: one.version().to_owned(),
-                    checksum: one.digest,
-                    capabilities: nothing,
-                });
-                known.save(&root).map_err(unsaved)?;
+        let (mut known, nothing) = (machine(self.context, self.matches)?, BTreeSet::new());
+        if known.accepts(name, digest, &nothing) {
+            return Ok(());
+        }
+        match self.given()? {
+            Some(list) if list.accepts(name, digest, &nothing) => {}
+            Some(_) => {
+                let what = format!("sha256:{}", digest.hex());
+                return Err(unlisted(&format!("{name} {version}"), &what));
             }
-            describe(one, &root)?;
+            None => {
+                view::plugin::provider(about, digest, bridge::covers());
+                if !prompts::can_ask(self.context) {
+                    let message =
+                        format!("{name} is not accepted, and there is no terminal to ask on");
+                    let help = "run the command on a terminal, or pass a list: `--accept FILE`";
+                    return Err(Failure::new(Exit::NotTrusted, message, help));
+                }
+                self.confirm(name, &format!("Accept {name} on this machine? [y/N] "))?;
+                self.meant(name, name)?;
+            }
         }
-        Ok(())
-    }
-
-    fn ask_provider(&self, one: &Provider) -> Result<(), Failure> {
-        view::plugin::provider(one, bridge::covers());
-        let name = one.name();
-        if !prompts::can_ask(self.context) {
-            let message = format!("{name} is not accepted, and there is no terminal to ask on");
-            let help = "run the command on a terminal, or pass a list: `--accept FILE`";
-            return Err(Failure::new(Exit::NotTrusted, message, help));
-        }
-        self.confirm(name, &format!("Accept {name} on this machine? [y/N] "))
+        known.accepted.insert(Accepted {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            checksum: *digest,
+            capabilities: nothing,
+        });
+        known.save(&root).map_err(unsaved)
     }
 
     /// Whether an update only brings other files: the same publisher, and no capability more than those of
@@ -170,13 +170,14 @@ impl Question<'_> {
         let (name, version) = (one.name(), one.version());
         let one = format!("{name} {version}");
         self.confirm(&one, &format!("Accept {one} on this machine? [y/N] "))?;
-        match self.near {
-            Some(near) => self.confirm(
-                &one,
-                &format!("The name is one letter from {near}. Do you mean {name}? [y/N] "),
-            ),
-            None => Ok(()),
-        }
+        self.meant(&one, name)
+    }
+
+    /// A name that is nearly that of another package may be a typo.
+    fn meant(&self, one: &str, name: &str) -> Result<(), Failure> {
+        let Some(near) = self.near else { return Ok(()) };
+        let label = format!("The name is one letter from {near}. Do you mean {name}? [y/N] ");
+        self.confirm(one, &label)
     }
 
     fn confirm(&self, one: &str, label: &str) -> Result<(), Failure> {
@@ -198,31 +199,6 @@ impl Question<'_> {
             Err(Stopped::Failed(failure)) => Err(failure),
         }
     }
-}
-
-/// Has an accepted provider describe itself, once.
-fn describe(one: &Provider, root: &Root) -> Result<(), Failure> {
-    let path = crate::ambient::variable("PATH").and_then(|path| path.into_string().ok());
-    let environment = path.map(|path| ("PATH".to_owned(), Secret::new(path)));
-    let covered = helpers::private_folders(Some(root));
-    one.describe(root, environment.into_iter().collect(), covered).map_err(|why| match why {
-        Undescribed::Root(error) => unsaved(error),
-        Undescribed::Io(error) => {
-            Failure::unwritable(&format!("`{}`", one.folder.display()), &error)
-        }
-        Undescribed::Call(why) => {
-            let failed = CallFailure {
-                plugin: one.name().to_owned(),
-                version: one.version().to_owned(),
-                decorator: format!("{}.provider", one.wanted.segment),
-                why,
-            };
-            let trouble = failed.trouble();
-            let help = trouble.help.first().map(ToString::to_string);
-            let help = help.unwrap_or_else(|| "is the file a Terraform provider?".to_owned());
-            Failure::new(Exit::Unavailable, trouble.message.to_string(), help)
-        }
-    })
 }
 
 fn not_in_list(one: &Installed) -> Failure {

@@ -10,12 +10,11 @@ use opal_plugins::installed::{self, Installed, LoadError, Store};
 use opal_plugins::lock::{self, Lock};
 use opal_plugins::names::{Requirement, Version};
 use opal_plugins::project::{Wanted, providers, registries, wanted};
-use opal_plugins::provider::Provider;
-use opal_plugins::provider::wanted::WantedProvider;
+use opal_plugins::provider::wanted::{Origin, WantedProvider};
 
 use super::{LineIndex, core, failure};
 use crate::context::Context;
-use crate::decorators::{kept_packages, project_settings, provider_failure, shown_folder, text_of};
+use crate::decorators::{kept_packages, shown_folder, text_of};
 use crate::failure::{Exit, Failure};
 use crate::planning::{here, project_file};
 
@@ -30,7 +29,7 @@ pub(super) struct Project {
     pub(super) lock: Option<Lock>,
     /// Where packages of registries and git are kept.
     kept: Option<PathBuf>,
-    built_in: Registry,
+    pub(super) built_in: Registry,
 }
 
 impl Project {
@@ -124,19 +123,10 @@ impl Project {
         Ok(all)
     }
 
-    /// The providers of the project, as they are on this machine now.
-    pub(super) fn found_providers(
-        &self,
-        context: &Context<'_>,
-        matches: &ArgMatches,
-    ) -> Result<Vec<Provider>, Failure> {
-        let root = context.needed_root(matches.get_one("root"))?;
-        let settings = project_settings(&self.file)?;
-        let find = |wanted: &WantedProvider| {
-            let found = Provider::find(&settings, wanted.clone(), &root);
-            found.map_err(|error| provider_failure(&wanted.key, error))
-        };
-        self.providers.iter().map(find).collect()
+    /// The lock of these packages, and of the providers as they are locked now.
+    pub(super) fn lock_of(&self, all: &[Installed]) -> Lock {
+        let providers = self.lock.as_ref().map(|lock| lock.providers.clone());
+        Lock { providers: providers.unwrap_or_default(), ..Installed::lock(all) }
     }
 
     /// Whether a name can be asked for in a registry of this project.
@@ -171,17 +161,44 @@ impl Project {
             true => format!("\"{key}\" = \"{requirement}\""),
             false => format!("\"{key}\" = {{ version = \"{requirement}\"{more} }}"),
         };
+        self.changed(self.with_line(&line), |text| {
+            wanted(text).is_ok_and(|all| all.iter().any(|it| it.key == *key))
+        })
+    }
+
+    /// The text of `opal.mod` with one more provider.
+    pub(super) fn with_provider(&self, one: &WantedProvider) -> Result<String, Failure> {
+        let WantedProvider { key, segment, .. } = one;
+        let Origin::Version(requirement) = &one.origin else {
+            return Err(Failure::usage(
+                format!("`{key}` is a file of this project"),
+                "write it in opal.mod, and run `opal plugin install`",
+            ));
+        };
+        let line = match *segment == one.short().replace('-', "_") {
+            true => format!("\"{key}\" = \"{requirement}\""),
+            false => {
+                format!("\"{key}\" = {{ version = \"{requirement}\", as = \"{segment}\" }}")
+            }
+        };
+        self.changed(self.with_line(&line), |text| {
+            providers(text).is_ok_and(|all| all.contains(one))
+        })
+    }
+
+    /// The text with one more line in `[plugins]`.
+    fn with_line(&self, line: &str) -> String {
         let mut lines: Vec<&str> = self.text.lines().collect();
         match lines.iter().position(|line| line.trim() == "[plugins]") {
-            Some(at) => lines.insert(at + 1, &line),
+            Some(at) => lines.insert(at + 1, line),
             None => {
                 if !lines.is_empty() {
                     lines.push("");
                 }
-                lines.extend(["[plugins]", &line]);
+                lines.extend(["[plugins]", line]);
             }
         }
-        self.changed(lines.join("\n") + "\n", |left| left.iter().any(|it| it.key == *key))
+        lines.join("\n") + "\n"
     }
 
     /// The text of `opal.mod` without a package.
@@ -192,14 +209,17 @@ impl Project {
             name.is_some_and(|(name, rest)| name == key && rest.trim_start().starts_with('='))
         };
         let lines: Vec<&str> = self.text.lines().filter(|line| !is_it(line)).collect();
-        self.changed(lines.join("\n") + "\n", |left| left.iter().all(|it| it.key != key))
+        self.changed(lines.join("\n") + "\n", |text| {
+            let is_gone = wanted(text).is_ok_and(|all| all.iter().all(|it| it.key != key));
+            is_gone && providers(text).is_ok_and(|all| all.iter().all(|it| it.key != key))
+        })
     }
 
     /// A text is written only where it says what it should.
-    fn changed(&self, text: String, holds: impl Fn(&[Wanted]) -> bool) -> Result<String, Failure> {
-        match wanted(&text) {
-            Ok(found) if holds(&found) => Ok(text),
-            _ => {
+    fn changed(&self, text: String, holds: impl Fn(&str) -> bool) -> Result<String, Failure> {
+        match holds(&text) {
+            true => Ok(text),
+            false => {
                 let lines = LineIndex::new(&self.text).lines();
                 let message = format!("opal.mod ({lines} lines) cannot be changed here");
                 let help = "change `[plugins]` by hand, then run `opal plugin install`";

@@ -58,7 +58,7 @@ pub(super) fn ask(
     }
 }
 
-fn seconds() -> u64 {
+pub(super) fn seconds() -> u64 {
     let now = opal_session::clock::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
     now.map_or(0, |now| now.as_secs())
 }

@@ -24,6 +24,11 @@ impl Block {
         words.next().filter(|word| *word == "file").and_then(|_| words.next())
     }
 
+    /// Whether it needs a Terraform provider: `opl providers`, `sh providers`.
+    pub(super) fn needs_providers(&self) -> bool {
+        self.info.split_whitespace().nth(1) == Some("providers")
+    }
+
     /// A declarative configuration.
     pub(super) fn is_config(&self) -> bool {
         self.info.split_whitespace().next() == Some("yaml")

@@ -11,7 +11,7 @@ use opal_testing::sshd::Sshd;
 use tempfile::TempDir;
 
 use super::block::{blocks, pages};
-use crate::support::binary;
+use crate::support::{binary, repository};
 
 /// Blocks of other tools, and their files.
 const FOREIGN: [(&str, &str); 5] = [
@@ -26,7 +26,7 @@ const FOREIGN: [(&str, &str); 5] = [
 ///
 /// The blocks of a section share a directory, with the `opl` block above as `commands.opl`, each block
 /// `opl file NAME` as that file, the `yaml` block as `config.yaml`, and blocks of other tools under the
-/// names of their files. A block `sh servers` reaches [`HOSTS`] over SSH, and cannot reach [`AWAY`].
+/// names of their files. A block `sh providers` may use the provider `local`. A block `sh servers` reaches [`HOSTS`] over SSH, and cannot reach [`AWAY`].
 pub(super) fn shell_blocks(folder: &str) {
     let mut count = 0;
     for page in pages(folder) {
@@ -55,7 +55,11 @@ pub(super) fn shell_blocks(folder: &str) {
                 fs::write(machine.folder.path().join("shop").join(name), &block.text).unwrap();
             }
             let needs_servers = block.info == "sh servers";
-            if block.info != "sh" && !needs_servers {
+            let needs_provider = block.info == "sh providers";
+            if block.info != "sh" && !needs_servers && !needs_provider {
+                continue;
+            }
+            if needs_provider && !machine.provide() {
                 continue;
             }
             if needs_servers && !machine.serve() {
@@ -173,6 +177,33 @@ impl Machine {
             }
             self.server = Some(server);
         }
+        true
+    }
+
+    /// Has the provider `local` accepted for the project, once; whether there is one.
+    fn provide(&self) -> bool {
+        let built = repository().join("target/tools/providers/terraform-provider-local");
+        if !needs::has("terraform-provider-local (`cargo xtask providers`)", built.is_file()) {
+            return false;
+        }
+        let shop = self.folder.path().join("shop");
+        if shop.join("opal.mod").exists() {
+            return true;
+        }
+        let bytes = fs::read(&built).unwrap();
+        let digest = opal_core::hash::Algorithm::Sha256.digest(&[&bytes]).hex();
+        fs::create_dir_all(shop.join("bin")).unwrap();
+        fs::write(shop.join("bin/local"), bytes).unwrap();
+        fs::set_permissions(shop.join("bin/local"), fs::Permissions::from_mode(0o755)).unwrap();
+        let wanted = "name = \"shop\"\n\n[plugins]\n\"terraform/hashicorp/local\" = { path = \"bin/local\" }\n";
+        fs::write(shop.join("opal.mod"), wanted).unwrap();
+        let list = format!(
+            "version = 1\n\n[[accepted]]\nname = \"terraform/hashicorp/local\"\nversion = \"local\"\n\
+             checksum = \"sha256:{digest}\"\ncapabilities = []\n"
+        );
+        fs::write(self.folder.path().join("accepted.toml"), list).unwrap();
+        let (code, _, said) = self.bash("opal plugin install --accept ../accepted.toml");
+        assert_eq!(code, 0, "{said}");
         true
     }
 

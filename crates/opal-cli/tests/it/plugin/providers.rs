@@ -1,9 +1,13 @@
 //! Terraform providers: a real one, from `opal.mod` to the world, without a state file. Its cloud is a
 //! directory.
 
+mod configs;
 mod contracts;
 mod deletions;
 mod identity;
+mod processes;
+mod registries;
+mod shelf;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,7 +1,6 @@
-//! What all records of the section are written with.
+//! What several members of PROVENANCE are written with.
 
 use crate::contract::json::Writer;
-use crate::contract::weight;
 
 /// What a read or a record needs in memory.
 pub(super) const RECORD_WEIGHT: usize = 256;
@@ -13,14 +12,15 @@ pub(super) fn write_optional(json: &mut Writer, name: &'static str, text: Option
     }
 }
 
+/// Writes texts; how many they are.
 pub(super) fn write_set<'t>(json: &mut Writer, texts: impl Iterator<Item = &'t str>) -> usize {
     json.open(b'[');
-    let mut heavy = weight::MAP;
+    let mut count = 0;
     for text in texts {
         json.item();
         json.string(text);
-        heavy += weight::ITEM;
+        count += 1;
     }
     json.close(b']');
-    heavy
+    count
 }

@@ -2,6 +2,7 @@
 
 use super::parts::{RECORD_WEIGHT, write_optional, write_set};
 use crate::contract::json::Writer;
+use crate::contract::weight;
 use crate::data::Data;
 use crate::hash::Algorithm;
 use crate::placeholder::{Placeholder, PlaceholderKey};
@@ -120,7 +121,8 @@ pub(super) fn write(
         write_optional(json, "name", Some(&target.name));
         write_optional(json, "os", Some(&target.os));
         json.plain_key("transport");
-        heavy += RECORD_WEIGHT + write_set(json, target.transport.iter().map(String::as_str));
+        let count = write_set(json, target.transport.iter().map(String::as_str));
+        heavy += RECORD_WEIGHT + weight::MAP + count * weight::ITEM;
         if let Some(user) = target.user {
             json.plain_key("user");
             json.int(user.into());
