@@ -283,7 +283,6 @@ fn a_selection_without_hosts_is_an_error_and_a_typo_is_named() {
     let inventory = site.read("hosts.ini").unwrap();
     for (select, help) in [
         ("webb", "did you mean `web`?"),
-        ("web3", "did you mean `web1`?"),
         ("other", "the inventory has the groups `all`, `ungrouped`, `web`"),
     ] {
         assert_eq!(inventory.select(select, None).unwrap_err().help(), help);
