@@ -178,7 +178,8 @@ fn is_a_program_too(plain: &Plain) -> bool {
         |word: &Secret| !word.expose().starts_with('-') && !word.expose().contains('\\');
     match plain.name() {
         "true" | "false" => plain.arguments().is_empty(),
-        "echo" => plain.arguments().iter().all(is_harmless),
+        // The arguments of a program can be seen by everybody on the machine.
+        "echo" => plain.is_constant() && plain.arguments().iter().all(is_harmless),
         _ => false,
     }
 }

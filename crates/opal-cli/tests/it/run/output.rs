@@ -104,3 +104,17 @@ fn a_direct_run_goes_on_without_its_record_unless_it_needs_one() {
     assert!(opal.path().join("ran").exists());
     opal.call(&["main", "--root", "blocked", "--no-record"]).code(0).hides("no record");
 }
+
+/// The arguments of a program can be seen by everybody on the machine.
+#[test]
+fn echo_with_a_value_is_the_one_of_the_shell_and_not_a_program() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let source = "var T = @env.LETTERS\n\nfun main() {\n    echo @var.T\n}\n";
+    let opal =
+        Opal::machine(source).file("bin/echo", "#!/bin/sh\nprintf 'a program: %s\\n' \"$@\"\n");
+    let program = opal.path().join("bin/echo");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", opal.path().join("bin").display());
+    let ran = opal.env("LETTERS", "a-value").env("PATH", &path).call(&["main"]);
+    ran.code(0).stdout("a-value\n");
+}
