@@ -116,17 +116,17 @@ fn what_a_killed_helper_has_left_is_ended_by_the_next_one() {
     far.nothing_is_left();
 }
 
-/// As the system does it when memory runs out.
+/// As the system does it when memory runs out: they and whoever would end
+/// what they leave, all at once.
 fn kill_helpers(uid: u32) {
-    for pid in pids_of(uid) {
+    let is_helper = |pid: &String| {
         let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        // And whoever would end what it leaves.
-        if [&b"opal-target-"[..], b"--guard"]
-            .iter()
-            .any(|it| line.windows(it.len()).any(|at| at == *it))
-        {
-            let _ = std::process::Command::new("kill").args(["-KILL", &pid]).status();
-        }
+        let has = |part: &[u8]| line.windows(part.len()).any(|at| at == part);
+        has(b"opal-target-") || has(b"--guard")
+    };
+    let helpers: Vec<String> = pids_of(uid).into_iter().filter(is_helper).collect();
+    for signal in ["-STOP", "-KILL"] {
+        std::process::Command::new("kill").arg(signal).args(&helpers).status().unwrap();
     }
 }
 
