@@ -1,5 +1,6 @@
 //! The built-in commands: one table for parsing, help and completion.
 
+mod approvals;
 mod blueprints;
 mod keys;
 pub(crate) mod modules;
@@ -191,7 +192,7 @@ fn plan() -> Command {
         .about("Show what a task would do, or write it to a contract")
         .subcommand_negates_reqs(true)
         .args_conflicts_with_subcommands(true)
-        .subcommand_value_name("show|diff|verify")
+        .subcommand_value_name("show|diff|verify|approve|reject|submit|inbox")
         .args(options::args())
         .args([
             source(),
@@ -233,6 +234,7 @@ fn plan() -> Command {
                 .args(options::args())
                 .after_help("Example:\n  opal plan verify prod.plan --require-signature=release"),
         ])
+        .subcommands(approvals::commands())
         .after_help(
             "A contract compares the plan: steps, arguments, and every value that the plan reads. A script \
              or program that a step starts is not compared.\n\n\

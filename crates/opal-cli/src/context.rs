@@ -1,7 +1,7 @@
 //! What every command gets: what was typed, what surrounds the process, the decorators.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -13,6 +13,7 @@ use opal_core::decorator::Descriptor;
 use opal_ops::source::Loaded;
 use opal_ops::source::imports::VariablesFile;
 use opal_session::targets::Reach;
+use opal_trust::policy;
 use opal_vault::root::{ELSEWHERE, Root};
 
 use crate::ambient::Ambient;
@@ -34,9 +35,19 @@ pub(crate) struct Context<'a> {
     pub(crate) registry: Decorators,
     pub(crate) stages: Stages,
     environment: OnceCell<Environment>,
+    /// The only variables that plans and steps see.
+    only: Option<Only>,
     /// Who opens sessions on targets, and for a source in which directory.
     pub(crate) reach: OnceCell<(PathBuf, Arc<dyn Reach>)>,
     pub(crate) reported: Rc<Reported>,
+}
+
+/// The variables of a contract run, where the policy fixes them.
+#[derive(Clone, Debug)]
+pub(crate) struct Only {
+    pub(crate) environment: policy::Environment,
+    /// Those that the plan reads are there besides.
+    pub(crate) reads: BTreeSet<String>,
 }
 
 impl<'a> Context<'a> {
@@ -45,7 +56,7 @@ impl<'a> Context<'a> {
         let registry = Decorators::new(opal_decorators::registry(), root);
         let (stages, environment) = (Stages::begin(), OnceCell::new());
         let (reach, reported) = (OnceCell::new(), Rc::default());
-        Self { typed, ambient, registry, stages, environment, reach, reported }
+        Self { typed, ambient, registry, stages, environment, only: None, reach, reported }
     }
 
     /// The same, with more decorators: those of one run.
@@ -61,8 +72,20 @@ impl<'a> Context<'a> {
             ),
             stages: Stages::begin(),
             environment: self.environment.clone(),
+            only: self.only.clone(),
             reach: self.reach.clone(),
             reported: Rc::clone(&self.reported),
+        }
+    }
+
+    /// The same for a contract run under a policy that fixes its variables. Nothing was read before.
+    pub(crate) fn confined(&self, only: Option<Only>, root: &Root) -> Context<'a> {
+        Context {
+            registry: Decorators::new(opal_decorators::registry(), Some(root.clone())),
+            environment: OnceCell::new(),
+            reach: OnceCell::new(),
+            only,
+            ..self.with(&[])
         }
     }
 
@@ -182,7 +205,23 @@ impl Context<'_> {
         if let Some(known) = self.environment.get() {
             return Ok(known);
         }
-        let read = env_file::environment(imported, files)?;
+        let mut read = env_file::environment(imported, files)?;
+        if let Some(only) = &self.only {
+            let set =
+                read.all.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+            let mut kept: BTreeMap<OsString, OsString> = only
+                .environment
+                .of(set)
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect();
+            for name in only.reads.iter().chain(&read.declared).map(OsString::from) {
+                if let Some(value) = read.all.get(&name) {
+                    kept.entry(name).or_insert_with(|| value.clone());
+                }
+            }
+            read.all = kept.into();
+        }
         Ok(self.environment.get_or_init(|| read))
     }
 

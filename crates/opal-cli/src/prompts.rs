@@ -30,6 +30,24 @@ pub(crate) fn terminal(context: &Context<'_>) -> Result<Tty, Failure> {
     Tty::open(context.ambient.stderr_colour(context.typed.colour))
 }
 
+/// Asks a question whose answer is yes or no; whoever ends the question says no.
+pub(crate) fn confirm(context: &Context<'_>, label: &str) -> Result<bool, Failure> {
+    let mut tty = terminal(context)?;
+    let read = |text: &str| match text.trim() {
+        "y" | "yes" => Ok(true),
+        "" | "n" | "no" => Ok(false),
+        _ => Err("answer yes or no".to_owned()),
+    };
+    match tty.text(label, &[], &read) {
+        Ok((true, _)) => {
+            tty.answered(format!("{label}yes"));
+            Ok(true)
+        }
+        Ok((false, _)) | Err(Stopped::Ended(_)) => Ok(false),
+        Err(Stopped::Failed(failure)) => Err(failure),
+    }
+}
+
 /// Asks for what is not given.
 pub(crate) fn ask(
     tty: &mut Tty,

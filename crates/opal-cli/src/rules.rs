@@ -9,7 +9,7 @@ use crate::failure::{Exit, Failure};
 use crate::planning::project_file;
 
 /// The rules of the machine.
-const SYSTEM: &str = "/etc/opal/policy.toml";
+pub(crate) const SYSTEM: &str = "/etc/opal/policy.toml";
 
 /// All rules that hold here, on top of those of the command line.
 pub(crate) fn of(

@@ -1,5 +1,6 @@
 //! What commands show: a human view and a machine view each. Nothing else prints.
 
+pub(crate) mod approval;
 pub(crate) mod blueprint;
 pub(crate) mod check;
 pub(crate) mod convert;
@@ -7,6 +8,7 @@ pub(crate) mod diagnostics;
 pub(crate) mod doc;
 pub(crate) mod explain;
 pub(crate) mod fmt;
+pub(crate) mod inbox;
 pub(crate) mod init;
 pub(crate) mod ink;
 pub(crate) mod keys;

@@ -6,6 +6,7 @@
 //! | the one spelling of JSON | `json` |
 //! | steps and provenance in that spelling, frozen | `wire_v1` |
 //! | the file: writing it, following its lengths, decoding it | `file`, [`Frame`], `decode` |
+//! | what people say about one | [`approval`] |
 //! | how much it may hold | `limits` |
 //! | whether a fresh plan is the same plan | [`compare()`], [`diff`] |
 //! | what a plugin's decorator promises, as a hash | [`schema_hash`] |
@@ -13,6 +14,7 @@
 //! Deliberately not here: keys, sealing, the checking of signatures, files, the clock. A contract
 //! is never executed; it is only compared.
 
+pub mod approval;
 mod compare;
 mod decode;
 mod error;
@@ -120,6 +122,12 @@ impl Contract {
     #[must_use]
     pub fn is_older(&self) -> bool {
         self.wire.minor < file::MINOR
+    }
+
+    /// Whether it has something that this version does not know, and so cannot show.
+    #[must_use]
+    pub fn has_unknown_parts(&self) -> bool {
+        self.wire.minor > file::MINOR || self.wire.flags != 0 || !self.wire.records.is_empty()
     }
 
     /// When it was made, as a Unix time.

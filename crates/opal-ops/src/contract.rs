@@ -4,6 +4,7 @@
 //! |---|---|
 //! | reading, unsealing and authenticating its bytes | [`open`] |
 //! | policy, dates, single use | [`accept`] |
+//! | what approval rules demand of it | [`Case`], [`Accepted`] |
 //! | planning again, and what differs | [`compare`], of targets in [`crate::targets`] |
 //! | all of it, in this order: the decision | [`decide`] |
 //! | every way in which it is refused | [`Refusal`] |
@@ -12,8 +13,10 @@
 //!
 //! Deliberately not here: where the source is, and what is said about a refusal.
 
+mod gate;
 mod refusal;
 
+use opal_core::contract::approval::Approval;
 use opal_core::contract::{self, Change, Contract, Drift, Earlier, Frame, Verdict};
 use opal_core::hosts::{self, Inventories};
 use opal_core::keys::{KeyError, Keys};
@@ -32,6 +35,7 @@ use opal_vault::record::reader::{self, Run};
 use opal_vault::root::Root;
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use gate::{Accepted, Case, functions, kinship};
 pub use refusal::{Refusal, differs};
 
 use crate::planning::{Aim, Subject, permits_skips};
@@ -49,6 +53,28 @@ pub struct Rules<'r> {
     pub resumed: Option<&'r Run>,
     /// In Unix seconds.
     pub time: i64,
+    /// What people said about it.
+    pub approvals: &'r [Approval],
+    /// Whether only some of its targets are to run.
+    pub is_limited: bool,
+    /// An option of the run that approval rules forbid.
+    pub forbidden_option: Option<&'static str>,
+}
+
+impl<'r> Rules<'r> {
+    /// Of a contract that nobody said anything about.
+    #[must_use]
+    pub fn new(policy: &'r Policy, ledger: Option<Ledger<'r>>, time: i64) -> Self {
+        Self {
+            policy,
+            ledger,
+            resumed: None,
+            time,
+            approvals: &[],
+            is_limited: false,
+            forbidden_option: None,
+        }
+    }
 }
 
 /// The source and the machine that the contract is compared with.
@@ -104,6 +130,7 @@ pub struct Compared {
 pub struct Allowed {
     pub compared: Compared,
     pub how: How,
+    pub accepted: Accepted,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,21 +195,24 @@ pub fn open(bytes: &[u8], runner: &Runner) -> Result<Opened, Refusal> {
     contracts::open(bytes, runner).map_err(Refusal::from)
 }
 
-/// Refuses what the rules do not allow, what has expired, and what has had its single run.
-pub fn accept(bytes: &[u8], opened: &Opened, rules: &Rules<'_>) -> Result<(), Refusal> {
+/// Refuses what the rules do not allow, what has expired, what people have not approved, and what has had
+/// its single run.
+pub fn accept(bytes: &[u8], opened: &Opened, rules: &Rules<'_>) -> Result<Accepted, Refusal> {
     judge(bytes, &opened.contract, rules)?;
     let made = opened.contract.provenance();
     if let Some(end) = made.expires.filter(|end| rules.time >= *end) {
         return Err(Refusal::Expired { end });
     }
+    let case = Case { contract: &opened.contract, id: opened.id };
+    let accepted = gate::pass(&case, rules)?;
     let is_used = |ledger: Ledger<'_>| match rules.resumed {
         Some(run) => run.contract() != Some(opened.id) || ledger.is_continued(&opened.id, &run.id),
         None => ledger.is_used(&opened.id),
     };
-    if made.once && rules.ledger.is_some_and(is_used) {
+    if accepted.once && rules.ledger.is_some_and(is_used) {
         return Err(Refusal::Used);
     }
-    Ok(())
+    Ok(accepted)
 }
 
 fn judge(bytes: &[u8], contract: &Contract, rules: &Rules<'_>) -> Result<(), Refusal> {
@@ -206,7 +236,7 @@ pub fn decide(
     request: &Request<'_>,
     tell: &dyn Fn(News<'_>),
 ) -> Result<Allowed, Stopped> {
-    accept(request.bytes, opened, &request.rules)?;
+    let accepted = accept(request.bytes, opened, &request.rules)?;
     let is_forced = request.tolerance.force;
     let mut compared = compare(opened, &request.now, is_forced, tell)?;
     let (verdict, tolerance) = (&compared.verdict, request.tolerance);
@@ -225,7 +255,7 @@ pub fn decide(
     if is_other_text {
         return Err(Refusal::SourceChanged(Box::new(compared)).into());
     }
-    Ok(Allowed { compared, how })
+    Ok(Allowed { compared, how, accepted })
 }
 
 /// Plans again, and says whether the plan of now is the contract's, and whether its targets and resources

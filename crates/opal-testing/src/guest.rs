@@ -43,7 +43,12 @@ fn built(folder: &str, what: &str, name: &str, file: &str) -> Vec<u8> {
 
 /// `target/guests`, beside the directory of the test that runs.
 fn target() -> PathBuf {
+    build_directory().join("guests")
+}
+
+/// `target`: the test that runs is `target/PROFILE/deps/NAME`.
+#[must_use]
+pub fn build_directory() -> PathBuf {
     let own = std::env::current_exe().expect("a test has a path");
-    let target = own.ancestors().find(|it| it.join("CACHEDIR.TAG").is_file());
-    target.expect("tests are below `target`").join("guests")
+    own.ancestors().nth(3).expect("tests are below `target`").to_owned()
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | keys, sealing, signatures | [`keys`] |
 //! | which contracts are accepted here | [`policy`] |
+//! | which people approved one | [`approvals`] |
 //! | contracts: making and opening them | [`contracts`] |
 //! | signed documents (DSSE), and what people vouch for in them | [`dsse`], [`statements`] |
 //! | entries of `@cached` that this machine has made | [`entries`] |
@@ -14,6 +15,7 @@
 //!
 //! Deliberately not here: running a step.
 
+pub mod approvals;
 pub mod code;
 pub mod contracts;
 pub mod dsse;

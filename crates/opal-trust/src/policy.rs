@@ -8,12 +8,15 @@
 //! | what a user prefers, which no refusal depends on | [`Settings`] |
 //! | whether a contract may run | [`Policy::judge`], [`Refusal`] |
 //! | which packages of decorators may be used | [`PluginRules`] |
-//! | whether something may run without one | [`Policy::allows_direct`], [`Direct`] |
+//! | whether something may run without one | [`Policy::allows_direct`] |
+//! | which contracts need the approval of people | [`Rule`], [`Person`] |
+//! | the only variables of a contract run | [`Environment`] |
 //!
 //! Deliberately not here: whether a contract is whole, expired, used, or the same plan. That is
 //! not a matter of trust.
 
-mod direct;
+mod approval;
+mod environment;
 mod error;
 mod file;
 mod judge;
@@ -24,9 +27,11 @@ use std::collections::BTreeSet;
 
 use opal_core::Duration;
 
-pub use direct::Direct;
+pub use approval::{Person, Rule};
+pub use environment::Environment;
 pub use error::{PolicyError, PolicyFault, Setting};
 pub use file::{Files, ProjectFile};
+pub(crate) use judge::SKEW_SECONDS;
 pub use judge::{Facts, Refusal, Signature};
 pub use plugins::{Native, PluginRules};
 pub use settings::Settings;
@@ -43,8 +48,14 @@ pub struct Policy {
     /// How old a contract may be.
     pub max_age: Option<Duration>,
     pub require_expiry: bool,
-    /// What may run without a contract.
-    pub direct: Direct,
+    /// Whether nothing may run without a contract.
+    pub refuses_direct: bool,
+    /// `[[approval]]`: every rule that matches must be met.
+    pub rules: Vec<Rule>,
+    /// Whether a contract runs in a fresh checkout of its commit.
+    pub tree: bool,
+    /// The only variables of a contract run.
+    pub environment: Option<Environment>,
     /// Which packages of decorators may be used.
     pub plugins: PluginRules,
 }
@@ -83,7 +94,10 @@ impl Policy {
                 (one, two) => one.or(two),
             },
             require_expiry: self.require_expiry || other.require_expiry,
-            direct: self.direct.merge(other.direct),
+            refuses_direct: self.refuses_direct || other.refuses_direct,
+            rules: self.rules.into_iter().chain(other.rules).collect(),
+            tree: self.tree || other.tree,
+            environment: Environment::both(self.environment, other.environment),
             plugins: self.plugins.merge(other.plugins),
         }
     }
@@ -96,6 +110,7 @@ impl Policy {
             project.trusted_keys = None;
         }
         project.plugins = project.plugins.of_project();
+        project.rules.iter_mut().for_each(|rule| rule.of_machine = false);
         self.merge(project)
     }
 }

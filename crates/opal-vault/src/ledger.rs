@@ -4,18 +4,20 @@
 //! is the claim, and the file system sees to it that only one process succeeds. A run of the contract
 //! that failed can be continued, which is the same use: a second file, named after the contract and
 //! that run, is the claim to continue it. So a run is continued once, and there is always one at most
-//! that can be.
+//! that can be. What people said who rejected a contract is kept in a third, a line each.
 
-use std::fs::{File, OpenOptions};
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 
 use opal_core::hash::Digest;
+use opal_files::atomic::Unfinished;
 
 use crate::record::RunId;
 use crate::root::{Root, RootError, Why};
 
 const FOLDER: &str = "ledger";
+const APPROVED: &str = "approved";
 
 #[derive(Clone, Copy, Debug)]
 pub struct Ledger<'a>(&'a Root);
@@ -43,6 +45,46 @@ impl<'a> Ledger<'a> {
     #[must_use]
     pub fn is_continued(&self, contract: &Digest, run: &RunId) -> bool {
         self.has(&continuation(contract, run))
+    }
+
+    /// The lines of those who rejected a contract, as far as this machine has seen them.
+    #[must_use]
+    pub fn rejections(&self, contract: &Digest) -> Vec<String> {
+        let path = self.0.path().join(FOLDER).join(rejection(contract));
+        let text = fs::read_to_string(path).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Keeps the line of somebody who rejected a contract. When this returns, it is on the disk.
+    pub fn reject(&self, contract: &Digest, line: &str) -> Result<(), RootError> {
+        if self.rejections(contract).iter().any(|known| known == line.trim_end()) {
+            return Ok(());
+        }
+        let folder = self.0.directory(FOLDER)?;
+        let path = folder.join(rejection(contract));
+        let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+        let written = opened.and_then(|mut file| {
+            file.write_all(line.as_bytes())?;
+            file.sync_all()?;
+            File::open(&folder)?.sync_all()
+        });
+        written.map_err(|error| RootError { path, why: Why::Io(error) })
+    }
+
+    /// The contract that a person approved last, of those with something in common.
+    #[must_use]
+    pub fn approved(&self, kinship: &Digest) -> Option<Vec<u8>> {
+        fs::read(self.0.path().join(FOLDER).join(APPROVED).join(kinship.hex())).ok()
+    }
+
+    /// Keeps it, in place of the one before.
+    pub fn keep_approved(&self, kinship: &Digest, contract: &[u8]) -> Result<(), RootError> {
+        let folder = self.0.directory(&format!("{FOLDER}/{APPROVED}"))?;
+        let path = folder.join(kinship.hex());
+        let failed = |error| RootError { path: path.clone(), why: Why::Io(error) };
+        let mut file = Unfinished::beside(&path).map_err(failed)?;
+        file.write_all(contract).map_err(failed)?;
+        file.replace(rustix::fs::CWD, &path).map_err(|error| failed(error.into()))
     }
 
     fn has(&self, name: &str) -> bool {
@@ -74,6 +116,10 @@ impl<'a> Ledger<'a> {
             Err(error) => Err(ClaimError::Root(RootError { path, why: Why::Io(error) })),
         }
     }
+}
+
+fn rejection(contract: &Digest) -> String {
+    format!("{}.rejected", contract.hex())
 }
 
 fn continuation(contract: &Digest, run: &RunId) -> String {

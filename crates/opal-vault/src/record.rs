@@ -41,7 +41,7 @@ use opal_core::stream::Stream;
 
 use crate::witness::{Recorder, Unrecorded};
 
-pub use header::{Contract, Drifted, Ending, Failed, Header, Reason, Refusal, Source};
+pub use header::{Approved, Contract, Drifted, Ending, Failed, Header, Reason, Refusal, Source};
 pub use id::RunId;
 pub use lines::Lines;
 pub use output::whole;

@@ -12,14 +12,17 @@ pub(super) fn keys() -> Command {
             Command::new("generate")
                 .about("Make a key; the private key stays under the runtime root")
                 .args([
-                    Arg::new("name").value_name("NAME").help("The name; by default signing, or runner"),
+                    Arg::new("name").value_name("NAME").help("The name; by default signing, runner or approve"),
                     flag("sign", "Make a key for signing contracts (default)"),
                     flag("seal", "Make a key that contracts can be sealed to").conflicts_with("sign"),
+                    flag("approve", "Make a key with a passphrase for `opal plan approve`")
+                        .conflicts_with_all(["sign", "seal"]),
                     root(),
                     json(),
                 ])
                 .after_help(
-                    "Examples:\n  opal keys generate release\n  opal keys generate ci --seal",
+                    "Examples:\n  opal keys generate release\n  opal keys generate ci --seal\n  \
+                     opal keys generate ann --approve",
                 ),
             Command::new("list")
                 .about("List the keys under the runtime root")

@@ -1,8 +1,13 @@
 //! `opal keys`: making and showing keys.
 
-use clap::ArgMatches;
-use opal_trust::keys::{Credentials, KeyKind, KeyName, Runner};
+use std::process::Command;
 
+use clap::ArgMatches;
+use opal_trust::approvals::KeyFile;
+use opal_trust::keys::{Credentials, KeyKind, KeyName, Runner};
+use opal_vault::root::Root;
+
+use crate::ambient::IDENTITY;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::{planning, view};
@@ -18,11 +23,14 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
 
 fn generate(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let root = context.needed_root(matches.get_one("root"))?;
+    if matches.get_flag("approve") {
+        return generate_approving(&root, matches);
+    }
     let kind = if matches.get_flag("seal") { KeyKind::Seal } else { KeyKind::Sign };
     let name = match (matches.get_one::<String>("name"), kind) {
         (Some(name), _) => name.parse().map_err(Failure::key)?,
         (None, KeyKind::Seal) => KeyName::runner(),
-        (None, KeyKind::Sign) => KeyName::signing(),
+        (None, KeyKind::Sign | KeyKind::Approve) => KeyName::signing(),
     };
     if name == KeyName::runner() && kind == KeyKind::Sign {
         return Err(Failure::usage(
@@ -31,6 +39,45 @@ fn generate(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure
         ));
     }
     let entry = Credentials::new(&root).generate(&name, kind).map_err(Failure::key)?;
+    view::keys::generated(&entry, matches.get_flag("json"))
+}
+
+/// A key that approves: `ssh-keygen` makes it, and asks for the passphrase.
+#[expect(clippy::disallowed_methods, reason = "the program that holds the person's key")]
+fn generate_approving(root: &Root, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let name = matches.get_one::<String>("name").map_or("approve", String::as_str);
+    let name: KeyName = name.parse().map_err(Failure::key)?;
+    let credentials = Credentials::new(root);
+    let path = credentials.place(&name).map_err(Failure::key)?;
+    let public = path.with_added_extension("pub");
+    let failed = |what: String| {
+        let help = "see what it printed; it asks for a passphrase on the terminal";
+        Failure::new(Exit::Unavailable, format!("`ssh-keygen` {what}"), help)
+    };
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-q", "-t", "ed25519", "-C", name.as_str(), "-f"]).arg(&path);
+    let made = command.env_remove(IDENTITY).stdout(std::io::stderr()).status();
+    let made = made.map_err(|error| failed(format!("cannot be started: {error}")))?;
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let Some(file) = KeyFile::parse(&text).filter(|_| made.success()) else {
+        return Err(failed("did not make a key".to_owned()));
+    };
+    if file.is_open {
+        for path in [&path, &public] {
+            let _ = std::fs::remove_file(path);
+        }
+        let message =
+            "a key that approves needs a passphrase: every program of this account could use it";
+        return Err(Failure::new(
+            Exit::Usage,
+            message,
+            "run the command again, and type a passphrase",
+        ));
+    }
+    let kept = credentials.public_path(&name);
+    std::fs::rename(&public, &kept)
+        .map_err(|error| Failure::unwritable(&format!("`{}`", kept.display()), &error))?;
+    let entry = credentials.show(&name).map_err(Failure::key)?;
     view::keys::generated(&entry, matches.get_flag("json"))
 }
 

@@ -1,6 +1,7 @@
 //! `opal run`: a function, a file, or a contract.
 
 pub(crate) mod compare;
+mod confine;
 pub(crate) mod current;
 pub(crate) mod new_contract;
 mod refusal;
@@ -8,32 +9,39 @@ mod refusal;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use opal_ops::contract::{self, How, Request, Rules, Stopped, Tolerance};
+use opal_ops::contract::{self, Case, How, Refusal, Request, Rules, Stopped, Tolerance};
 use opal_ops::planning::{Subject, record_name};
 use opal_ops::source::Loaded;
+use opal_trust::approvals::{Counted, Signer};
 use opal_trust::contracts::Opened;
+use opal_trust::policy::{Policy, Rule};
 use opal_vault::Vault;
 use opal_vault::ledger::Ledger;
 use opal_vault::record::reader::Run;
-use opal_vault::record::{Contract as Named, Drifted, Reason};
+use opal_vault::record::{self, Drifted, Reason};
+use opal_vault::root::Root;
 
 use super::execute::keeper::Keeper;
 use super::execute::{self, Claim, Errand, Held, resume};
 use super::module::keeper::Keeping;
 use super::module::of_contract::OfContract;
-use super::plan::file::{open, read_file};
+use super::plan::approver::open_keys;
+use super::plan::file::open;
+use super::plan::named::Named;
 use super::plan::trust;
 use super::plan::verify::required;
 use super::{command_line, module, task};
 use crate::clock::unix_time;
 use crate::context::Context;
+use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::signals::Watched;
 use crate::verb::Verb;
-use crate::{limit, planning, reports, view};
+use crate::{limit, planning, reports, rules, view};
 use compare::{Here, undecided};
-use current::Current;
+use confine::{Confined, confine};
+use current::{Current, recorded_sources, source_path};
 use new_contract::{new_contract, of_module};
 use refusal::{Attempt, Kept};
 
@@ -86,16 +94,24 @@ fn attempt(
     path: &Path,
     matches: &ArgMatches,
 ) -> Result<Exit, Failure> {
-    let bytes = read_file(path)?;
-    let attempt = Attempt { context, asked, path, bytes: &bytes };
-    let opened = open(context, &asked.plan, path, &bytes)
+    let named = Named::find(context, asked.plan.root.as_ref(), &path.to_string_lossy())?;
+    let approvals = named.approvals()?;
+    let attempt = Attempt { context, asked, path, bytes: &named.bytes, approvals: &approvals };
+    let opened = open(context, &asked.plan, path, &named.bytes)
         .map_err(|failure| attempt.refused(failure, None))?;
     let task = &opened.contract.plan().target.name;
     let narrowed = limit::with_failed(context, asked, task)?;
     let asked = narrowed.as_ref().unwrap_or(asked);
-    let (attempt, options) = (Attempt { asked, ..attempt }, &asked.plan);
+    let attempt = Attempt { asked, ..attempt };
     let file = context.file(matches);
     let contract = Some(&opened.contract);
+    let confined = confined(&attempt, matches, &opened, file)
+        .map_err(|failure| attempt.refused(failure, contract))?;
+    let (context, asked, file) = match &confined {
+        Some(it) => (&it.context, &it.asked, it.source.as_ref()),
+        None => (context, asked, file),
+    };
+    let (attempt, options) = (Attempt { context, asked, ..attempt }, &asked.plan);
     let read = Current::read(context, &opened.contract, file, options)
         .map_err(|failure| attempt.refused(failure.refusing(Reason::NotPlannable), contract))?;
     let Some(current) = read else {
@@ -124,6 +140,44 @@ fn attempt(
     hold(&attempt, matches, opened, &source.loaded, &watched, Some(&keeper))
 }
 
+/// Goes where the policy has contracts run, once everything that needs no plan has been checked.
+fn confined<'c>(
+    attempt: &Attempt<'c>,
+    matches: &ArgMatches,
+    opened: &Opened,
+    file: Option<&PathBuf>,
+) -> Result<Option<Confined<'c>>, Failure> {
+    let &Attempt { context, asked, path, bytes, approvals } = attempt;
+    let source = source_path(&opened.contract, file);
+    let sources = source.map_or_else(Vec::new, |source| {
+        let others = recorded_sources(&opened.contract, &source);
+        [vec![source], others].concat()
+    });
+    let policy = trust::policy(context, &asked.plan, &required(matches), &sources)?;
+    let case = Case { contract: &opened.contract, id: opened.id };
+    let is_fixed = |rule: &&Rule| rule.tree || rule.environment.is_some();
+    let fixes =
+        policy.tree || policy.environment.is_some() || case.rules(&policy).iter().any(is_fixed);
+    if !fixes {
+        return Ok(None);
+    }
+    let root = context.root(asked.plan.root.as_ref());
+    // Whether a run is continued is decided with its plan.
+    let rules = Rules {
+        approvals,
+        is_limited: asked.plan.limit.is_some(),
+        forbidden_option: forbidden(asked, matches, opened),
+        ..Rules::new(
+            &policy,
+            root.as_ref().map(Ledger::new).filter(|_| asked.run.resume.is_none()),
+            unix_time(),
+        )
+    };
+    let accepted = contract::accept(bytes, opened, &rules)
+        .map_err(|refusal| Refused { path, own: None, again: &|| None }.failure(&refusal))?;
+    confine(context, asked, &accepted, &opened.contract, file)
+}
+
 /// Runs the plan of now where it is the contract's.
 fn hold(
     attempt: &Attempt<'_>,
@@ -133,21 +187,25 @@ fn hold(
     watched: &Watched,
     keeper: Option<&dyn Keeper>,
 ) -> Result<Exit, Failure> {
-    let &Attempt { context, asked, path, bytes } = attempt;
+    let &Attempt { context, asked, path, bytes, approvals } = attempt;
     let options = &asked.plan;
     let policy = trust::policy(context, options, &required(matches), &source.policed())?;
     let root = context.root(options.root.as_ref());
     context.registry.demand(source, root.as_ref())?;
     let here = Here::new(context, options, source, opened.contract.plan(), watched)?;
-    let once = opened.contract.provenance().once;
-    let resumed = if once { resumed(asked, &here, &opened)? } else { None };
+    let resumed = resumed(asked, &here, &opened)?;
+    let case = Case { contract: &opened.contract, id: opened.id };
+    if let Some(refusal) = reach(&case, &policy, root.as_ref()) {
+        return attempt.refuse(&here, &opened.contract, refusal);
+    }
     let request = Request {
         bytes,
         rules: Rules {
-            policy: &policy,
-            ledger: here.root.as_ref().map(Ledger::new),
             resumed: resumed.as_ref(),
-            time: unix_time(),
+            approvals,
+            is_limited: options.limit.is_some(),
+            forbidden_option: forbidden(asked, matches, &opened),
+            ..Rules::new(&policy, here.root.as_ref().map(Ledger::new), unix_time())
         },
         now: here.now(),
         tolerance: Tolerance {
@@ -182,20 +240,65 @@ fn hold(
         let state = if how == How::Forced { "to be forced" } else { "the current plan" };
         return view::plan::verified(path, &opened.contract, state, options.is_json());
     }
-    let named = Named { file_digest: opened.id, path: path.display().to_string() };
+    let named = record::Contract {
+        approvals: allowed.accepted.approvals.iter().map(approved).collect(),
+        ..record::Contract::new(opened.id, path.display().to_string())
+    };
     let drift = compared.verdict.differences.iter().map(Drifted::from).collect();
     let (contract, file) = (opened.id, named.path.clone());
     let errand = Errand {
         subject: &Subject::of_plan(source, &compared.fresh.plan),
         resolved: &compared.fresh,
         watched,
-        claim: once.then_some(Claim { contract, resumed, file, new_contract }),
+        claim: allowed.accepted.once.then_some(Claim { contract, resumed, file, new_contract }),
         contract: Some(Held { named, drift, key: compared.key.clone() }),
         // A module always runs whole.
         again: keeper.is_none().then(|| command_line::resume_contract(context, asked, path)),
         keeper,
     };
     execute::execute(context, asked, &errand)
+}
+
+/// A private key of somebody whose approval counts, which every step could sign with. That refuses the
+/// contract where the machine demands approvals; where only the user does, it is said.
+fn reach(case: &Case<'_>, policy: &Policy, root: Option<&Root>) -> Option<Refusal> {
+    let rules = case.rules(policy);
+    let rules: Vec<&&Rule> = rules.iter().filter(|rule| rule.needs_people()).collect();
+    if rules.is_empty() {
+        return None;
+    }
+    let lists = |rule: &Rule, key: &Signer| rule.person(key).is_some();
+    let found = open_keys(root, &|key| rules.iter().any(|rule| lists(rule, key)));
+    for (path, key) in found {
+        if rules.iter().any(|rule| rule.file == Path::new(rules::SYSTEM) && lists(rule, &key)) {
+            return Some(Refusal::KeyInReach(path));
+        }
+        let path = path.display();
+        view::plan::note(&format!(
+            "every step can sign approvals with `{path}`, which has no passphrase; the approval proves nothing"
+        ));
+    }
+    None
+}
+
+fn approved(one: &Counted) -> record::Approved {
+    record::Approved {
+        name: one.name.clone(),
+        key: one.key.clone(),
+        at: view::plan::time(one.at),
+        note: one.note.clone(),
+    }
+}
+
+/// An option that makes another run of a contract than the one that people approved.
+fn forbidden(asked: &Asked, matches: &ArgMatches, opened: &Opened) -> Option<&'static str> {
+    let skips = || opened.contract.provenance().options.contains_key("skip-preflight");
+    let given = [
+        (matches.get_flag("force"), "--force"),
+        (asked.run.from.is_some(), "--from"),
+        (skips(), "--skip-preflight"),
+    ];
+    given.into_iter().find_map(|(is_given, option)| is_given.then_some(option))
 }
 
 /// The run of a single-use contract that is to be continued, where one can be.

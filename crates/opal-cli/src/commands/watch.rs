@@ -21,7 +21,7 @@ use opal_ops::planning::Subject;
 use opal_session::stop::Order;
 use opal_session::watching::{self, Change, Snapshot, Watcher};
 
-use super::plan::trust;
+use super::plan::trust::{self, DirectRun};
 use super::{command_line, task};
 use crate::context::Context;
 use crate::counting::Letter;
@@ -67,7 +67,9 @@ pub(crate) fn watch(
     }
     let name = subject.function.clone().unwrap_or_else(|| subject.loaded.name.clone());
     let again = command_line::plan(context, subject);
-    trust::may_run_directly(context, &asked.plan, &subject.loaded.policed(), &name, &again)?;
+    // Each round is checked with its plan, too.
+    let run = DirectRun { target: &name, functions: &BTreeSet::new(), words: &again };
+    trust::may_run_directly(context, &asked.plan, &subject.loaded.policed(), run)?;
     let area = Area::of(context, subject, asked)?;
     area.may_run(asked)?;
     let watched = Watched::begin()?;

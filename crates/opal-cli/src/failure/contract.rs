@@ -6,6 +6,7 @@ use std::path::Path;
 use opal_core::Value;
 use opal_core::contract::{Cause, Difference, Drift, Verdict};
 use opal_ops::contract::{self, Refusal};
+use opal_trust::approvals::Unmet;
 use opal_trust::keys::OpenError;
 use opal_trust::policy;
 
@@ -49,6 +50,10 @@ impl Refused<'_> {
                     None => failure,
                 }
             }
+            Refusal::Unapproved(unmet) => self.unapproved(unmet),
+            Refusal::Rejected(_) | Refusal::KeyInReach(_) | Refusal::OptionForbidden(_) => {
+                of_file(Exit::NotTrusted, gated(refusal).to_owned())
+            }
             Refusal::Expired { .. } | Refusal::Used => {
                 of_file(Exit::Refused, new((self.again)().as_deref().unwrap_or(USUAL)))
             }
@@ -85,6 +90,35 @@ impl Refused<'_> {
         failure.refusing(refusal.reason())
     }
 
+    /// What approval rules demand: what is missing, whose approvals count, and the command.
+    fn unapproved(&self, unmet: &[Unmet]) -> Failure {
+        let path = self.path.display().to_string();
+        let first =
+            unmet.first().map_or_else(|| "it is not approved".to_owned(), ToString::to_string);
+        let message = format!("`{path}` is refused: {first}; nothing was run");
+        let approve = format!("a person approves it with `opal plan approve {}`", quoted(&path));
+        let mut help = Vec::new();
+        for (index, one) in unmet.iter().enumerate() {
+            if index > 0 {
+                help.push(one.to_string());
+            }
+            let Unmet::Approvals { accepted, ignored, .. } = one else {
+                help.extend(one.help());
+                continue;
+            };
+            for line in ignored {
+                help.push(format!(
+                    "an approval does not count: {}: {}",
+                    line.who,
+                    line.why.words()
+                ));
+            }
+            help.push(format!("these keys count: {}", accepted.join(", ")));
+            help.push(approve.clone());
+        }
+        Failure { help, ..Failure::new(Exit::NotTrusted, message, "") }
+    }
+
     fn sealed_to_others(&self) -> Failure {
         let key = self.own.map_or_else(String::new, |key| format!("; its key is {key}"));
         let message = format!(
@@ -100,6 +134,18 @@ impl Refused<'_> {
             None => OpenError::NotARecipient.help().to_owned(),
         };
         Failure::new(Exit::Refused, message, help)
+    }
+}
+
+/// What to do about a refusal of the gate.
+const fn gated(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Rejected(_) => "ask them, and make a new contract",
+        Refusal::KeyInReach(_) => {
+            "run contracts under another account than the people who approve, or protect the key: \
+             `ssh-keygen -p -f FILE`"
+        }
+        _ => "omit it; what people approved is the whole contract as it is",
     }
 }
 

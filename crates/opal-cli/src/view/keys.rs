@@ -46,16 +46,23 @@ pub(crate) fn list(listed: &[Listed], ink: Ink) -> Result<Exit, Failure> {
     let (bold, dim, reset) =
         if ink.colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
     let width = listed.iter().map(|one| one.name.as_str().len()).max().unwrap_or(0);
+    let kind = |one: &Listed| one.found.as_ref().map_or("-", |entry| entry.kind.name());
+    let kinds = listed.iter().map(|one| kind(one).len()).max().unwrap_or(0);
     let mut out = String::new();
     for Listed { name, found } in listed {
         let name = name.as_str();
         let _ = match found {
             Ok(entry) => {
                 let kind = entry.kind.name();
-                writeln!(out, "{bold}{name:width$}{reset}  {kind}  {dim}{}{reset}", entry.public)
+                writeln!(
+                    out,
+                    "{bold}{name:width$}{reset}  {kind:kinds$}  {dim}{}{reset}",
+                    entry.public
+                )
             }
             Err(error) => {
-                writeln!(out, "{bold}{name:width$}{reset}  -     {}", visible(&error.message))
+                let message = visible(&error.message);
+                writeln!(out, "{bold}{name:width$}{reset}  {:kinds$}  {message}", "-")
             }
         };
     }

@@ -193,6 +193,11 @@ fn facts(run: &Run, paint: Paint) -> Vec<(&'static str, String)> {
     facts.extend(texts);
     if let Some(path) = run.get("contract").and_then(|contract| contract["path"].as_str()) {
         facts.push(("contract", visible(path)));
+        let approvals = run.get("contract").and_then(|contract| contract["approvals"].as_array());
+        for one in approvals.into_iter().flatten() {
+            let text = |name: &str| one[name].as_str().unwrap_or_default();
+            facts.push(("approved by", visible(&format!("{} at {}", text("name"), text("at")))));
+        }
     }
     for drift in run.get("drift").and_then(Value::as_array).into_iter().flatten() {
         let text = |name: &str| visible(drift[name].as_str().unwrap_or_default());

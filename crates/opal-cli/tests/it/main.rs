@@ -31,6 +31,7 @@ mod files;
 mod fleets;
 mod fmt;
 mod formats;
+mod gate;
 mod held_still;
 mod help;
 mod helpers;

@@ -426,9 +426,8 @@ fn a_policy_can_demand_contracts() {
     for (text, says) in [
         ("direct = \"no\"\n", "`refuse` or `allow`"),
         ("directs = \"refuse\"\n", "unknown key `directs`"),
-        ("[[approval]]\nby = [\"ann\"]\n", "`by` of `[[approval]]` is not supported"),
-        ("[[approval]]\ndirect = \"refuse\"\nneeded = 1\n", "approvals are not supported"),
-        ("[[approval]]\ntargets = [\"a\"]\nneeded = 0\n", "need `needed = 0` and `direct"),
+        ("[[approval]]\nby = [\"ann\"]\n", "expected a public key `ssh-ed25519`"),
+        ("[[approval]]\ndirect = \"refuse\"\nneeded = 1\n", "`by` names nobody"),
         ("[approval]\nneeded = 0\n", "a list of tables"),
     ] {
         let opal = Opal::machine(source);

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::PathBuf;
 
 use opal_core::Diagnostic;
 use opal_core::contract::{Difference, Drift, FormatError, FormatErrorKind, Verdict};
 use opal_core::resolver::Trouble;
 use opal_core::view::time_text;
+use opal_trust::approvals::{Counted, Unmet};
 use opal_trust::contracts::Unopened;
 use opal_trust::keys::{OpenError, PublicKey};
 use opal_trust::policy;
@@ -32,6 +34,14 @@ pub enum Refusal {
     OtherSeed,
     /// What the policy has against it, at least one thing.
     Policy(Vec<policy::Refusal>),
+    /// What approval rules demand and it does not have, at least one thing.
+    Unapproved(Vec<Unmet>),
+    /// People whom an approval rule lists said no, at least one.
+    Rejected(Vec<Counted>),
+    /// Every step could sign with this private key of somebody whose approval counts.
+    KeyInReach(PathBuf),
+    /// An option of the run that approval rules forbid.
+    OptionForbidden(&'static str),
     /// Its time ended, in Unix seconds.
     Expired { end: i64 },
     /// It is a single-use contract, and has been run.
@@ -66,6 +76,9 @@ impl Refusal {
                 Some(policy::Refusal::BadSignature) => Reason::Tampered,
                 _ => Reason::NotTrusted,
             },
+            Self::Unapproved(_) => Reason::NotApproved,
+            Self::Rejected(_) => Reason::Rejected,
+            Self::KeyInReach(_) | Self::OptionForbidden(_) => Reason::NotTrusted,
             Self::Expired { .. } => Reason::Expired,
             Self::Used => Reason::Used,
             Self::NotPlannable { .. } => Reason::NotPlannable,
@@ -107,6 +120,26 @@ impl fmt::Display for Refusal {
                 Some(first) => first.fmt(f),
                 None => f.write_str("the policy forbids it"),
             },
+            Self::Unapproved(unmet) => match unmet.first() {
+                Some(first) => first.fmt(f),
+                None => f.write_str("it is not approved"),
+            },
+            Self::Rejected(people) => {
+                let said = |it: &Counted| match &it.note {
+                    Some(note) => format!("{}: {note}", it.name),
+                    None => it.name.clone(),
+                };
+                let said: BTreeSet<String> = people.iter().map(said).collect();
+                write!(f, "rejected by {}", Vec::from_iter(said).join("; "))
+            }
+            Self::KeyInReach(path) => write!(
+                f,
+                "every step could sign approvals with `{}`, which has no passphrase",
+                path.display()
+            ),
+            Self::OptionForbidden(option) => {
+                write!(f, "`{option}` cannot be used with a contract that needs an approval")
+            }
             Self::Expired { end } => {
                 let end = time_text(*end).unwrap_or_else(|| end.to_string());
                 write!(f, "it expired at {end}")

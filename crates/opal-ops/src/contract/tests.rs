@@ -40,6 +40,7 @@ struct Machine {
     registry: Registry,
     world: MemoryWorld,
     policy: Policy,
+    approvals: Vec<Approval>,
     tolerance: Tolerance,
     time: i64,
     _folder: tempfile::TempDir,
@@ -53,6 +54,7 @@ impl Machine {
             registry: opal_decorators::registry(),
             world: MemoryWorld::default().env("REGION", "eu-west-1"),
             policy: Policy::default(),
+            approvals: Vec::new(),
             tolerance: Tolerance::default(),
             time: NOW,
             _folder: folder,
@@ -118,9 +120,9 @@ impl Machine {
     fn may_continue(&self, bytes: &[u8], run: &Run) -> bool {
         let opened = open(bytes, &self.runner()).unwrap();
         let ledger = Some(Ledger::new(&self.root));
-        let rules = Rules { policy: &self.policy, ledger, resumed: Some(run), time: self.time };
+        let rules = Rules { resumed: Some(run), ..Rules::new(&self.policy, ledger, self.time) };
         match accept(bytes, &opened, &rules) {
-            Ok(()) => true,
+            Ok(_) => true,
             Err(Refusal::Used) => false,
             Err(other) => panic!("{other}"),
         }
@@ -138,7 +140,10 @@ impl Machine {
         let ledger = Some(Ledger::new(&self.root));
         let request = Request {
             bytes,
-            rules: Rules { policy: &self.policy, ledger, resumed: None, time: self.time },
+            rules: Rules {
+                approvals: &self.approvals,
+                ..Rules::new(&self.policy, ledger, self.time)
+            },
             now: Now {
                 source: &loaded,
                 registry: &self.registry,

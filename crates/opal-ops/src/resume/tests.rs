@@ -24,7 +24,7 @@ fn recorded(
     let header = Header {
         algorithm: plan.algorithm,
         plan_hash: Some(plan_hash(plan)),
-        contract: contract.map(|file_digest| Contract { file_digest, path: "c.plan".into() }),
+        contract: contract.map(|digest| Contract::new(digest, "c.plan")),
         directory: Some(directory.into()),
         place: None,
         ..records::header(&plan.target.name, second)

@@ -1,6 +1,7 @@
 //! Named keys under the runtime root, in `credentials/`.
 //!
-//! `NAME.key` is the private half: an age identity, or an Ed25519 key as PKCS#8 in PEM form.
+//! `NAME.key` is the private half: an age identity, an Ed25519 key as PKCS#8 in PEM form, or one of
+//! `ssh-keygen`, which approves.
 //! `NAME.pub` is the public half, for other people. What a private key is, its content says.
 
 use opal_core::gather;
@@ -14,6 +15,7 @@ use super::error::KeyFault;
 use super::seal::Identity;
 use super::signing::{PublicKey, SigningKey};
 use super::{KeyError, KeyErrorKind, MAX_KEY_BYTES};
+use crate::approvals::{KeyFile, Signer};
 use opal_vault::root::{self, Root, RootError, Why};
 
 const FOLDER: &str = "credentials";
@@ -32,6 +34,8 @@ pub enum KeyKind {
     Sign,
     /// Opens what was sealed to it.
     Seal,
+    /// Approves contracts. `ssh-keygen` makes it and signs with it.
+    Approve,
 }
 
 /// A key as everybody may see it.
@@ -55,6 +59,7 @@ pub struct Listed {
 enum Private {
     Sign(SigningKey),
     Seal(Identity),
+    Approve(Signer),
 }
 
 impl<'a> Credentials<'a> {
@@ -82,6 +87,7 @@ impl<'a> Credentials<'a> {
                 let key = SigningKey::generate();
                 (key.to_pem(), key.public().to_string())
             }
+            KeyKind::Approve => return Err(KeyFault::NotMadeHere.into()),
             KeyKind::Seal => {
                 let key = Identity::generate();
                 let public = key.recipient().to_string();
@@ -120,6 +126,7 @@ impl<'a> Credentials<'a> {
         let (kind, public) = match self.private(name)? {
             Private::Sign(key) => (KeyKind::Sign, key.public().to_string()),
             Private::Seal(key) => (KeyKind::Seal, key.recipient().to_string()),
+            Private::Approve(key) => (KeyKind::Approve, key.to_string()),
         };
         Ok(KeyEntry { name: name.clone(), kind, public, path })
     }
@@ -134,6 +141,7 @@ impl<'a> Credentials<'a> {
         match private {
             Private::Sign(key) => Ok(key),
             Private::Seal(_) => Err(KeyFault::CannotSign(name_or_path).into()),
+            Private::Approve(_) => Err(KeyFault::ApprovesOnly(name_or_path).into()),
         }
     }
 
@@ -162,8 +170,28 @@ impl<'a> Credentials<'a> {
     pub(super) fn identity(&self, name: &KeyName) -> Result<Identity, KeyError> {
         match self.private(name)? {
             Private::Seal(identity) => Ok(identity),
-            Private::Sign(_) => Err(KeyFault::CannotOpen(&self.path(name)).into()),
+            Private::Sign(_) | Private::Approve(_) => {
+                Err(KeyFault::CannotOpen(&self.path(name)).into())
+            }
         }
+    }
+
+    /// Where `ssh-keygen` puts a key that approves; nothing is there yet.
+    pub fn place(&self, name: &KeyName) -> Result<PathBuf, KeyError> {
+        self.0.directory(FOLDER)?;
+        let path = self.path(name);
+        for path in [path.clone(), self.public_path(name)] {
+            if path.exists() {
+                return Err(KeyFault::AlreadyExists(&path).into());
+            }
+        }
+        Ok(path)
+    }
+
+    /// The file of the public half.
+    #[must_use]
+    pub fn public_path(&self, name: &KeyName) -> PathBuf {
+        self.0.path().join(FOLDER).join(format!("{}.pub", name.0))
     }
 
     fn path(&self, name: &KeyName) -> PathBuf {
@@ -186,6 +214,8 @@ fn load(path: &Path) -> Result<Private, KeyError> {
     let text = std::str::from_utf8(&bytes).ok();
     let sign = text.and_then(SigningKey::from_pem).map(Private::Sign);
     let key = sign.or_else(|| text.and_then(Identity::parse).map(Private::Seal));
+    let approve = || text.and_then(KeyFile::parse).map(|file| Private::Approve(file.signer));
+    let key = key.or_else(approve);
     key.ok_or_else(|| KeyFault::Unsupported(path).into())
 }
 
@@ -227,6 +257,7 @@ impl KeyKind {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Approve => "approve",
             Self::Sign => "sign",
             Self::Seal => "seal",
         }

@@ -25,6 +25,10 @@ pub(super) enum KeyFault<'a> {
         why: io::Error,
     },
     CannotSign(&'a str),
+    /// A key that `ssh-keygen` made, to sign contracts with.
+    ApprovesOnly(&'a str),
+    /// Keys that approve are made by `ssh-keygen`.
+    NotMadeHere,
     CannotOpen(&'a Path),
     Unknown {
         name: &'a str,
@@ -94,6 +98,10 @@ impl KeyFault<'_> {
                 format!("`{}` cannot be read: {why}", path.display())
             }
             Self::CannotSign(key) => format!("`{key}` is a sealing key and cannot sign"),
+            Self::ApprovesOnly(key) => {
+                format!("`{key}` is a key that approves, and cannot sign contracts")
+            }
+            Self::NotMadeHere => "keys that approve are made by `ssh-keygen`".to_owned(),
             Self::CannotOpen(path) => {
                 format!("`{}` is a signing key and cannot open contracts", path.display())
             }
@@ -126,7 +134,10 @@ impl KeyFault<'_> {
             }
             Self::AlreadyExists(_) => "choose another name, or move the old one away first",
             Self::FolderUnreadable { .. } => "check its permissions",
-            Self::CannotSign(_) => "make a signing key with `opal keys generate NAME --sign`",
+            Self::NotMadeHere => "use `opal keys generate NAME --approve`",
+            Self::CannotSign(_) | Self::ApprovesOnly(_) => {
+                "make a signing key with `opal keys generate NAME --sign`"
+            }
             Self::CannotOpen(_) => {
                 "move it away, and make a runner key with `opal keys generate --seal`"
             }

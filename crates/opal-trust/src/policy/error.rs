@@ -27,8 +27,6 @@ pub enum PolicyFault {
         name: String,
         known: &'static [&'static str],
     },
-    /// Of `[[approval]]`, from a later version.
-    UnsupportedKey(String),
     WrongValue {
         setting: Setting,
         found: &'static str,
@@ -38,7 +36,22 @@ pub enum PolicyFault {
     InvalidPersist(DurationError),
     NoAge,
     Contradiction,
-    ApprovalsNeeded,
+    /// An entry of `by` or `makers`.
+    InvalidApprover,
+    /// A rule that needs people, and names none.
+    NoApprovers,
+    TooFewApprovers {
+        needed: usize,
+        people: usize,
+    },
+    /// `not_maker` without `makers`.
+    NoMakers,
+    /// An entry of `environment`.
+    InvalidVariable,
+    /// One that a shell, a loader or opal interprets.
+    VariableNeedsValue(String),
+    /// A project's `environment` sets a value.
+    ValueOfProject,
 }
 
 /// What a file of rules can set.
@@ -54,6 +67,17 @@ pub enum Setting {
     Direct,
     Approval,
     Targets,
+    By,
+    Makers,
+    Except,
+    Needed,
+    Presence,
+    NotMaker,
+    Once,
+    PublicValues,
+    Limit,
+    Tree,
+    Environment,
     Ssh,
     Persist,
     Plugins,
@@ -110,6 +134,34 @@ impl Setting {
                 "persist",
                 "a duration of at most 24h",
                 "write a duration, such as `persist = \"60s\"`; `0s` turns it off",
+            ),
+            other => other.about_approvals(),
+        }
+    }
+
+    /// The same of `[[approval]]`.
+    const fn about_approvals(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::By => ("by", "a list of keys", "write `by = [\"ssh-ed25519 AAAA… ann\"]`"),
+            Self::Makers => ("makers", "a list of keys", "write `makers = [\"ed25519:… ci\"]`"),
+            Self::Except => ("except", "a list of names", "write `except = [\"test\"]`"),
+            Self::Needed => (
+                "needed",
+                "a number from 0 to 100",
+                "write how many people must approve, such as `needed = 2`",
+            ),
+            Self::Presence => ("presence", "true or false", "write `presence = true`"),
+            Self::NotMaker => ("not_maker", "true or false", "write `not_maker = true`"),
+            Self::Once => ("once", "true or false", "write `once = true`"),
+            Self::PublicValues => {
+                ("public_values", "true or false", "write `public_values = true`")
+            }
+            Self::Limit => ("limit", "`refuse` or `allow`", "write `limit = \"refuse\"`"),
+            Self::Tree => ("tree", "`commit` or `any`", "write `tree = \"commit\"`"),
+            Self::Environment => (
+                "environment",
+                "a list of variables",
+                "write `environment = [\"HOME\", \"PATH=/usr/bin:/bin\"]`",
             ),
             other => other.about_plugins(),
         }
@@ -189,17 +241,28 @@ impl PolicyError {
             PolicyFault::LeadsNowhere(_) => "create what it points to, or remove the symlink",
             PolicyFault::NotUtf8 => "save it as UTF-8",
             PolicyFault::Toml(_) => "fix the TOML",
-            PolicyFault::UnsupportedKey(_) => {
-                "a rule can require a contract: `targets = [\"deploy\"]`, `direct = \"refuse\"`, \
-                 `needed = 0`"
-            }
             PolicyFault::WrongValue { setting, .. } => setting.help(),
             PolicyFault::InvalidKey => Setting::TrustedKeys.help(),
             PolicyFault::InvalidAge(_) | PolicyFault::NoAge => Setting::MaxAge.help(),
             PolicyFault::InvalidPersist(_) => Setting::Persist.help(),
             PolicyFault::Contradiction => "remove one of the two",
-            PolicyFault::ApprovalsNeeded => {
-                "write `needed = 0` to require a contract without approvals"
+            PolicyFault::InvalidApprover => {
+                "copy the line of a public key, such as that in `~/.ssh/id_ed25519.pub`, or write \
+                 `ed25519:… NAME`"
+            }
+            PolicyFault::NoApprovers => {
+                "name the people: `by = [\"ssh-ed25519 AAAA… ann\"]`; or write `needed = 0`, to require \
+                 a contract without approvals"
+            }
+            PolicyFault::TooFewApprovers { .. } => {
+                "name more people in `by`, each with a name of their own, or lower `needed`"
+            }
+            PolicyFault::NoMakers => "name who makes contracts: `makers = [\"ed25519:… ci\"]`",
+            PolicyFault::InvalidVariable | PolicyFault::VariableNeedsValue(_) => {
+                Setting::Environment.help()
+            }
+            PolicyFault::ValueOfProject => {
+                "name the variable only; a value belongs in the policy of the machine"
             }
         };
         help.into()
@@ -226,9 +289,6 @@ impl fmt::Display for PolicyError {
             PolicyFault::NotUtf8 => f.write_str("the file is not UTF-8"),
             PolicyFault::Toml(message) => f.write_str(message),
             PolicyFault::UnknownKey { name, .. } => write!(f, "unknown key `{name}`"),
-            PolicyFault::UnsupportedKey(name) => {
-                write!(f, "`{name}` of `[[approval]]` is not supported by this version")
-            }
             PolicyFault::WrongValue { setting, found } => {
                 let (name, expected, _) = setting.about();
                 write!(f, "`{name}` expects {expected}, got {found}")
@@ -240,10 +300,23 @@ impl fmt::Display for PolicyError {
             PolicyFault::Contradiction => f.write_str(
                 "`require_signature = false` contradicts `trusted_keys`, which require a signature",
             ),
-            PolicyFault::ApprovalsNeeded => f.write_str(
-                "`[[approval]]` rules need `needed = 0` and `direct = \"refuse\"`: approvals are not \
-                 supported by this version",
+            PolicyFault::InvalidApprover => f.write_str(
+                "expected a public key `ssh-ed25519`, `sk-ssh-ed25519@openssh.com` or `ed25519:…`, and a name",
             ),
+            PolicyFault::NoApprovers => f.write_str("the rule needs approvals, and `by` names nobody"),
+            PolicyFault::TooFewApprovers { needed, people } => {
+                write!(f, "`needed` is {needed}, and `by` names {people}")
+            }
+            PolicyFault::NoMakers => f.write_str("`not_maker` needs `makers`"),
+            PolicyFault::InvalidVariable => {
+                f.write_str("expected the name of a variable, or `NAME=VALUE`")
+            }
+            PolicyFault::VariableNeedsValue(name) => {
+                write!(f, "`{name}` needs a value here: a shell, a loader or opal interprets it")
+            }
+            PolicyFault::ValueOfProject => {
+                f.write_str("`environment` of a project cannot set a value")
+            }
         }
     }
 }

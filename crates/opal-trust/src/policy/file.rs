@@ -17,13 +17,15 @@ use opal_vault::root::{self, RootError, Why};
 /// Bytes of a file of rules.
 const MAX_BYTES: u64 = 256 * 1024;
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 10] = [
     "require_signature",
     "trusted_keys",
     "randomness",
     "max_age",
     "require_expiry",
     "direct",
+    "tree",
+    "environment",
     "approval",
     "plugins",
 ];
@@ -100,7 +102,7 @@ fn leads_nowhere(path: &Path) -> Option<&Path> {
 impl Policy {
     /// A file of rules and nothing else.
     pub fn parse(file: &Path, text: &str) -> Result<Self, PolicyError> {
-        let reader = Reader { file, text };
+        let reader = Reader { file, text, is_project: false };
         let document = reader.document()?;
         reader.policy(document.as_table())
     }
@@ -109,7 +111,7 @@ impl Policy {
 impl ProjectFile {
     /// An `opal.mod`.
     pub fn parse(file: &Path, text: &str) -> Result<Self, PolicyError> {
-        let reader = Reader { file, text };
+        let reader = Reader { file, text, is_project: true };
         let document = reader.document()?;
         let mut project = Self::default();
         for (name, item) in document.iter() {
@@ -137,6 +139,8 @@ impl ProjectFile {
 pub(super) struct Reader<'a> {
     pub(super) file: &'a Path,
     pub(super) text: &'a str,
+    /// Whether whoever may write the sources may write the file.
+    pub(super) is_project: bool,
 }
 
 impl Reader<'_> {
@@ -160,8 +164,10 @@ impl Reader<'_> {
                 "trusted_keys" => policy.trusted_keys = Some(self.keys(item)?),
                 "max_age" => policy.max_age = Some(self.age(item)?),
                 "randomness" => policy.randomness = self.randomness(item)?,
-                "direct" => policy.direct.refuse_all = self.refuses_direct(item)?,
-                "approval" => policy.direct.refused = self.rules(item)?,
+                "direct" => policy.refuses_direct = self.refuses_direct(item)?,
+                "tree" => policy.tree = self.tree(item)?,
+                "environment" => policy.environment = Some(self.environment(item)?),
+                "approval" => policy.rules = self.rules(item)?,
                 "plugins" => policy.plugins = self.plugins(item)?,
                 other => return Err(self.unknown(table, other, &KEYS)),
             }
@@ -175,7 +181,7 @@ impl Reader<'_> {
         Ok(policy)
     }
 
-    fn bool(&self, item: &Item, setting: Setting) -> Result<bool, PolicyError> {
+    pub(super) fn bool(&self, item: &Item, setting: Setting) -> Result<bool, PolicyError> {
         item.as_bool().ok_or_else(|| self.wrong(item, setting))
     }
 
@@ -188,7 +194,7 @@ impl Reader<'_> {
         keys.collect()
     }
 
-    fn age(&self, item: &Item) -> Result<Duration, PolicyError> {
+    pub(super) fn age(&self, item: &Item) -> Result<Duration, PolicyError> {
         let text = item.as_str().ok_or_else(|| self.wrong(item, Setting::MaxAge))?;
         let why = match Duration::parse(text) {
             Ok(age) if age.as_nanos() > 0 => return Ok(age),

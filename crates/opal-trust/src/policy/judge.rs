@@ -9,7 +9,7 @@ use super::Policy;
 use crate::keys::{PublicKey, verify};
 
 /// How far the clocks of two machines may be apart.
-const SKEW_SECONDS: i64 = 5 * 60;
+pub(crate) const SKEW_SECONDS: i64 = 5 * 60;
 
 /// What a contract says about itself, and what its bytes prove.
 #[derive(Clone, Copy, Debug)]

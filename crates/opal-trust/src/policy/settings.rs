@@ -66,7 +66,7 @@ impl Settings {
     }
 
     fn parse(file: &Path, text: &str) -> Result<Self, PolicyError> {
-        let reader = Reader { file, text };
+        let reader = Reader { file, text, is_project: false };
         let document = reader.document()?;
         let mut settings = Self::default();
         for (name, item) in document.iter() {

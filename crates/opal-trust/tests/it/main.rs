@@ -1,3 +1,4 @@
+mod approvals;
 mod keys;
 mod policy;
 mod randomness;

@@ -67,6 +67,26 @@ pub struct Contract {
     pub file_digest: Digest,
     /// The file, as it was named.
     pub path: String,
+    /// Who approved it, where that was needed.
+    pub approvals: Vec<Approved>,
+}
+
+/// An approval that counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approved {
+    pub name: String,
+    pub key: String,
+    /// When, as text.
+    pub at: String,
+    pub note: Option<String>,
+}
+
+impl Contract {
+    /// One that nobody had to approve.
+    #[must_use]
+    pub fn new(file_digest: Digest, path: impl Into<String>) -> Self {
+        Self { file_digest, path: path.into(), approvals: Vec::new() }
+    }
 }
 
 /// Why a contract was not run.
@@ -88,6 +108,10 @@ pub enum Reason {
     Unsigned,
     /// The policy does not accept it for another reason: its signer, its age.
     NotTrusted,
+    /// Approval rules demand what it does not have.
+    NotApproved,
+    /// People whose approval is needed said no.
+    Rejected,
     Expired,
     /// It is a single-use contract, and has been run.
     Used,
@@ -105,6 +129,8 @@ impl Reason {
             Self::NotSealed => "not_sealed",
             Self::Unsigned => "unsigned",
             Self::NotTrusted => "not_trusted",
+            Self::NotApproved => "not_approved",
+            Self::Rejected => "rejected",
             Self::Expired => "expired",
             Self::Used => "used",
             Self::NotPlannable => "not_plannable",
@@ -283,6 +309,14 @@ impl Header<'_> {
     fn contract(&self, line: &mut Line) {
         if let Some(contract) = &self.contract {
             line.object("contract", |line| {
+                if !contract.approvals.is_empty() {
+                    line.list("approvals", &contract.approvals, |line, one| {
+                        line.text("at", &one.at);
+                        line.text("key", &one.key);
+                        line.text("name", &one.name);
+                        line.maybe("note", one.note.as_deref());
+                    });
+                }
                 line.text("file_digest", &contract.file_digest.hex());
                 line.text("path", &contract.path);
             });

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use opal_core::hash::Digest;
 use opal_core::placeholder::PlaceholderKey;
-use opal_ops::contract::Refusal;
+use opal_ops::contract::{Refusal, functions};
 use opal_ops::planning::{Subject, record_name};
 use opal_plan::plan::Resolved;
 use opal_vault::ledger::{ClaimError, Ledger};
@@ -13,7 +13,7 @@ use opal_vault::record::{Contract, Drifted};
 
 use super::keeper::Keeper;
 use crate::commands::command_line;
-use crate::commands::plan::trust;
+use crate::commands::plan::trust::{self, DirectRun};
 use crate::context::Context;
 use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
@@ -69,7 +69,9 @@ impl Errand<'_> {
             Some(_) => "opal module apply REF --dry-run -o FILE".to_owned(),
             None => command_line::plan(context, self.subject),
         };
-        trust::may_run_directly(context, &asked.plan, &loaded.policed(), target, &words)
+        let functions = functions(&self.resolved.plan);
+        let run = DirectRun { target, functions: &functions, words: &words };
+        trust::may_run_directly(context, &asked.plan, &loaded.policed(), run)
             .map_err(|failure| self.abandoned(failure))
     }
 

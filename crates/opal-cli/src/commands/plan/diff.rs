@@ -88,7 +88,7 @@ fn against_now(
 }
 
 /// What two contracts say about a run besides their plans.
-fn beside(one: &Contract, other: &Contract) -> Vec<Beside> {
+pub(crate) fn beside(one: &Contract, other: &Contract) -> Vec<Beside> {
     let sides = [one, other].map(said);
     let names: BTreeSet<&String> = sides.iter().flat_map(BTreeMap::keys).collect();
     let pair = |name: &String| sides.each_ref().map(|said| said.get(name).cloned());

@@ -1,5 +1,6 @@
 //! The policy here, and what it says about a run without a contract.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use opal_trust::keys::Credentials;
@@ -56,17 +57,27 @@ pub(crate) fn may_draw(
     ))
 }
 
-/// Refuses a run without a contract, where the rules demand one. `target` is what a record calls it,
-/// `words` what is typed to plan it.
+/// A run without a contract.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DirectRun<'d> {
+    /// What a record calls it.
+    pub(crate) target: &'d str,
+    /// The functions that its steps call.
+    pub(crate) functions: &'d BTreeSet<&'d str>,
+    /// What is typed to plan it.
+    pub(crate) words: &'d str,
+}
+
+/// Refuses a run without a contract, where the rules demand one.
 pub(crate) fn may_run_directly(
     context: &Context<'_>,
     options: &PlanOptions,
     sources: &[PathBuf],
-    target: &str,
-    words: &str,
+    run: DirectRun<'_>,
 ) -> Result<(), Failure> {
+    let DirectRun { target, functions, words } = run;
     let policy = policy(context, options, &Required::default(), sources)?;
-    if policy.allows_direct(target) {
+    if policy.allows_direct(target, functions) {
         return Ok(());
     }
     Err(Failure::new(

@@ -7,7 +7,8 @@ use opal_ops::contract::{Rules, accept};
 use opal_plugins::installed::allowed;
 use opal_vault::ledger::Ledger;
 
-use super::file::{open, read_file};
+use super::file::open;
+use super::named::Named;
 use super::trust;
 use crate::clock::unix_time;
 use crate::commands::run::current::{recorded_sources, source_path};
@@ -22,9 +23,10 @@ use crate::{source, view};
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
     let path = matches.get_one::<String>("file").map_or("", String::as_str);
-    let path = Path::new(path);
-    let bytes = read_file(path)?;
-    let opened = open(context, &options, path, &bytes)?;
+    let named = Named::find(context, options.root.as_ref(), path)?;
+    let (path, bytes) = (Path::new(path), &named.bytes);
+    let approvals = named.approvals()?;
+    let opened = open(context, &options, path, bytes)?;
     let contract = &opened.contract;
     let source = source_path(contract, context.file(matches));
     let sources = source.as_ref().map_or_else(Vec::new, |source| {
@@ -33,7 +35,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let policy = trust::policy(context, &options, &required(matches), &sources)?;
     let root = context.root(options.root.as_ref());
     let ledger = root.as_ref().map(Ledger::new);
-    let rules = Rules { policy: &policy, ledger, resumed: None, time: unix_time() };
+    let rules = Rules { approvals: &approvals, ..Rules::new(&policy, ledger, unix_time()) };
     let again = || {
         if let Some(words) = of_module(context, &options, contract, path) {
             return Some(words);
@@ -44,7 +46,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         source::task(&mut loaded, target, &context.registry).ok()?;
         Some(new_contract(context, &options, contract, &loaded, path))
     };
-    accept(&bytes, &opened, &rules)
+    accept(bytes, &opened, &rules)
         .map_err(|refusal| Refused { path, own: None, again: &again }.failure(&refusal))?;
     for package in &contract.provenance().plugins {
         allowed(package, &policy.plugins).map_err(|why| {

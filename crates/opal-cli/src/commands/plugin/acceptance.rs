@@ -17,7 +17,7 @@ use super::project::Project;
 use crate::ambient::variable;
 use crate::context::Context;
 use crate::decorators::not_allowed;
-use crate::failure::{Exit, Failure, Stopped};
+use crate::failure::{Exit, Failure};
 use crate::{prompts, view};
 
 pub(super) struct Question<'q> {
@@ -181,23 +181,11 @@ impl Question<'_> {
     }
 
     fn confirm(&self, one: &str, label: &str) -> Result<(), Failure> {
-        let mut tty = prompts::terminal(self.context)?;
-        let read = |text: &str| match text.trim() {
-            "y" | "yes" => Ok(true),
-            "" | "n" | "no" => Ok(false),
-            _ => Err("answer yes or no".to_owned()),
-        };
-        match tty.text(label, &[], &read) {
-            Ok((true, _)) => {
-                tty.answered(format!("{label}yes"));
-                Ok(())
-            }
-            Ok((false, _)) | Err(Stopped::Ended(_)) => {
-                let message = format!("{one} is not accepted; nothing was changed");
-                Err(Failure::new(Exit::NotTrusted, message, "see `opal plugin info`"))
-            }
-            Err(Stopped::Failed(failure)) => Err(failure),
+        if prompts::confirm(self.context, label)? {
+            return Ok(());
         }
+        let message = format!("{one} is not accepted; nothing was changed");
+        Err(Failure::new(Exit::NotTrusted, message, "see `opal plugin info`"))
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use opal_core::Value;
+use opal_core::contract::approval::Approval;
 use opal_core::contract::{Contract, Frame};
 use opal_core::hash::Algorithm;
 use opal_ops::contract::Refusal;
@@ -30,6 +31,7 @@ pub(super) struct Attempt<'a> {
     pub(super) asked: &'a Asked,
     pub(super) path: &'a Path,
     pub(super) bytes: &'a [u8],
+    pub(super) approvals: &'a [Approval],
 }
 
 impl Attempt<'_> {
@@ -119,10 +121,10 @@ impl Attempt<'_> {
             arguments: contract.map_or(&nothing, |contract| &contract.plan().target.arguments),
             algorithm: said.map_or(Algorithm::default(), |header| header.algorithm),
             plan_hash: said.map(|header| header.plan_hash),
-            contract: Some(Named {
-                file_digest: Algorithm::Sha256.digest(&[self.bytes]),
-                path: self.path.display().to_string(),
-            }),
+            contract: Some(Named::new(
+                Algorithm::Sha256.digest(&[self.bytes]),
+                self.path.display().to_string(),
+            )),
             limit: self.asked.plan.limit.clone(),
             drift,
             refusal: Some(why),

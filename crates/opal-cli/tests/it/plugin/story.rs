@@ -2,8 +2,10 @@
 
 #![expect(clippy::disallowed_methods, reason = "the script is waited for")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
+
+use opal_testing::guest::build_directory;
 
 /// What the script needs.
 pub(crate) struct Story<'a> {
@@ -21,7 +23,7 @@ impl Story<'_> {
     pub(crate) fn run(&self) {
         let folder = tempfile::tempdir().unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/packages.sh");
-        let tools = target().join("tools/guests");
+        let tools = build_directory().join("tools/guests");
         let places = [self.programs.to_owned(), tools.join("bin"), tools.join("node_modules/.bin")];
         let places: Vec<String> = places.iter().map(|it| it.display().to_string()).collect();
         let path = format!("{}:{}", places.join(":"), std::env::var("PATH").unwrap());
@@ -33,7 +35,7 @@ impl Story<'_> {
             .env("LANGUAGES", self.languages)
             .env("REGISTRY", self.registry.unwrap_or_default())
             .env("OPAL_C_TOOLS", &tools)
-            .env("CARGO_TARGET_DIR", target().join("guests/templates"))
+            .env("CARGO_TARGET_DIR", build_directory().join("guests/templates"))
             .env_remove("RUSTFLAGS")
             .env_remove("CARGO_ENCODED_RUSTFLAGS")
             .output()
@@ -41,10 +43,4 @@ impl Story<'_> {
         let said = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
         assert!(done.status.success() && said.ends_with("the whole story holds\n"), "{said}");
     }
-}
-
-/// `target`, above the directory of the test that runs.
-pub(crate) fn target() -> PathBuf {
-    let own = std::env::current_exe().unwrap();
-    own.ancestors().find(|it| it.join("CACHEDIR.TAG").is_file()).unwrap().to_owned()
 }

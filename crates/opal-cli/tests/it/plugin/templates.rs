@@ -5,15 +5,15 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use opal_testing::guest::build_directory;
 use opal_testing::needs;
 
 use super::rooted;
-use super::story::target;
 use crate::support::Opal;
 
 /// What `cargo xtask test` installs: compilers of guests, from PyPI and npm.
 fn tools() -> PathBuf {
-    target().join("tools/guests")
+    build_directory().join("tools/guests")
 }
 
 pub(super) fn has(tool: &str) -> bool {
@@ -25,7 +25,7 @@ fn verified(opal: &Opal, language: &str, kind: &str) {
     let name = format!("{language}-{kind}");
     opal.call(&["plugin", "init", &name, "--language", language, "--kind", kind]).code(0);
     let path = std::env::var("PATH").unwrap();
-    let (tools, target) = (tools(), target());
+    let (tools, target) = (tools(), build_directory());
     let first = |folder: &str| tools.join(folder).display().to_string();
     let built = Command::new("sh")
         .arg("build.sh")

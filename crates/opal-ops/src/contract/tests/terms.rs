@@ -105,3 +105,53 @@ fn a_failed_run_of_a_single_use_contract_is_continued_once_and_no_other_run_is()
     assert!(machine.may_continue(&bytes, &second));
     assert!(matches!(machine.refusal(&bytes, SOURCE), Refusal::Used));
 }
+
+fn needing(rule: &str) -> Policy {
+    let text = format!("[[approval]]\n{rule}\n");
+    Policy::parse(std::path::Path::new("policy.toml"), &text).unwrap()
+}
+
+#[test]
+fn a_contract_that_people_have_not_approved_is_refused() {
+    let key = SigningKey::generate().public();
+    for (rule, is_refused) in [
+        (format!("by = [\"{key} ann\"]"), true),
+        (format!("by = [\"{key} ann\"]\ntargets = [\"test\"]"), false),
+        ("needed = 0\nlimit = \"refuse\"".to_owned(), false),
+        ("needed = 0\nmax_age = \"1s\"".to_owned(), true),
+        ("needed = 0\npublic_values = true".to_owned(), true),
+        (format!("needed = 0\nmakers = [\"{key} ci\"]"), true),
+    ] {
+        let machine = Machine { policy: needing(&rule), ..Machine::new() };
+        let bytes = machine.contract(SOURCE, Terms::default());
+        match machine.run(&bytes, SOURCE) {
+            Ok(_) => assert!(!is_refused, "{rule}"),
+            Err(Stopped::Refused(refusal @ Refusal::Unapproved(_))) => {
+                assert!(is_refused, "{rule}");
+                assert_eq!(refusal.reason(), Reason::NotApproved);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn options_that_run_something_else_are_refused_where_people_approve() {
+    let key = SigningKey::generate().public();
+    let machine = Machine { policy: needing(&format!("by = [\"{key} ann\"]")), ..Machine::new() };
+    let bytes = machine.contract(SOURCE, Terms::default());
+    let opened = open(&bytes, &machine.runner()).unwrap();
+    let rules = Rules {
+        forbidden_option: Some("--force"),
+        ..Rules::new(&machine.policy, None, machine.time)
+    };
+    let refusal = accept(&bytes, &opened, &rules).unwrap_err();
+    assert!(matches!(refusal, Refusal::OptionForbidden("--force")), "{refusal}");
+    assert_eq!(refusal.reason(), Reason::NotTrusted);
+}
+
+#[test]
+fn a_key_in_reach_and_a_rejection_have_their_reasons() {
+    assert_eq!(Refusal::KeyInReach("k".into()).reason(), Reason::NotTrusted);
+    assert_eq!(Refusal::Rejected(Vec::new()).reason(), Reason::Rejected);
+}

@@ -46,8 +46,7 @@ fn begin<'a>(
         path: format!("/srv/{TOKEN}/shop/commands.opl"),
         digest: header.plan_hash.unwrap(),
     });
-    header.contract =
-        Some(Contract { file_digest: header.plan_hash.unwrap(), path: format!("{TOKEN}.plan") });
+    header.contract = Some(Contract::new(header.plan_hash.unwrap(), format!("{TOKEN}.plan")));
     let mut out = Vec::new();
     Lines::new(&mut out).start(&header, vault).unwrap();
     let writer = Writer::create(&place.root, header, &view, vault, false).unwrap();

@@ -101,7 +101,7 @@ fn without_any_run_there_is_nothing_to_prune() {
 #[test]
 fn records_of_contracts_are_not_counted_and_go_by_their_age() {
     let place = Place::new();
-    let contract = Contract { file_digest: Digest([7; 32]), path: "c.plan".into() };
+    let contract = Contract::new(Digest([7; 32]), "c.plan");
     place
         .writer_of(Header { contract: Some(contract), ..header("deploy", 0) })
         .finish(&done())

@@ -151,7 +151,7 @@ fn a_record_that_cannot_be_read_may_be_one_of_a_contract() {
     let place = Place::new();
     let mut header = header("deploy", 1);
     let digest = header.plan_hash.unwrap();
-    header.contract = Some(Contract { file_digest: digest, path: "a.plan".into() });
+    header.contract = Some(Contract::new(digest, "a.plan"));
     let writer = place.writer_of(header);
     let folder = writer.folder().to_owned();
     writer.finish(&done()).unwrap();

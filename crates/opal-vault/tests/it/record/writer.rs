@@ -89,8 +89,7 @@ fn every_file_is_json_with_sorted_keys() {
     let arguments = arguments.into_iter().collect();
     let mut header = header("deploy", 1);
     header.arguments = &arguments;
-    header.contract =
-        Some(Contract { file_digest: header.plan_hash.unwrap(), path: "prod.plan".to_owned() });
+    header.contract = Some(Contract::new(header.plan_hash.unwrap(), "prod.plan"));
     header.drift = vec![Drifted {
         code: Drift::EnvChanged,
         path: Some("p".into()),

@@ -1,0 +1,146 @@
+//! `opal plan approve` and `opal plan reject`: a person says yes or no to a contract that was shown to them.
+
+use clap::ArgMatches;
+use opal_core::contract::approval::{Decision, MAX_NOTE, Statement};
+use opal_core::contract::{self, Contract};
+use opal_ops::contract::{Case, kinship};
+use opal_trust::contracts::peek;
+use opal_trust::policy::Policy;
+use opal_vault::ledger::Ledger;
+use opal_vault::root::Root;
+
+use super::approver::Approver;
+use super::file::refused;
+use super::named::Named;
+use super::trust::{self, Required};
+use crate::clock::unix_time;
+use crate::commands::run::current::{recorded_sources, source_path};
+use crate::context::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::PlanOptions;
+use crate::prompts;
+use crate::view::approval::{self, Shown};
+
+pub(crate) fn run(
+    context: &Context<'_>,
+    matches: &ArgMatches,
+    decision: Decision,
+) -> Result<Exit, Failure> {
+    let given = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let root = matches.get_one("root");
+    let named = Named::find(context, root, given("file").unwrap_or_default())?;
+    let contract = peek(&named.bytes).map_err(|why| refused(&named.shown, why.into(), None))?;
+    if contract.has_unknown_parts() {
+        let message = format!(
+            "`{}` was made by a newer opal, and has parts that this one cannot show",
+            named.shown.display()
+        );
+        return Err(Failure::new(Exit::Source, message, "approve it with that version"));
+    }
+    let note = given("note").map(noted).transpose()?;
+    let policy = policy(context, root, &contract)?;
+    let case = Case { contract: &contract, id: named.id() };
+    let rules = case.rules(&policy);
+    let root = context.root(root);
+    let approver = Approver::find(given("key"), root.as_ref(), &rules)?;
+    if !prompts::can_ask(context) {
+        return Err(Failure::usage(
+            format!(
+                "nobody can be asked: `opal plan {}` shows the contract and asks",
+                decision.name()
+            ),
+            "run it on a terminal",
+        ));
+    }
+    let ledger = root.as_ref().map(Ledger::new);
+    let kin = kinship(&contract, &approver.file.signer);
+    let before = ledger.and_then(|ledger| ledger.approved(&kin)).filter(|it| *it != named.bytes);
+    let before = before.and_then(|bytes| Some((peek(&bytes).ok()?, bytes)));
+    let compared =
+        before.as_ref().map(|(before, _)| contract::diff(before, &contract, &context.registry));
+    let shown = Shown {
+        case: &case,
+        path: &named.shown,
+        policy: &policy,
+        rules: &rules,
+        signer: &approver.file,
+        is_reachable: approver.is_reachable(),
+        before: before.as_ref().map(|(contract, _)| contract).zip(compared.as_ref()),
+        decision,
+    };
+    approval::show(context, &shown)?;
+    confirm(context, decision, &contract, &named)?;
+    let digest = |bytes: &Vec<u8>| opal_core::hash::Algorithm::Sha256.digest(&[bytes]);
+    let plan = contract.plan();
+    let signed = approver.sign(Statement {
+        decision,
+        contract: case.id,
+        algorithm: plan.algorithm,
+        plan_hash: contract.plan_hash(),
+        target: plan.target.name.clone(),
+        at: unix_time(),
+        note,
+        compared: before.as_ref().map(|(_, bytes)| digest(bytes)),
+    })?;
+    let file = named.add(&signed)?;
+    if let Some(root) = &root {
+        keep(root, &shown, &kin, &named, &signed.to_line());
+    }
+    approval::signed(context, &shown, &signed, &file, matches.get_flag("json"))
+}
+
+/// What this machine knows of it from now on. A ledger that cannot be written changes nothing of what was
+/// signed.
+fn keep(root: &Root, shown: &Shown<'_>, kin: &opal_core::hash::Digest, named: &Named, line: &str) {
+    let ledger = Ledger::new(root);
+    let is_listed = shown.rules.iter().any(|rule| rule.person(&shown.signer.signer).is_some());
+    let kept = match shown.decision {
+        Decision::Approve => ledger.keep_approved(kin, &named.bytes),
+        Decision::Reject if is_listed => ledger.reject(&shown.case.id, line),
+        Decision::Reject => Ok(()),
+    };
+    if let Err(error) = kept {
+        crate::view::plan::note(&error.to_string());
+    }
+}
+
+/// The rules that hold for a contract here, those of its project included.
+pub(super) fn policy(
+    context: &Context<'_>,
+    root: Option<&std::path::PathBuf>,
+    contract: &Contract,
+) -> Result<Policy, Failure> {
+    let source = source_path(contract, None);
+    let sources = source.map_or_else(Vec::new, |source| {
+        let others = recorded_sources(contract, &source);
+        [vec![source], others].concat()
+    });
+    let options = PlanOptions { root: root.cloned(), ..PlanOptions::default() };
+    trust::policy(context, &options, &Required::default(), &sources)
+}
+
+fn noted(note: &str) -> Result<String, Failure> {
+    if note.chars().count() > MAX_NOTE {
+        let message = format!("`--note` has more than {MAX_NOTE} characters");
+        return Err(Failure::usage(message, "shorten it"));
+    }
+    Ok(note.to_owned())
+}
+
+/// Any answer but yes ends it.
+fn confirm(
+    context: &Context<'_>,
+    decision: Decision,
+    contract: &Contract,
+    named: &Named,
+) -> Result<(), Failure> {
+    let (verb, target) = (decision.name(), &contract.plan().target.name);
+    let verb = format!("{}{}", verb[..1].to_uppercase(), &verb[1..]);
+    let digest = &named.id().hex()[..12];
+    let target = crate::view::diagnostics::visible(target);
+    let label = format!("{verb} `{target}`, contract {digest}? [y/N] ");
+    if prompts::confirm(context, &label)? {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::Step(130), "nothing was signed", "answer `y` to sign"))
+}

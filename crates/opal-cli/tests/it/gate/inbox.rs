@@ -1,0 +1,75 @@
+//! `opal plan submit` and `opal plan inbox`.
+
+use std::fs;
+
+use super::Gate;
+
+fn states(gate: &Gate) -> Vec<String> {
+    let shown = gate.opal.call(&["plan", "inbox", "--json"]).code(0).json();
+    let all = shown["contracts"].as_array().unwrap().iter();
+    all.map(|one| {
+        format!("{} {}", one["target"].as_str().unwrap_or("-"), one["state"].as_str().unwrap())
+    })
+    .collect()
+}
+
+fn id(gate: &Gate) -> String {
+    let shown = gate.opal.call(&["plan", "inbox", "--json"]).code(0).json();
+    shown["contracts"][0]["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_contract_waits_is_approved_runs_and_is_used() {
+    let gate = Gate::new();
+    gate.opal.call(&["plan", "inbox"]).code(0).says("The inbox is empty");
+    gate.plan(&["deploy", "-o", "d.plan"]);
+    gate.policy("[[approval]]\nby = [ANN, BOB]\nneeded = 2\n");
+    let ran = gate.opal.call(&["plan", "submit", "d.plan"]);
+    ran.code(0).says("submitted deploy as").says(": waiting").says("`opal plan approve ");
+    assert_eq!(states(&gate), ["deploy waiting"]);
+    // The file that was submitted is no longer needed.
+    fs::remove_file(gate.opal.path().join("d.plan")).unwrap();
+    let id = id(&gate);
+    assert_eq!(id.len(), 32);
+    gate.approve(&id[..8], "ann");
+    gate.opal.call(&["plan", "inbox"]).code(0).says("approved by ann; 1 more needed");
+    gate.run(&id[..8]).code(77).says("needs 2 approvals and has 1 (ann)");
+    gate.approve(&id, "bob");
+    assert_eq!(states(&gate), ["deploy approved"]);
+    gate.run(&id[..8]).code(0).stdout("deploying to eu-west-1\n");
+    assert_eq!(states(&gate), ["deploy used"]);
+}
+
+#[test]
+fn every_state_is_derived_and_a_changed_file_is_refused() {
+    let gate = Gate::new();
+    gate.policy("[[approval]]\nby = [ANN]\n");
+    gate.plan(&["test", "-o", "t.plan", "--expires", "30m"]);
+    gate.plan(&["deploy", "-o", "d.plan"]);
+    gate.opal.call(&["plan", "submit", "t.plan"]).code(0);
+    gate.opal.call(&["plan", "submit", "d.plan"]).code(0);
+    // The same file again is the same entry.
+    gate.opal.call(&["plan", "submit", "d.plan"]).code(0);
+    let mut found = states(&gate);
+    found.sort();
+    assert_eq!(found, ["deploy waiting", "test waiting"]);
+    let key = gate.key("ann").display().to_string();
+    let (code, shown) = gate.says(&["plan", "reject", "d.plan", "--key", &key], "y\r");
+    assert_eq!(code, 0, "{shown}");
+    // The rejection was made elsewhere, and is known here.
+    let gate = Gate { opal: gate.opal.later() };
+    let mut found = states(&gate);
+    found.sort();
+    assert_eq!(found, ["deploy rejected", "test expired"]);
+    let inbox = gate.opal.path().join("home/.opal/inbox");
+    for entry in fs::read_dir(&inbox).unwrap().flatten() {
+        fs::write(entry.path().join("contract.plan"), "x").unwrap();
+    }
+    assert_eq!(states(&gate), ["- changed", "- changed"]);
+    let id = id(&gate);
+    gate.run(&id).code(76).says("has changed since it was submitted");
+    gate.opal
+        .call(&["run", "--plan", "0123456789abcdef"])
+        .code(66)
+        .says("there is no contract 0123456789abcdef");
+}
