@@ -92,6 +92,7 @@ pub mod template;
 pub mod text;
 pub mod tree;
 pub mod types;
+pub mod unreached;
 pub mod unready;
 pub mod value;
 pub mod view;

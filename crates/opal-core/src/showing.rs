@@ -33,6 +33,8 @@ pub struct Hidden {
     pub class: Class,
     /// The target that it was read on, where it is hidden only there and where it is used.
     pub target: Option<Arc<str>>,
+    /// The member of a fleet that it belongs to.
+    pub member: Option<Arc<str>>,
 }
 
 impl Showing {

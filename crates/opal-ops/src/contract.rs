@@ -5,7 +5,8 @@
 //! | reading, unsealing and authenticating its bytes | [`open`] |
 //! | policy, dates, single use | [`accept`] |
 //! | what approval rules demand of it | [`Case`], [`Accepted`] |
-//! | planning again, and what differs | [`compare`], of targets in [`crate::targets`] |
+//! | planning again | `again` |
+//! | what differs | [`compare`], of targets in [`crate::targets`] |
 //! | all of it, in this order: the decision | [`decide`] |
 //! | every way in which it is refused | [`Refusal`] |
 //!
@@ -13,19 +14,19 @@
 //!
 //! Deliberately not here: where the source is, and what is said about a refusal.
 
+mod again;
 mod gate;
 mod refusal;
 
+use opal_core::Registry;
 use opal_core::contract::approval::Approval;
-use opal_core::contract::{self, Change, Contract, Drift, Earlier, Frame, Verdict};
+use opal_core::contract::{self, Change, Contract, Earlier, Frame, Verdict};
 use opal_core::hosts::{self, Inventories};
 use opal_core::keys::{KeyError, Keys};
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::resolver::{Probe, Trouble};
-use opal_core::selection::Selection;
-use opal_core::{Code, Diagnostic, Registry};
 use opal_exec::verify::Report;
-use opal_plan::plan::{Purpose, Resolved, Unplanned};
+use opal_plan::plan::Resolved;
 use opal_session::stop::Stop;
 use opal_trust::contracts::{self, Opened};
 use opal_trust::keys::{PublicKey, Runner};
@@ -35,10 +36,11 @@ use opal_vault::record::reader::{self, Run};
 use opal_vault::root::Root;
 use std::collections::{BTreeMap, BTreeSet};
 
+use again::Again;
 pub use gate::{Accepted, Case, functions, kinship};
 pub use refusal::{Refusal, differs};
 
-use crate::planning::{Aim, Subject, permits_skips};
+use crate::planning::Subject;
 use crate::resources::{self, Place};
 use crate::source::Loaded;
 use crate::targets;
@@ -275,14 +277,8 @@ pub fn compare(
     if let Some(reach) = reach {
         targets::hold(reach, &opened.contract, &key, is_forced);
     }
-    let fresh = match (plan_again(opened, now, tell), reach) {
-        (Err(Stopped::Refused(refusal)), Some(reach)) => {
-            let found = targets::refused(reach).map_err(|key| Refusal::HostKey(key.0))?;
-            return Err(if found.is_empty() { refusal } else { Refusal::Targets(found) }.into());
-        }
-        (planned, _) => planned?,
-    };
-    let mut verdict = match now.limit {
+    let Again { fresh, limit, missing } = again::plan(opened, now, is_forced, tell)?;
+    let mut verdict = match limit.as_deref() {
         Some(limit) => {
             let misses = |name: &str| is_missed(limit, name, &fresh);
             contract::compare_limited(&opened.contract, &fresh.plan, &misses)
@@ -299,6 +295,7 @@ pub fn compare(
         if let Some(reach) = reach {
             let found = targets::compare(&opened.contract, &report, reach, &key);
             verdict.add_machines(found.map_err(|key| Refusal::HostKey(key.0))?);
+            verdict.add_machines(missing);
         }
         let is_known = verdict.hold_resources(&opened.contract, &resources::seen(&report), || {
             earlier(now.root, opened)
@@ -328,56 +325,6 @@ fn is_missed(limit: &str, name: &str, fresh: &Resolved) -> bool {
     let named = |reader: &dyn Inventories| reader.limited(limit, &[(name, &[])]);
     !fresh.limited.all.contains(name)
         && hosts::reader().and_then(named).is_ok_and(|left| !left.is_empty())
-}
-
-/// Plans what the contract has planned, with the contract's keys.
-fn plan_again(
-    opened: &mut Opened,
-    now: &Now<'_>,
-    tell: &dyn Fn(News<'_>),
-) -> Result<Resolved, Stopped> {
-    let planned = opened.contract.plan();
-    let subject = Subject::of_plan(now.source, planned);
-    let moved = now.source.source_hash(planned.algorithm) != planned.source_hash;
-    let is_older = opened.contract.is_older();
-    let purpose = if is_older { Purpose::OldContract } else { Purpose::Contract };
-    let may_skip = permits_skips(planned);
-    let selection = Selection { limit: now.limit, ..Selection::default() };
-    let algorithm = planned.algorithm;
-    let aim = Aim { algorithm, purpose, selection, may_skip };
-    let fresh = subject.examine(now.registry).map_err(Unplanned::Errors).and_then(|examined| {
-        if examined.elsewhere > 0 {
-            tell(News::Elsewhere(examined.elsewhere, &subject));
-        }
-        subject.resolve(now.registry, &examined.program, aim, now.probe, &mut opened.keys)
-    });
-    match fresh {
-        Ok(resolved) => {
-            tell(News::Planned(&resolved));
-            Ok(resolved)
-        }
-        Err(Unplanned::Key(error)) => Err(Undecided::Key(error).into()),
-        Err(Unplanned::Errors(_)) if now.stop.why().is_some() => {
-            Err(Undecided::CutOff(Part::Planning).into())
-        }
-        Err(Unplanned::Errors(errors)) => {
-            let code = drift(&errors, moved);
-            Err(Refusal::NotPlannable { errors, code }.into())
-        }
-    }
-}
-
-/// Why there is no plan now: what is gone, or else the source.
-fn drift(errors: &[Diagnostic], moved: bool) -> Drift {
-    if errors.iter().any(|error| error.code == Code::ValueUnreachable) {
-        return Drift::InfraMissing;
-    }
-    let missing = errors.iter().find(|error| error.code == Code::ValueMissing);
-    match missing.and_then(|error| error.unread) {
-        Some(decorator) => Drift::of_missing(decorator),
-        None if moved => Drift::SourceChanged,
-        None => Drift::ValueChanged,
-    }
 }
 
 /// What the earlier runs of the contract have left.

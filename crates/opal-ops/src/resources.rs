@@ -90,6 +90,7 @@ impl VerifyRequest<'_> {
             jobs: self.jobs.unwrap_or(USUAL_JOBS),
             timeout: self.timeout,
             selection: self.selection,
+            unreached: &self.resolved.unreached,
             direction: self.direction,
             key: self.key,
             clock: place.clock,

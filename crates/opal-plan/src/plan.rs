@@ -16,6 +16,7 @@
 //! | expand | control flow to steps; values are asked for where they decide | `expand`, `dependencies`, `place`, `targeted` |
 //! | settle | open ends to constants, keys and placeholders | `settle` |
 //! | showing | who may see which value, and what replaces a secret | `showing` |
+//! | unreached | targets that cannot be asked for a value, and which of them a fleet tolerates | `unreached` |
 //! | variants | blocks of fleets that are the same for several targets become one | `variants` |
 //! | draw | random values, once the structure is known | `draw` |
 //! | resources | ids, dependencies, one description for each thing | `resources` |
@@ -47,6 +48,7 @@ mod settle;
 mod showing;
 mod targeted;
 mod text;
+mod unreached;
 mod variants;
 mod warn;
 mod waves;

@@ -211,7 +211,7 @@ fn refused(target: &str, what: &str) -> Trouble {
 
 impl Session for PlainSession {
     /// Nobody there reads a text without running it.
-    fn check(&self, _: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
+    fn check(&self, _: &[&[ScriptPart]], _: &Stop) -> Result<Vec<Fault>, Trouble> {
         Ok(Vec::new())
     }
 
@@ -222,11 +222,17 @@ impl Session for PlainSession {
         running::run(self, work, stop, taker)
     }
 
-    fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
+    fn directory(
+        &self,
+        from: &Path,
+        path: &str,
+        create: bool,
+        stop: &Stop,
+    ) -> Result<PathBuf, Trouble> {
         if create && self.mode == Mode::ReadOnly {
             return Err(RemoteError::OnlyReads { target: self.target.as_str() }.into());
         }
-        running::directory(self, from, path, create)
+        running::directory(self, from, path, create, stop)
     }
 
     fn replace(&self, _: &Path, _: &Replace<'_>, _: &Stop) -> Result<Box<dyn Pending>, Trouble> {
@@ -245,7 +251,7 @@ impl Session for PlainSession {
         running::finds(self, program)
     }
 
-    fn open(&self, _: &Path, _: &str) -> Result<OwnedFd, Trouble> {
+    fn open(&self, _: &Path, _: &str, _: &Stop) -> Result<OwnedFd, Trouble> {
         Err(self.refused("reading a file"))
     }
 

@@ -148,9 +148,9 @@ impl ReadOnlySession {
     }
 }
 
-fn check(looking: &Looking, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
+fn check(looking: &Looking, scripts: &[&[ScriptPart]], stop: &Stop) -> Result<Vec<Fault>, Trouble> {
     let scripts = scripts.iter().map(|parts| parts.to_vec()).collect();
-    match looking.ask(&Look::Check { scripts }, &Stop::new())? {
+    match looking.ask(&Look::Check { scripts }, stop)? {
         Reply::Faults { faults } => Ok(faults),
         _ => Err(looking.nonsense()),
     }
@@ -162,9 +162,9 @@ fn finds(looking: &Looking, program: &str) -> bool {
     matches!(looking.ask(&look, &Stop::new()), Ok(Reply::Flag { flag: true }))
 }
 
-fn directory(looking: &Looking, from: &Path, path: &str) -> Result<PathBuf, Trouble> {
+fn directory(looking: &Looking, from: &Path, path: &str, stop: &Stop) -> Result<PathBuf, Trouble> {
     let look = Look::Directory { from: from.to_owned(), path: path.to_owned() };
-    match looking.ask(&look, &Stop::new())? {
+    match looking.ask(&look, stop)? {
         Reply::Path { path } => Ok(path),
         _ => Err(looking.nonsense()),
     }
@@ -204,8 +204,8 @@ impl Session for RemoteSession {
         self.looking().lost().is_some()
     }
 
-    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
-        check(self.looking(), scripts)
+    fn check(&self, scripts: &[&[ScriptPart]], stop: &Stop) -> Result<Vec<Fault>, Trouble> {
+        check(self.looking(), scripts, stop)
     }
 
     fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
@@ -214,12 +214,18 @@ impl Session for RemoteSession {
         run::run(&self.acting, self.terminal.as_deref(), work, stop, taker)
     }
 
-    fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
+    fn directory(
+        &self,
+        from: &Path,
+        path: &str,
+        create: bool,
+        stop: &Stop,
+    ) -> Result<PathBuf, Trouble> {
         if !create {
-            return directory(self.looking(), from, path);
+            return directory(self.looking(), from, path, stop);
         }
         let effect = Effect::Directory { from: from.to_owned(), path: path.to_owned() };
-        match self.acting.ask(&effect, &Stop::new())? {
+        match self.acting.ask(&effect, stop)? {
             Reply::Path { path } => Ok(path),
             _ => Err(self.looking().nonsense()),
         }
@@ -254,13 +260,12 @@ impl Session for RemoteSession {
         finds(self.looking(), program)
     }
 
-    fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {
+    fn open(&self, from: &Path, path: &str, stop: &Stop) -> Result<OwnedFd, Trouble> {
         let inner = self.looking().inner();
         let window = inner.budget.take();
         let shape = Shape { output: Some(window), ..Shape::default() };
         let effect = Effect::Open { from: from.to_owned(), path: path.to_owned(), window };
-        let stop = Stop::new();
-        let content = Content::new(self.acting.begin(&effect, shape, &stop)?, window, &stop)?;
+        let content = Content::new(self.acting.begin(&effect, shape, stop)?, window, stop)?;
         content.into_pipe().map_err(|error| {
             RemoteError::NotStarted { target: &inner.target, why: error.kind() }.into()
         })
@@ -276,18 +281,24 @@ impl Session for RemoteSession {
 }
 
 impl Session for ReadOnlySession {
-    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
-        check(&self.looking, scripts)
+    fn check(&self, scripts: &[&[ScriptPart]], stop: &Stop) -> Result<Vec<Fault>, Trouble> {
+        check(&self.looking, scripts, stop)
     }
 
     fn run(&self, _: Work<'_>, _: &Stop, _: &mut dyn Taker) -> Result<Ended, Trouble> {
         Err(self.refused())
     }
 
-    fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
+    fn directory(
+        &self,
+        from: &Path,
+        path: &str,
+        create: bool,
+        stop: &Stop,
+    ) -> Result<PathBuf, Trouble> {
         match create {
             true => Err(self.refused()),
-            false => directory(&self.looking, from, path),
+            false => directory(&self.looking, from, path, stop),
         }
     }
 
@@ -307,7 +318,7 @@ impl Session for ReadOnlySession {
         finds(&self.looking, program)
     }
 
-    fn open(&self, _: &Path, _: &str) -> Result<OwnedFd, Trouble> {
+    fn open(&self, _: &Path, _: &str, _: &Stop) -> Result<OwnedFd, Trouble> {
         Err(self.refused())
     }
 

@@ -51,7 +51,7 @@ pub use local::{Terminal, Transport, lead};
 pub trait Session: Sync + fmt::Debug {
     /// Reads the texts of commands with the shell's parser and runs nothing: the texts that it
     /// rejects, with what it says.
-    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble>;
+    fn check(&self, scripts: &[&[ScriptPart]], stop: &Stop) -> Result<Vec<Fault>, Trouble>;
 
     /// Runs a command to its end, or until it is stopped. When this returns, nothing that a stopped
     /// command has started is left. Trouble of the kind `Missing` says that there is no program to
@@ -59,7 +59,13 @@ pub trait Session: Sync + fmt::Debug {
     fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble>;
 
     /// A directory as steps name it, seen from `from`, whole and known to be there.
-    fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble>;
+    fn directory(
+        &self,
+        from: &Path,
+        path: &str,
+        create: bool,
+        stop: &Stop,
+    ) -> Result<PathBuf, Trouble>;
 
     /// A file to be written in one move. On a target, writing ends when it is to stop.
     fn replace(
@@ -86,7 +92,7 @@ pub trait Session: Sync + fmt::Debug {
     fn finds(&self, program: &str) -> bool;
 
     /// A file to be read from its beginning.
-    fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble>;
+    fn open(&self, from: &Path, path: &str, stop: &Stop) -> Result<OwnedFd, Trouble>;
 
     /// The machine of the session, as seen from where a step is.
     fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's>;

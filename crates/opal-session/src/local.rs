@@ -264,7 +264,7 @@ impl LocalSession {
 }
 
 impl Session for LocalSession {
-    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
+    fn check(&self, scripts: &[&[ScriptPart]], _: &Stop) -> Result<Vec<Fault>, Trouble> {
         if scripts.iter().any(|parts| route::wants_shell(parts)) {
             self.start();
         }
@@ -307,7 +307,13 @@ impl Session for LocalSession {
         Ok(Ended { code, directory, previous, is_reported })
     }
 
-    fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
+    fn directory(
+        &self,
+        from: &Path,
+        path: &str,
+        create: bool,
+        _: &Stop,
+    ) -> Result<PathBuf, Trouble> {
         files::directory(&self.setup, from, path, create)
     }
 
@@ -337,7 +343,7 @@ impl Session for LocalSession {
         route::program(self, &self.setup.start, program).is_some()
     }
 
-    fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {
+    fn open(&self, from: &Path, path: &str, _: &Stop) -> Result<OwnedFd, Trouble> {
         files::open(&self.setup, from, path)
     }
 

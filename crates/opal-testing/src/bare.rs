@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use opal_core::plan::{Key, Plan};
 use opal_core::selection::Selection;
 use opal_core::stream::{Closed, Stream};
+use opal_core::unreached::Unreached;
 use opal_core::{Data, Registry, Showing};
 use opal_exec::execute::{Job, ShownBranches};
 use opal_exec::verify::{Direction, Survey, USUAL_JOBS};
@@ -63,6 +64,7 @@ pub fn job<'a>(
         output: ShownBranches::GROUPED,
         from: None,
         earlier: &[],
+        unreached: Unreached::none(),
         selected: None,
         known: None,
         is_declared: false,
@@ -95,6 +97,7 @@ pub fn survey<'a>(
         jobs: USUAL_JOBS,
         timeout: None,
         selection: Selection::default(),
+        unreached: Unreached::none(),
         direction: Direction::Report,
         key: None,
         clock: || SystemTime::UNIX_EPOCH,

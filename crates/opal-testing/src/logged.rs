@@ -230,9 +230,7 @@ impl LoggedSession {
         self.note(format!("kill `{command}`"));
         137
     }
-}
 
-impl LoggedSession {
     /// The machine that resources see.
     #[must_use]
     pub fn world(mut self, world: MemoryWorld) -> Self {
@@ -242,18 +240,16 @@ impl LoggedSession {
 }
 
 impl Session for LoggedSession {
-    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
+    fn check(&self, scripts: &[&[ScriptPart]], _: &Stop) -> Result<Vec<Fault>, Trouble> {
         let said = |script: &&[ScriptPart]| self.wrong.get(&written(script)).cloned();
-        let wrong = scripts.iter().enumerate();
         let fault = |(text, script)| Some(Fault { text, line: 1, message: said(script)? });
-        Ok(wrong.filter_map(fault).collect())
+        Ok(scripts.iter().enumerate().filter_map(fault).collect())
     }
 
     fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
         let command = written(work.script);
         let names: Vec<&str> = work.environment.keys().map(String::as_str).collect();
-        let with =
-            if names.is_empty() { String::new() } else { format!(" with {}", names.join(", ")) };
+        let with = if names.is_empty() { "" } else { &format!(" with {}", names.join(", ")) };
         let by = work.interpreter.map_or_else(String::new, |program| format!(" by {program}"));
         {
             let mut state = lock(&self.state);
@@ -277,7 +273,13 @@ impl Session for LoggedSession {
         Ok(Ended { code, directory, previous, is_reported: stopped.is_some() })
     }
 
-    fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
+    fn directory(
+        &self,
+        from: &Path,
+        path: &str,
+        create: bool,
+        _: &Stop,
+    ) -> Result<PathBuf, Trouble> {
         if create {
             self.note(format!("make {path}"));
         } else if self.absent.contains(path) {
@@ -319,7 +321,7 @@ impl Session for LoggedSession {
         !self.absent.contains(program)
     }
 
-    fn open(&self, _: &Path, path: &str) -> Result<OwnedFd, Trouble> {
+    fn open(&self, _: &Path, path: &str, _: &Stop) -> Result<OwnedFd, Trouble> {
         self.note(format!("open {path}"));
         let missing =
             |why: Message| Trouble::new(TroubleKind::Missing, why, "give this session the file");
@@ -360,21 +362,20 @@ fn print(answer: &Answer, stdin: Input, outputs: [Output; 2], taker: &mut dyn Ta
 
 /// With `..` taken back, as a shell does it.
 fn whole(from: &Path, path: &str) -> PathBuf {
-    let mut whole = PathBuf::new();
-    for component in from.join(path).components() {
+    from.join(path).components().fold(PathBuf::new(), |mut whole, component| {
         match component {
             Component::ParentDir => drop(whole.pop()),
             Component::CurDir => {}
             other => whole.push(other),
         }
-    }
-    whole
+        whole
+    })
 }
 
 fn written(script: &[ScriptPart]) -> String {
     let part = |part: &ScriptPart| match part {
         ScriptPart::Text(text) => text.clone(),
-        ScriptPart::Data(..) | ScriptPart::Raw(_) => "{}".to_owned(),
+        _ => "{}".to_owned(),
     };
     script.iter().map(part).collect()
 }

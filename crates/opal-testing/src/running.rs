@@ -112,6 +112,7 @@ impl<'s> Running<'s> {
             output: self.output,
             from: self.from.as_deref(),
             earlier: &self.earlier,
+            unreached: &resolved.unreached,
             selected: None,
             known: self.known.as_ref(),
             is_declared: false,

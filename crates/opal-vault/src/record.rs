@@ -23,6 +23,7 @@
 //! the random part of a name; texts come as [`Shown`].
 
 mod chain;
+mod contract;
 mod header;
 mod hide;
 mod id;
@@ -41,7 +42,8 @@ use opal_core::stream::Stream;
 
 use crate::witness::{Recorder, Unrecorded};
 
-pub use header::{Approved, Contract, Drifted, Ending, Failed, Header, Reason, Refusal, Source};
+pub use contract::{Approved, Contract};
+pub use header::{Drifted, Ending, Failed, Header, Reason, Refusal, Source};
 pub use id::RunId;
 pub use lines::Lines;
 pub use output::whole;

@@ -132,6 +132,15 @@ impl Vault {
         });
     }
 
+    /// The same for a value that belongs to `target`: there it has this label, also if another target has the
+    /// same value.
+    pub fn register_of(&self, target: &str, value: &Data, label: &str) {
+        each_text(value, &mut |text| {
+            self.hide(None, text, label);
+            self.lock().call(machine_of(target), &Sha256::digest(text).into(), label);
+        });
+    }
+
     /// Hides `value` from now on where `target` says it. Where there are too many such values, it is hidden
     /// whoever says it, and this is an error.
     pub fn register_on(&self, target: &str, value: &Data, label: &str) -> Result<(), TooMany> {
@@ -182,6 +191,14 @@ impl Vault {
     #[must_use]
     pub fn has_used(&self, label: &str) -> bool {
         self.shared.used.lock().unwrap_or_else(PoisonError::into_inner).contains(label)
+    }
+
+    /// What replaces a value here, which has this label elsewhere.
+    fn own_label(&self, label: &Arc<str>) -> Arc<str> {
+        match &self.sight {
+            Sight::On(Some(target)) => self.lock().own_label(target, label),
+            _ => Arc::clone(label),
+        }
     }
 
     fn note(&self, label: &Arc<str>) {

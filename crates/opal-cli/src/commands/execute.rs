@@ -54,7 +54,7 @@ pub(crate) fn execute(
     asked: &Asked,
     errand: &Errand<'_>,
 ) -> Result<Exit, Failure> {
-    let Resolved { plan, secrets, showing, .. } = errand.resolved;
+    let Resolved { plan, secrets, showing, unreached, .. } = errand.resolved;
     errand.is_allowed(context, asked)?;
     let own = Vault::new();
     let vault = errand.keeper.map_or(&own, Keeper::vault);
@@ -85,6 +85,7 @@ pub(crate) fn execute(
         output: ShownBranches { asked: asked.run.output, usual: style.branch_output() },
         from: from.path.as_deref(),
         earlier: &from.fleets,
+        unreached,
         selected: selected.as_ref(),
         known: None,
         is_declared: errand.subject.loaded.is_config(),

@@ -192,11 +192,8 @@ fn needed(found: &[Difference]) -> Option<String> {
         1 => "it",
         _ => "them",
     };
-    let (listed, left_out) = (names.join(", "), names.join(":!"));
-    Some(format!(
-        "the plan needs values of {listed}, so `--force` cannot omit {it}; \
-         `--limit 'all:!{left_out}'` leaves {it} out of a fleet"
-    ))
+    let listed = names.join(", ");
+    Some(format!("the plan needs values of {listed}; `--force` omits {it} from a fleet"))
 }
 
 /// What to do about machines that are not the contract's.

@@ -179,21 +179,27 @@ fn a_target_whose_values_are_read_is_compared_before_they_are() {
 }
 
 #[test]
-fn a_missing_target_whose_values_are_in_the_plan_cannot_be_omitted_by_force() {
+fn a_missing_target_whose_values_are_in_the_plan_is_omitted_by_force() {
     let source = "fun task() {\n    @ssh.hosts([\"web1\", \"web2\"], max_concurrency=1) {\n        \
-                  echo \"ran on @target.name\" @shell.output(\"echo x\")\n    }\n}\n";
+                  echo \"ran on @target.name\" @shell.output(\"echo x\")\n    }\n}\n\
+                  fun one() {\n    @ssh.host(\"web2\") {\n        echo @shell.output(\"echo x\")\n    }\n}\n";
     let Some((mut sshd, opal)) = servers(&["web1", "web2"], source) else { return };
     plan(&opal).code(0);
+    opal.call(&["--root", "root", "plan", "one", "-o", "one.plan"]).code(0);
     sshd.configure("Host web2\n  Port 1\n");
-    for more in [&[][..], &["--force"]] {
-        let refused = run(&opal, more);
-        refused.code(76).says("infra_missing:web2: host unreachable").says("nothing was run");
-        refused.says("the plan needs values of web2, so `--force` cannot omit it");
-        refused.says("`--limit 'all:!web2'` leaves it out of a fleet");
-        assert_eq!(refused.stdout, "");
-    }
+    let refused = run(&opal, &[]);
+    refused.code(76).says("infra_missing:web2: host unreachable").says("nothing was run");
+    refused.says("the plan needs values of web2; `--force` omits it from a fleet");
+    assert_eq!(refused.stdout, "");
+    let forced = run(&opal, &["--force"]);
+    forced.code(0).says("infra_missing:web2: host unreachable");
+    assert_eq!(forced.stdout.lines().count(), 1, "{forced:?}");
+    assert!(forced.stdout.starts_with("ran on web1 "), "{forced:?}");
     let limited = run(&opal, &["--limit", "all:!web2"]);
     assert_eq!(limited.code(0).stdout.lines().count(), 1, "{limited:?}");
+    // A block on one host cannot do without it.
+    let alone = opal.call(&["--root", "root", "run", "--plan", "one.plan", "--force"]);
+    alone.code(76).says("infra_missing:web2: host unreachable").says("nothing was run");
 }
 
 /// A server on a machine of its own, whose step loses the connection once and writes another machine ID.

@@ -6,6 +6,7 @@ mod language;
 mod limits;
 mod lost;
 mod shown;
+mod unreached;
 mod values;
 
 use std::fs;

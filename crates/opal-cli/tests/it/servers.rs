@@ -247,6 +247,32 @@ fn no_value_is_in_the_arguments_or_the_environment_of_ssh() {
 }
 
 #[test]
+fn a_connection_that_planning_opens_has_no_secret_in_its_environment_either() {
+    let source = "fun task() {\n    @ssh.host(\"web1\") {\n        echo @shell.output(\"echo said\", public=true)\n    }\n    \
+                  printf '%s' @secret.env.FIRST @env.DB_PASSWORD @env.PIN(secret=true) > /dev/null\n}\n";
+    let Some((sshd, opal)) = servers(&["web1"], source) else { return };
+    let (ssh, log) = (opal.path().join("bin/ssh"), opal.path().join("log"));
+    let inner = sshd.directory().join("bin/ssh");
+    let opal = opal.file(
+        "bin/ssh",
+        format!("#!/bin/sh\nenv >> {}\nexec {} \"$@\"\n", log.display(), inner.display()),
+    );
+    std::fs::set_permissions(&ssh, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", opal.path().join("bin").display(), sshd.path().display());
+    let opal = ["FIRST", "DB_PASSWORD", "PIN"]
+        .into_iter()
+        .fold(opal.env("PATH", &path), |opal, name| opal.env(name, "canary-0123456789"));
+    assert_eq!(opal.call(&["task"]).code(0).stdout, "said\n");
+    let seen = std::fs::read_to_string(&log).unwrap();
+    assert_eq!(
+        seen.matches("\nPATH=").count() + usize::from(seen.starts_with("PATH=")),
+        2,
+        "{seen}"
+    );
+    assert!(!seen.contains("canary"), "{seen}");
+}
+
+#[test]
 fn a_contract_of_a_fleet_runs_and_is_refused_where_a_value_of_a_host_has_changed() {
     let same = "echo @target.name @file.read(\"role\")";
     // Only on the first host, so that the plan has variants.

@@ -104,14 +104,15 @@ impl<'h, 'p> Actor<'h, 'p> {
             here.sources = job.base.join(project).into();
         }
         if let Some(project) = under.project.as_ref().filter(|_| here.site.is_none()) {
-            let found = here.session(job).directory(job.base, project, false);
+            let found = here.session(job).directory(job.base, project, false, &here.stop);
             here.directory = found.map_err(|trouble| self.fail(1, trouble))?.into();
             here.base = Arc::clone(&here.directory);
             here.previous = None;
         }
         if let Some(directory) = &under.directory {
             let session = here.session(self.walk.job);
-            let found = session.directory(&here.directory, &directory.path, directory.create);
+            let (path, create) = (&directory.path, directory.create);
+            let found = session.directory(&here.directory, path, create, &here.stop);
             here.directory = found.map_err(|trouble| self.fail(1, trouble))?.into();
             // Nobody has gone there with `cd`.
             here.previous = None;

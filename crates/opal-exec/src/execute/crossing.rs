@@ -146,7 +146,7 @@ impl<'p> Actor<'_, 'p> {
         if scripts.is_empty() {
             return Ok(());
         }
-        let faults = site.session.check(&scripts);
+        let faults = site.session.check(&scripts, &self.here.stop);
         let faults = faults.map_err(|trouble| self.fail(code(&trouble), trouble))?;
         let fault = faults.into_iter().find_map(|fault| {
             let path = texts.get(fault.text)?.path;

@@ -16,6 +16,7 @@ use opal_vault::targets::{FleetTable, TargetEnd, TargetRow};
 
 use super::actor::Actor;
 use super::context::{Context, In};
+use super::crossing::code as code_of;
 use super::halts::{UNAVAILABLE, bug, failed, go_on};
 use super::ledger::Ledger;
 use super::lets::Lets;
@@ -83,6 +84,7 @@ impl<'p> Actor<'_, 'p> {
             failed: AtomicUsize::new(0),
             halt: Mutex::default(),
         };
+        self.note_unreached(&crew);
         if fleet.is_reached_first {
             self.work_through(&crew, 0..count, most, |this, index| this.try_to_reach(&crew, index));
         }
@@ -137,9 +139,22 @@ impl<'p> Actor<'_, 'p> {
         crew.failed.load(Ordering::SeqCst) > crew.fleet.tolerate || go_on(&crew.stop).is_err()
     }
 
+    /// Notes the targets that could not be reached for their values.
+    fn note_unreached(&self, crew: &Crew<'_, 'p>) {
+        for (index, crossing) in crew.fleet.crossings.iter().enumerate() {
+            let name = crossing.target.name.as_str();
+            let why = self.walk.job.unreached.get(&self.begun.step.path, name);
+            if let Some(why) = why.filter(|_| crew.from(index).is_some()) {
+                let halt = failed(self.begun.step, code_of(why), why.clone());
+                self.note(crew, index, Instant::now(), Arc::default(), Err(halt), true);
+            }
+        }
+    }
+
     /// Reaches a target before the first step runs on any.
     fn try_to_reach(&self, crew: &Crew<'_, 'p>, index: usize) {
-        if self.is_over(crew) || crew.from(index).is_none() {
+        let has_row = lock(&crew.rows)[index].is_some();
+        if has_row || self.is_over(crew) || crew.from(index).is_none() {
             return;
         }
         let since = Instant::now();

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use opal_core::action::{BranchOutput, Failure, Halt};
 use opal_core::plan::{Key, Plan, Step};
 use opal_core::resolver::Trouble;
+use opal_core::unreached::Unreached;
 use opal_core::{Data, Registry, Showing};
 use opal_session::Session;
 use opal_session::stop::Stop;
@@ -48,6 +49,8 @@ pub struct Job<'a> {
     pub from: Option<&'a str>,
     /// How the targets of fleets ended in the run that is resumed.
     pub earlier: &'a [FleetTable],
+    /// The targets that the plan has no values of.
+    pub unreached: &'a Unreached,
     /// The paths of the resources that were selected; the other steps are skipped. None for all.
     pub selected: Option<&'a BTreeSet<Box<str>>>,
     /// The verification of all resources before the run: what was satisfied then is not verified

@@ -49,10 +49,11 @@ pub fn register(vault: &Vault, showing: &Showing) {
 }
 
 fn hide(vault: &Vault, hidden: &Hidden, data: &Data, label: &str) {
-    match &hidden.target {
+    match (&hidden.target, &hidden.member) {
         // Planning has counted them. Of what is too much, all is hidden everywhere.
-        Some(target) => drop(vault.register_on(target, data, label)),
-        None => vault.register(data, label),
+        (Some(target), _) => drop(vault.register_on(target, data, label)),
+        (None, Some(member)) => vault.register_of(member, data, label),
+        (None, None) => vault.register(data, label),
     }
 }
 
@@ -273,7 +274,7 @@ fn syntax(job: &Job<'_>) -> Vec<Unready> {
     if scripts.is_empty() {
         return Vec::new();
     }
-    let faults = match job.session.check(&scripts) {
+    let faults = match job.session.check(&scripts, job.stop) {
         Ok(faults) => faults,
         Err(trouble) => return vec![Unready::of_plan(trouble)],
     };

@@ -149,7 +149,8 @@ impl<'p> Walk<'p> {
         let path = reader(target).map(|path| inner.values(self.job).data(path)).transpose();
         let path = path.map_err(fail)?.unwrap_or(Data::Null);
         let path = path.as_text().unwrap_or_default();
-        let file = inner.session(self.job).open(&inner.directory, path).map_err(fail)?;
+        let file =
+            inner.session(self.job).open(&inner.directory, path, &inner.stop).map_err(fail)?;
         inner.stdin = In::of(file);
         Ok(())
     }

@@ -33,7 +33,8 @@ impl<'p> Walk<'p> {
             let values = Values::before(self.job.values).of(here.member());
             if let Movement::Only(directory) = moves(step, values).map_err(|it| fail(it, here))? {
                 let session = here.session(self.job);
-                let found = session.directory(&here.directory, directory.expose(), false);
+                let found =
+                    session.directory(&here.directory, directory.expose(), false, &here.stop);
                 let found = found.map_err(|it| fail(it, here))?.into();
                 here.previous = Some(std::mem::replace(&mut here.directory, found));
             }

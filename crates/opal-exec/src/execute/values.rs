@@ -1,6 +1,7 @@
 //! Arguments of a plan to values: from those beside the plan, and from what earlier steps gave.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use opal_core::context::{Context, Place};
 use opal_core::crossing::member_key;
@@ -39,7 +40,15 @@ impl<'a> Values<'a> {
     /// The same in the block of a step. Of a fleet, the first target is as good as any.
     pub(super) fn inside(self, step: &'a Step) -> Self {
         let narrows = self.member.is_none() || step.is_for_some_targets();
-        self.of(step.first_target().filter(|_| narrows).or(self.member))
+        // One that could not be reached for its values has none.
+        let first = step.targets().find(|name| self.has_values_of(name)).or(step.first_target());
+        self.of(first.filter(|_| narrows).or(self.member))
+    }
+
+    fn has_values_of(&self, member: &str) -> bool {
+        let begin = format!("{member}/");
+        let from = (Bound::Included(begin.as_str()), Bound::Unbounded);
+        self.known.range::<str, _>(from).next().is_some_and(|(key, _)| key.starts_with(&begin))
     }
 
     fn known(&self, key: &Key) -> Option<&'a Data> {

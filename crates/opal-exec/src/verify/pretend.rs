@@ -45,7 +45,7 @@ impl Pretend<'_, '_> {
         }
         if let Some(crossing) = &under.crossing {
             let name = crossing.target.name.as_str();
-            let crossed = self.rehearsal.cross(&here, crossing, false);
+            let crossed = self.rehearsal.cross((self.step, &here), crossing, false);
             self.rehearsal.sight(&here, crossing, crossed.as_ref().err());
             here.go_to(name, crossed);
         }

@@ -213,11 +213,19 @@ impl<'p> Rehearsal<'p> {
     }
 
     /// A target, seen from where a step is.
-    pub(super) fn cross(&self, here: &Here, crossing: &Crossing, is_member: bool) -> Crossed {
+    pub(super) fn cross(
+        &self,
+        (step, here): (&Step, &Here),
+        crossing: &Crossing,
+        is_member: bool,
+    ) -> Crossed {
         if let Some(trouble) = &here.blocked {
             return Err(Trouble::clone(trouble));
         }
-        let Survey { reach, stop, .. } = self.survey;
+        let Survey { reach, stop, unreached, .. } = self.survey;
+        if let Some(trouble) = unreached.get(&step.path, crossing.target.name.as_str()) {
+            return Err(trouble.clone());
+        }
         let site = here.spot.site.as_deref();
         Site::cross(reach, site, crossing, is_member, Access::ReadOnly, stop)
     }
@@ -255,7 +263,7 @@ impl<'p> Rehearsal<'p> {
     }
 
     fn member(&mut self, step: &'p Step, mut here: Here, crossing: &Crossing) {
-        let crossed = self.cross(&here, crossing, true);
+        let crossed = self.cross((step, &here), crossing, true);
         let name = crossing.target.name.as_str();
         self.sight(&here, crossing, crossed.as_ref().err());
         here.go_to(name, crossed);
@@ -304,14 +312,14 @@ impl<'p> Rehearsal<'p> {
         let (session, from) = (spot.shared(self.survey.session), &spot.directory);
         let limit = limit(&Inputs::default(), timeout);
         let (tell, reported) = channel();
-        let asked = (Arc::clone(&session), Arc::clone(from), to.to_owned());
+        let asked = (Arc::clone(&session), Arc::clone(from), to.to_owned(), stop.clone());
         let thread = thread::Builder::new().spawn(move || {
-            let (session, from, to) = asked;
-            tell.send(session.directory(&from, &to, false))
+            let (session, from, to, stop) = asked;
+            tell.send(session.directory(&from, &to, false, &stop))
         });
         if thread.is_err() {
             // The system has no thread to spare: then it is done here.
-            return session.directory(from, to, false);
+            return session.directory(from, to, false, stop);
         }
         let since = Instant::now();
         while since.elapsed() < limit.time {

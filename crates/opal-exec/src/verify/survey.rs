@@ -12,6 +12,7 @@ use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Key, Plan};
 use opal_core::resolver::Trouble;
 use opal_core::selection::Selection;
+use opal_core::unreached::Unreached;
 use opal_core::{Data, Registry};
 use opal_session::Session;
 use opal_session::stop::Stop;
@@ -54,6 +55,8 @@ pub struct Survey<'a> {
     pub timeout: Option<Duration>,
     /// The steps that are asked for. Their prerequisites are verified too, and not reported.
     pub selection: Selection<'a>,
+    /// The targets that the plan has no values of.
+    pub unreached: &'a Unreached,
     /// How differences are written.
     pub direction: Direction,
     /// What the digests of differences are made with.

@@ -9,10 +9,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use opal_core::contract::{Encoding, Provenance, Section, encode};
+use opal_core::contract::{Drift, Encoding, Provenance, Section, encode};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource::Status;
+use opal_core::selection::Selection;
+use opal_plan::plan::Purpose;
 use opal_session::Session;
 use opal_testing::{LoggedSession, MemoryWorld};
 use opal_trust::contracts::{Making, OwnKeys, make};
@@ -23,6 +25,7 @@ use opal_vault::ledger::ClaimError;
 use opal_vault::record::Reason;
 
 use super::*;
+use crate::planning::Aim;
 
 /// When every contract here is run.
 const NOW: i64 = 1_738_332_300;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use opal_core::plan::{Key, Read};
+use opal_core::resolver::Trouble;
 use opal_core::{Diagnostic, Span, Type};
 
 use super::call::CallShape;
@@ -81,6 +82,8 @@ pub(crate) struct Graph {
     pub(crate) generated: BTreeMap<u32, Datum>,
     pub(crate) randoms: u32,
     pub(crate) round: u32,
+    /// Targets that could not be reached for a value: what was said, and why.
+    pub(crate) gone: Vec<(Rc<Diagnostic>, Trouble)>,
     /// What computing has taken so far.
     work: usize,
 }
@@ -101,6 +104,7 @@ impl Graph {
             generated: BTreeMap::new(),
             randoms: 0,
             round: 0,
+            gone: Vec::new(),
             work: 0,
         }
     }
@@ -147,6 +151,12 @@ impl Graph {
     /// Whether a node has still to be evaluated.
     pub(crate) fn is_open(&self, id: u32) -> bool {
         matches!(self.nodes[id as usize].state, State::Waiting)
+    }
+
+    /// Why the target could not be reached that a value is missing of; none for other errors.
+    pub(crate) fn why_gone(&self, error: &Rc<Diagnostic>) -> Option<Trouble> {
+        let gone = self.gone.iter().find(|(said, _)| Rc::ptr_eq(said, error));
+        gone.map(|(_, why)| why.clone())
     }
 
     /// The value of a cell that has been asked for, or why there is none.

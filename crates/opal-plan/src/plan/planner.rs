@@ -14,6 +14,7 @@ use super::graph::{Cell, Graph};
 use super::request::{Limited, Purpose, Request};
 use super::scoped::Program;
 use super::targeted::Targeted;
+use super::unreached::Crew;
 use super::warn::Unmatched;
 
 pub(crate) struct Planner<'a> {
@@ -27,6 +28,8 @@ pub(crate) struct Planner<'a> {
     pub(super) around: Option<Rc<Around>>,
     /// How often something was read that depends on the target.
     pub(super) target_reads: usize,
+    /// The blocks on targets, in the order in which they were begun.
+    pub(super) crews: Vec<Crew>,
     /// What `--limit` has left of fleets.
     pub(super) limited: Limited,
     /// `@args`.
@@ -82,6 +85,7 @@ impl<'a> Planner<'a> {
             target: None,
             around: None,
             target_reads: 0,
+            crews: Vec::new(),
             limited: Limited::default(),
             args,
             globals: vec![None; program.globals.len()],

@@ -6,6 +6,7 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_core::keys::KeyError;
 use opal_core::plan::{Key, Plan};
 use opal_core::selection::Selection;
+use opal_core::unreached::Unreached;
 use opal_core::{Data, Diagnostic, Registry, Showing, Value};
 use opal_syntax::Parse;
 
@@ -73,6 +74,8 @@ pub struct Resolved {
     pub showing: Showing,
     /// What `--limit` has left of its fleets.
     pub limited: Limited,
+    /// The targets that it has no values of.
+    pub unreached: Unreached,
     /// What is probably not meant, in the order of the places.
     pub warnings: Vec<Diagnostic>,
 }

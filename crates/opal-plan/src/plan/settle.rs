@@ -24,6 +24,7 @@ use super::graph::{Cell, Node, Op, State};
 use super::planner::Planner;
 use super::request::{Purpose, Resolved, Unplanned, source_hash};
 use super::showing::Maker;
+use super::unreached::Gone;
 use super::variants;
 use opal_core::crossing::member_key;
 use opal_core::gather::Gather as _;
@@ -42,7 +43,8 @@ pub(super) fn settle(
         planner.graph.force(&roots, planner.probe);
     }
     let declared = Declared::of(&planner.demands, &planner.graph);
-    let mut settler = Settler { declared, ..Settler::default() };
+    let gone = planner.gone();
+    let mut settler = Settler { declared, gone, ..Settler::default() };
     settler.known(&mut planner);
     environment::judge(&mut planner, &steps);
     for taint in std::mem::take(&mut planner.undecided) {
@@ -56,17 +58,19 @@ pub(super) fn settle(
     if !planner.errors.is_empty() {
         return Err(planner.into_errors().into());
     }
+    settler.gone.join(&mut steps);
     settler.steps(&mut steps);
     variants::merge(&mut steps);
     let needs_key = !settler.values.is_empty() || !planner.graph.reads.is_empty();
     let key = if needs_key { Some(keys.placeholder_key().map_err(Unplanned::Key)?) } else { None };
     let plan = settler.plan(&planner, steps, key.as_ref());
     settler.keep_reads(&planner, key.as_ref());
-    let Settler { secrets, showing, mut warnings, sites, .. } = settler;
+    let Settler { secrets, showing, mut warnings, sites, gone, .. } = settler;
     warnings.extend(super::warn::shared(&planner.shared_passwords));
     warnings.extend(super::warn::unmatched(&planner.unmatched, key.as_ref(), plan.algorithm));
     let limited = std::mem::take(&mut planner.limited);
-    let mut resolved = Resolved { plan, secrets, showing, limited, warnings };
+    let unreached = gone.unreached;
+    let mut resolved = Resolved { plan, secrets, showing, limited, unreached, warnings };
     if let (false, Some(key)) = (sites.is_empty(), &key) {
         draw::draw(&mut planner, &mut resolved, sites, keys, key)?;
     }
@@ -125,6 +129,9 @@ struct Settler {
     randoms: Vec<BTreeSet<u32>>,
     values: BTreeMap<Key, Entry>,
     declared: Declared,
+    gone: Gone,
+    /// Whether the demand is one of a target that is not there.
+    is_left_out: bool,
     deferred: Vec<Deferred>,
     deferred_by_key: BTreeMap<Key, u32>,
     secrets: BTreeMap<Key, Data>,
@@ -146,6 +153,7 @@ impl Settler {
     fn known(&mut self, planner: &mut Planner<'_>) {
         for index in 0..planner.demands.len() {
             let demand = &planner.demands[index];
+            self.is_left_out = self.gone.has(index) == Some(true);
             let outcome = planner.graph.outcome(&demand.cell).and_then(|datum| {
                 fits(&demand.purpose, &datum, demand.span).map_err(Rc::new)?;
                 Ok(datum)
@@ -170,7 +178,15 @@ impl Settler {
                     let randoms = taints.iter().flat_map(|taint| taint.randoms.iter().copied());
                     self.randoms.push(randoms.collect());
                 }
-                Err(error) if demand.perhaps => {
+                Err(error) if self.is_left_out && planner.graph.why_gone(&error).is_some() => {
+                    self.args.push(Arg::Const(opal_core::Value::Null));
+                    self.randoms.push(BTreeSet::new());
+                }
+                Err(error)
+                    if demand.perhaps
+                        || self.gone.has(index).is_some()
+                            && planner.graph.why_gone(&error).is_some() =>
+                {
                     let source = planner.slice(demand.span).unwrap_or_default();
                     let key = source.trim_start_matches('@').into();
                     let arg = self.left_open(key, &error.message, demand.holder.as_deref());
@@ -232,6 +248,10 @@ impl Settler {
             Some(member) => member_key(member, &taint.key),
             None => taint.key.clone(),
         };
+        // Of a target that is not there nothing is used.
+        if self.is_left_out && taint.member.is_some() {
+            return Arg::Value(taint.key.clone());
+        }
         let declared = &self.declared;
         let entry = self.values.entry(held.clone()).or_insert_with(|| Entry {
             datum: datum.clone(),
@@ -298,7 +318,9 @@ impl Settler {
             let taint = datum.taint.as_ref().filter(|taint| !taint.class.is_public());
             let Some(taint) = taint.map(|taint| self.declared.class(taint)) else { continue };
             let Some(data) = datum.to_data() else { continue };
-            self.secrets.entry(name.clone()).or_insert(data);
+            if !taint.member.as_ref().is_some_and(|member| self.gone.is_without(member)) {
+                self.secrets.entry(name.clone()).or_insert(data);
+            }
             if let Some(key) = key {
                 let maker = Maker { key, algorithm: planner.request.algorithm };
                 maker.add(&mut self.showing, name, datum, &taint);

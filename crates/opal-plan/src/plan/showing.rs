@@ -33,7 +33,8 @@ impl Maker<'_> {
         }
         let target = taint.target.as_deref().filter(|_| !taint.class.is_declared());
         let target = target.map(Into::into);
-        let hidden = Hidden { data, label: label.into(), class: taint.class, target };
+        let member = taint.member.as_deref().map(Into::into);
+        let hidden = Hidden { data, label: label.into(), class: taint.class, target, member };
         showing.hidden.insert(key.clone(), hidden);
     }
 

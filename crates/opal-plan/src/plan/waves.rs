@@ -25,6 +25,21 @@ const MAX_PARALLEL: usize = 16;
 /// A decorator, what it gets, and from where it is asked.
 type Question<'q> = (&'static dyn Resolver, &'q Inputs, From<'q>);
 
+/// A value, or why there is none.
+type Answer = Result<Data, Unanswered>;
+
+struct Unanswered {
+    why: Trouble,
+    /// The target that it was to be read on was not reached.
+    is_gone: bool,
+}
+
+impl std::convert::From<Trouble> for Unanswered {
+    fn from(why: Trouble) -> Self {
+        Self { why, is_gone: false }
+    }
+}
+
 /// Where a question is asked from.
 #[derive(Clone, Copy)]
 enum From<'q> {
@@ -282,7 +297,7 @@ impl Graph {
         hidden
     }
 
-    fn answer(&mut self, job: &Job, answer: Result<Data, Trouble>) {
+    fn answer(&mut self, job: &Job, answer: Answer) {
         let node = &self.nodes[job.node as usize];
         let Op::Call(shape) = &node.op else { return };
         let shape = Rc::clone(shape);
@@ -290,11 +305,14 @@ impl Graph {
         let refused = answer.as_ref().ok().and_then(|data| shape.refuse(&job.inputs, data));
         let state = match (refused, answer) {
             (Some(refused), _) => State::Failed(Rc::new(refused)),
-            (None, Err(found)) => {
-                let found = found.without(&self.hidden(&node.operands));
+            (None, Err(Unanswered { why, is_gone })) => {
+                let why = why.without(&self.hidden(&node.operands));
                 let unread = Some(shape.descriptor().path);
-                let error = Diagnostic { unread, ..trouble(found, node.span) };
-                State::Failed(Rc::new(error))
+                let error = Rc::new(Diagnostic { unread, ..trouble(why.clone(), node.span) });
+                if is_gone {
+                    self.gone.push((Rc::clone(&error), why));
+                }
+                State::Failed(error)
             }
             (None, Ok(data)) => {
                 let taint = shape.answered(&job.taint, &job.inputs, &data);
@@ -326,13 +344,12 @@ impl Prepared {
 }
 
 /// Asks all questions, several at a time; answers come in the order of the questions.
-fn ask(questions: &[Question<'_>], probe: &dyn Probe) -> Vec<Result<Data, Trouble>> {
+fn ask(questions: &[Question<'_>], probe: &dyn Probe) -> Vec<Answer> {
     if let [question] = questions {
         return vec![resolve(*question, probe)];
     }
     let next = Mutex::new(0..questions.len());
-    let answers: Vec<Mutex<Option<Result<Data, Trouble>>>> =
-        questions.iter().map(|_| Mutex::new(None)).collect();
+    let answers: Vec<Mutex<Option<Answer>>> = questions.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
         loop {
             let taken = next.lock().ok().and_then(|mut next| next.next());
@@ -350,15 +367,23 @@ fn ask(questions: &[Question<'_>], probe: &dyn Probe) -> Vec<Result<Data, Troubl
         helpers.into_iter().for_each(|helper| drop(helper.join()));
     });
     let answered = |place: Mutex<Option<_>>| place.into_inner().ok().flatten();
-    answers.into_iter().map(|place| answered(place).unwrap_or_else(|| Err(lost()))).collect()
+    answers.into_iter().map(|place| answered(place).unwrap_or_else(|| Err(lost().into()))).collect()
 }
 
-fn resolve((resolver, inputs, from): Question<'_>, probe: &dyn Probe) -> Result<Data, Trouble> {
-    match from {
-        From::Source => resolver.resolve(inputs, probe),
-        From::Directory(directory) => resolver.resolve(inputs, &*probe.within(directory)),
-        From::Target(way) => resolver.resolve(inputs, &*probe.reach(way)?),
-    }
+fn resolve((resolver, inputs, from): Question<'_>, probe: &dyn Probe) -> Answer {
+    let way = match from {
+        From::Source => return Ok(resolver.resolve(inputs, probe)?),
+        From::Directory(directory) => {
+            return Ok(resolver.resolve(inputs, &*probe.within(directory))?);
+        }
+        From::Target(way) => way,
+    };
+    // Another machine than the one that is meant is not a missing one, and neither is a wrong way.
+    let is_other = |kind| matches!(kind, TroubleKind::Mutated | TroubleKind::Invalid);
+    let there = probe.reach(way);
+    let there = there.map_err(|why| Unanswered { is_gone: !is_other(why.kind), why })?;
+    let is_gone = |kind| matches!(kind, TroubleKind::Unreachable | TroubleKind::Lost);
+    resolver.resolve(inputs, &*there).map_err(|why| Unanswered { is_gone: is_gone(why.kind), why })
 }
 
 fn lost() -> Trouble {

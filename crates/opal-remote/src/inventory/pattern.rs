@@ -98,7 +98,10 @@ impl Inventory {
     ) -> Result<Vec<usize>, InventoryError> {
         let too_long = text.chars().count() > MAX_CHARS;
         let patterns = split(text);
-        if too_long || patterns.len() > MAX_PATTERNS {
+        // Ansible leaves out what is not closed: `~[` would be all hosts.
+        let is_open =
+            patterns.iter().any(|it| it.trim_start_matches(['&', '!']) == "~") || !is_closed(text);
+        if too_long || is_open || patterns.len() > MAX_PATTERNS {
             return Err(InventoryError::new(Fault::Pattern(text.to_owned())));
         }
         let of = |mark: char| patterns.iter().filter(move |it| it.starts_with(mark));
@@ -157,6 +160,18 @@ impl Inventory {
             _ => Ok(hosts),
         }
     }
+}
+
+/// Whether each bracket has its other one.
+fn is_closed(text: &str) -> bool {
+    // Each of a list is taken as it is.
+    let mut rest = if text.contains(',') { "" } else { text };
+    while let Some(at) = rest.find(['[', ']']) {
+        let end = rest[at..].find(']').filter(|_| rest[at..].starts_with('['));
+        let Some(end) = end else { return false };
+        rest = &rest[at + end + 1..];
+    }
+    true
 }
 
 /// The single patterns of a text.

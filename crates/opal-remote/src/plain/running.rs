@@ -331,7 +331,12 @@ pub(super) fn read_all(wires: Wires, stop: &Stop, said: &mut Said) -> Result<Vec
 }
 
 /// What a command of our own prints, and its code.
-fn asked(session: &PlainSession, directory: &Path, script: &str) -> Result<(String, i32), Trouble> {
+fn asked(
+    session: &PlainSession,
+    directory: &Path,
+    script: &str,
+    stop: &Stop,
+) -> Result<(String, i32), Trouble> {
     struct Printed(Vec<u8>);
     impl Taker for Printed {
         fn take(&mut self, stream: Stream, bytes: &[u8]) -> Result<(), Closed> {
@@ -355,7 +360,7 @@ fn asked(session: &PlainSession, directory: &Path, script: &str) -> Result<(Stri
         stdout: Output::Taken,
         stderr: Output::Taken,
     };
-    let ended = run(session, work, &Stop::new(), &mut printed)?;
+    let ended = run(session, work, stop, &mut printed)?;
     Ok((String::from_utf8_lossy(&printed.0).into_owned(), ended.code))
 }
 
@@ -364,12 +369,13 @@ pub(super) fn directory(
     from: &Path,
     path: &str,
     create: bool,
+    stop: &Stop,
 ) -> Result<PathBuf, Trouble> {
     let mut quoted = String::new();
     shell::single(&mut quoted, path);
     let make = if create { format!("mkdir -p -- {quoted} && ") } else { String::new() };
     let script = format!("{make}cd -- {quoted} >/dev/null && pwd");
-    match asked(session, from, &script)? {
+    match asked(session, from, &script, stop)? {
         (printed, 0) => Ok(PathBuf::from(printed.trim_end_matches('\n'))),
         _ => Err(Trouble::new(
             TroubleKind::Missing,
@@ -382,6 +388,7 @@ pub(super) fn directory(
 pub(super) fn finds(session: &PlainSession, program: &str) -> bool {
     let mut quoted = String::new();
     shell::single(&mut quoted, program);
-    let found = asked(session, Path::new("/"), &format!("command -v -- {quoted} >/dev/null"));
+    let found =
+        asked(session, Path::new("/"), &format!("command -v -- {quoted} >/dev/null"), &Stop::new());
     matches!(found, Ok((_, 0)))
 }

@@ -288,7 +288,11 @@ fn a_selection_without_hosts_is_an_error_and_a_typo_is_named() {
         assert_eq!(inventory.select(select, None).unwrap_err().help(), help);
     }
     assert!(site.refused("hosts.ini", "web[7]").contains("no host has the index of `web[7]`"));
-    assert!(site.refused("hosts.ini", "~(").contains("invalid pattern `~(`"));
+    // What is not closed is not left out: without it, `~[` would be all hosts.
+    for pattern in ["~(", "~[", "web[", "web]", "all:!web[", "~", "all:!~", "web,~["] {
+        let said = site.refused("hosts.ini", pattern);
+        assert!(said.contains("invalid pattern `"), "{pattern}: {said}");
+    }
     let inventory = site.read("hosts.ini").unwrap();
     let selected = inventory.select("web:dbb", Some("web2:gone")).unwrap();
     assert_eq!(names(&selected), "web2");

@@ -20,6 +20,7 @@
 //! | one session of a run at a time | `lock` |
 //! | what is left when the helper is killed | `guard`, by the `group` that root has |
 //! | what opal sends for a command or a file | `inlet` |
+//! | helpers of other versions, which nobody uses any more | `versions` |
 //! | the helper as a program, and its descriptors | [`program`], `stdio` |
 
 mod acting;
@@ -34,6 +35,7 @@ mod reaching;
 mod requests;
 mod running;
 mod stdio;
+mod versions;
 mod writing;
 
 use std::collections::BTreeMap;

@@ -156,7 +156,7 @@ fn what_ssh_keygen_signs_is_read_and_what_opal_keys_show_is_the_same_key() {
 }
 
 #[test]
-fn a_certificate_is_no_key() {
+fn a_certificate_is_not_a_key() {
     let folder = tempfile::tempdir().unwrap();
     let (ca, user) = (folder.path().join("ca"), folder.path().join("user"));
     for key in [&ca, &user] {

@@ -9,6 +9,7 @@ use opal_core::Value;
 use opal_core::contract::{Difference, Drift, Seen};
 use opal_core::hash::{Algorithm, Digest};
 
+use super::contract::Contract;
 use super::line::{self, Line};
 use super::{RunId, hide};
 use crate::targets::FleetTable;
@@ -58,35 +59,6 @@ pub struct Source {
     /// Absolute.
     pub path: String,
     pub digest: Digest,
-}
-
-/// Which contract it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contract {
-    /// Of all bytes of its file.
-    pub file_digest: Digest,
-    /// The file, as it was named.
-    pub path: String,
-    /// Who approved it, where that was needed.
-    pub approvals: Vec<Approved>,
-}
-
-/// An approval that counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Approved {
-    pub name: String,
-    pub key: String,
-    /// When, as text.
-    pub at: String,
-    pub note: Option<String>,
-}
-
-impl Contract {
-    /// One that nobody had to approve.
-    #[must_use]
-    pub fn new(file_digest: Digest, path: impl Into<String>) -> Self {
-        Self { file_digest, path: path.into(), approvals: Vec::new() }
-    }
 }
 
 /// Why a contract was not run.
@@ -227,7 +199,9 @@ impl Header<'_> {
         self.arguments(&mut line);
         line.number("code", ending.code);
         line.maybe("commit", self.commit.as_deref());
-        self.contract(&mut line);
+        if let Some(contract) = &self.contract {
+            contract.write(&mut line);
+        }
         line.object("counts", |line| {
             ending.counts.named().into_iter().for_each(|(name, count)| line.number(name, count));
         });
@@ -292,7 +266,9 @@ impl Header<'_> {
     /// `commit`, `contract`, `drift`, `host`.
     fn origin(&self, line: &mut Line) {
         line.maybe("commit", self.commit.as_deref());
-        self.contract(line);
+        if let Some(contract) = &self.contract {
+            contract.write(line);
+        }
         line.maybe("directory", self.directory.as_deref());
         self.drift(line);
         line.maybe("host", self.host.as_deref());
@@ -303,23 +279,6 @@ impl Header<'_> {
             && vault.scrub(directory).text() != directory.as_str()
         {
             line.text("place", &place.hex());
-        }
-    }
-
-    fn contract(&self, line: &mut Line) {
-        if let Some(contract) = &self.contract {
-            line.object("contract", |line| {
-                if !contract.approvals.is_empty() {
-                    line.list("approvals", &contract.approvals, |line, one| {
-                        line.text("at", &one.at);
-                        line.text("key", &one.key);
-                        line.text("name", &one.name);
-                        line.maybe("note", one.note.as_deref());
-                    });
-                }
-                line.text("file_digest", &contract.file_digest.hex());
-                line.text("path", &contract.path);
-            });
         }
     }
 

@@ -13,13 +13,15 @@ use super::keep::{Kept, LEAD, Spool};
 use super::read::readings;
 use super::sequence;
 use super::spell::{Spelling, spellings};
-use super::view::Views;
+use super::view::{Views, loosened};
 
 /// Lines of a larger value are hidden as text only: their encodings would be too many.
 const LINES_ENCODED: usize = 4 << 10;
 /// Of a larger value, lines are hidden only as they are, and blanks at its ends, too, and what
 /// stands for its backslashes is not.
 const ALL_FORMS: usize = 256 << 10;
+/// A text of so many characters of ASCII is hidden however it is wrapped.
+const WRAPPED_FROM: usize = 16;
 /// So much of a text is spelled or encoded at once.
 const PIECE: usize = 256 * GROUPS;
 
@@ -104,6 +106,17 @@ impl Forms {
         }
         if encoded {
             self.encode(text);
+            self.wrap(text);
+        }
+    }
+
+    /// The text however it is wrapped: programs such as `fold` put line ends anywhere. A short one would be
+    /// found where words only happen to follow each other.
+    fn wrap(&mut self, text: &str) {
+        let unix = Views::of(text.as_bytes(), true).text.into_bytes();
+        let loose = Wiped::new(loosened(&unix));
+        if loose.iter().filter(|byte| byte.is_ascii_graphic()).count() >= WRAPPED_FROM {
+            self.loose.keep(&loose, false);
         }
     }
 

@@ -116,7 +116,10 @@ impl Scrubber {
     pub(super) fn hidden_values(mut self, text: &[u8]) -> Vec<Hidden> {
         self.refresh();
         let merged = self.merged(self.find(text, true).regions).into_iter();
-        merged.map(|it| Hidden { range: it.start..it.end, label: it.label }).collect()
+        let vault = self.vault.clone();
+        let hidden =
+            |it: Region| Hidden { range: it.start..it.end, label: vault.own_label(&it.label) };
+        merged.map(hidden).collect()
     }
 
     /// The sequence that is waited for, if all of `bytes` belong to it and more does.
@@ -279,8 +282,9 @@ impl Scrubber {
             }
             out.extend_from_slice(raw.get(at..region.start.min(hold)).unwrap_or_default());
             if index >= announced && region.end > self.shown {
-                out.extend_from_slice(region.label.as_bytes());
-                self.vault.note(&region.label);
+                let label = self.vault.own_label(&region.label);
+                out.extend_from_slice(label.as_bytes());
+                self.vault.note(&label);
             }
             at = at.max(region.end.min(hold));
         }

@@ -1,6 +1,6 @@
 //! Whose values are whose.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ pub(super) struct Store {
     of_all_targets: Values,
     of_targets: BTreeMap<Arc<str>, Values>,
     target_values: usize,
+    /// What targets call a value that another one has too, by what that one calls it.
+    own_labels: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<str>>>,
 }
 
 /// What became of a value.
@@ -47,8 +49,8 @@ impl Store {
 
     pub(super) fn knows(&self, target: Option<&str>, digest: &[u8; 32]) -> bool {
         let of_target = target.and_then(|target| self.of_targets.get(target));
-        self.everywhere.seen.contains(digest)
-            || of_target.is_some_and(|values| values.seen.contains(digest))
+        self.everywhere.seen.contains_key(digest)
+            || of_target.is_some_and(|values| values.seen.contains_key(digest))
     }
 
     pub(super) fn take(&mut self, target: Option<&str>, digest: [u8; 32], forms: Forms) -> Taken {
@@ -64,6 +66,22 @@ impl Store {
         self.target_values += 1;
         self.of_all_targets.take(digest, forms.clone());
         self.of_targets.entry(target.into()).or_default().take(digest, forms)
+    }
+
+    /// Gives a value that is hidden everywhere a label for what one target says. That two of them have the
+    /// same value is not to be seen.
+    pub(super) fn call(&mut self, target: &str, digest: &[u8; 32], own: &str) {
+        let Some(label) = self.everywhere.seen.get(digest).filter(|label| ***label != *own) else {
+            return;
+        };
+        let labels = self.own_labels.entry(target.into()).or_default();
+        labels.entry(Arc::clone(label)).or_insert_with(|| own.into());
+    }
+
+    /// What a target calls a value.
+    pub(super) fn own_label(&self, target: &str, label: &Arc<str>) -> Arc<str> {
+        let own = self.own_labels.get(target).and_then(|labels| labels.get(label));
+        Arc::clone(own.unwrap_or(label))
     }
 
     pub(super) fn layers(&mut self, sight: &Sight) -> Arc<[Arc<Layer>]> {
@@ -86,14 +104,15 @@ impl Store {
 /// values has binary digits, and each value is taken up no more often than that.
 #[derive(Default)]
 struct Values {
-    seen: BTreeSet<[u8; 32]>,
+    /// Their digests, and what replaces each.
+    seen: BTreeMap<[u8; 32], Arc<str>>,
     pending: Vec<Forms>,
     layers: Arc<[Arc<Layer>]>,
 }
 
 impl Values {
     fn take(&mut self, digest: [u8; 32], forms: Forms) -> Taken {
-        if !self.seen.insert(digest) || forms.is_empty() {
+        if self.seen.insert(digest, Arc::clone(&forms.label)).is_some() || forms.is_empty() {
             return Taken::Known;
         }
         self.pending.push(forms);
@@ -148,6 +167,23 @@ mod tests {
         vault.register_on("web3", &Data::text("okay"), "<3>").unwrap();
         let late = [stream.push(b"okay ").text().into_owned(), stream.finish().text().into_owned()];
         assert_eq!(late.concat(), "<3> ");
+    }
+
+    #[test]
+    fn a_value_that_two_targets_have_has_another_label_on_each() {
+        let vault = Vault::new();
+        for (target, label) in [("web1", "<1>"), ("web2", "<2>")] {
+            vault.register_of(target, &Data::text("the same secret"), label);
+        }
+        for (target, shown) in
+            [("web1", "<1>"), ("web2", "<2>"), ("web2/root", "<2>"), ("web3", "<1>")]
+        {
+            let vault = vault.on(Some(target));
+            assert_eq!(vault.scrub("the same secret").text(), shown, "{target}");
+            assert_eq!(&*vault.hidden_in("the same secret")[0].label, shown, "{target}");
+        }
+        assert_eq!(vault.scrub("the same secret").text(), "<1>");
+        assert!(vault.has_used("<2>"));
     }
 
     #[test]

@@ -156,6 +156,13 @@ const LOOSE: [u8; 256] = {
     loose
 };
 
+/// A text as the loose view shows it.
+pub(super) fn loosened(text: &[u8]) -> Vec<u8> {
+    let ascii = |byte: u8| if byte.is_ascii() { byte } else { 0x7f };
+    let kept = text.iter().map(|byte| LOOSE[usize::from(ascii(*byte))]);
+    kept.filter(|byte| *byte != 0).collect()
+}
+
 fn is_kept(byte: u8) -> bool {
     LOOSE[usize::from(byte)] != 0
 }

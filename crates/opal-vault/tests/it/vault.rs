@@ -337,3 +337,29 @@ fn little_is_kept_of_a_long_value() {
     let lines = vault(&[(&lines, "‹v›")]).memory();
     assert!(lines < 5 * size + (1 << 20), "{lines} bytes of {size} in lines");
 }
+
+#[test]
+fn a_value_is_hidden_however_a_program_wraps_it() {
+    let secret = "s3cr3t_Token-with.umlaut/ü+and=more:than 20";
+    let vault = vault(&[(secret, "‹s›")]);
+    let letters: Vec<char> = secret.chars().collect();
+    for width in 1..=letters.len() {
+        for end in ["\n", "\r\n", "\n    "] {
+            let lines: Vec<String> =
+                letters.chunks(width).map(|line| line.iter().collect()).collect();
+            let wrapped = format!("before {}\nafter", lines.join(end));
+            assert_eq!(shown(&vault, &wrapped), "before ‹s›\nafter", "{width} {end:?}");
+            // In any pieces.
+            let mut scrubber = vault.scrubber();
+            let mut out = String::new();
+            for byte in wrapped.as_bytes().chunks(3) {
+                out.push_str(&scrubber.push(byte).text());
+            }
+            out.push_str(&finish(&mut scrubber));
+            assert_eq!(out, "before ‹s›\nafter", "{width} {end:?}");
+        }
+    }
+    // A short one may be what words only happen to say.
+    let short = self::vault(&[("cannot-be-12", "‹s›")]);
+    assert_eq!(shown(&short, "cannot-\nbe-12"), "cannot-\nbe-12");
+}

@@ -12,6 +12,7 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Mode, Node, Plan, Step, Target};
 use opal_core::stream::{Closed, Stream};
 use opal_core::text::Span;
+use opal_core::unreached::Unreached;
 use opal_core::{Registry, Showing};
 use opal_exec::execute::{self, Job, ShownBranches};
 use opal_plugins::adapt::RUNTIME;
@@ -193,6 +194,7 @@ fn end(
         output: ShownBranches::GROUPED,
         from: None,
         earlier: &[],
+        unreached: Unreached::none(),
         selected: None,
         known: None,
         is_declared: false,

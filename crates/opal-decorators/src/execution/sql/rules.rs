@@ -39,6 +39,9 @@ impl BlockRules for Rules {
         let has_text = values.iter().any(|(_, ty)| could_be_code(ty));
         for found in uses(self.dialect, text, &is_text) {
             let wrong = match ty(found.name) {
+                _ if found.how == How::Unset => {
+                    unset(&text[found.at.clone()], found.name).filter(|_| !sets)
+                }
                 Some(ty) if found.holds.is_none() => self.wrong_use(&found, ty),
                 _ if found.holds.is_some() => {
                     let is_command = matches!(found.how, How::Command(_));
@@ -104,7 +107,7 @@ impl Rules {
             _ => format!("@{name}"),
         };
         match &found.how {
-            How::Replaced => None,
+            How::Replaced | How::Unset => None,
             How::Pasted if !matches!(ty, Type::String | Type::OneOf(_)) => None,
             How::Pasted if found.holds.is_some() => Some((
                 Code::PastedVariable,
@@ -138,6 +141,14 @@ impl Rules {
             )),
         }
     }
+}
+
+/// SQLite knows variables by their marks, and opal sets those with `@`.
+fn unset(written: &str, name: &str) -> Option<(Code, String, String)> {
+    let message = format!("`{written}` has no value: SQLite would read NULL");
+    let is_name = !name.is_empty() && !written.starts_with('?');
+    let name = if is_name { name } else { "name" };
+    Some((Code::InvalidVariable, message, format!("write `@{name}`, with `vars={{{name}: …}}`")))
 }
 
 /// A number or a Bool is only itself, wherever it goes.
@@ -256,6 +267,16 @@ mod tests {
         assert_eq!(said(Dialect::Sqlite, "SELECT @free;"), "E1523 @free");
         assert_eq!(said(Dialect::Sqlite, ".parameter set @free 1\nSELECT @free;"), "");
         assert_eq!(said(Dialect::Sqlite, ".import @name t\n"), "E1522 @name");
+        for (text, expected) in [
+            ("SELECT $name, :name, ?, ?1;", "E1523 $name; E1523 :name; E1523 ?; E1523 ?1"),
+            ("SELECT $free + :free;", "E1523 $free; E1523 :free"),
+            ("SELECT ':name $name ?', a$name, [x:y ?] -- :name", ""),
+            ("SELECT j ->> '$.name' FROM t;", ""),
+            (".parameter set :name 1\nSELECT :name;", ""),
+        ] {
+            assert_eq!(said(Dialect::Sqlite, text), expected, "{text}");
+        }
+        assert_eq!(said(Dialect::Mysql, "SELECT ?, :name;"), "");
     }
 
     #[test]

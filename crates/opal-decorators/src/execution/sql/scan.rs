@@ -38,6 +38,8 @@ pub(super) enum How {
     Pasted,
     /// As data.
     Replaced,
+    /// SQLite's other variables, which nobody sets.
+    Unset,
     /// Text inside quotes, which the client leaves alone.
     Quoted(&'static str),
     /// An argument of a command of the client, which may be code there.
@@ -125,6 +127,11 @@ impl<'t> Scan<'t, '_> {
             }
             b':' if is_psql => self.colon(),
             b'@' if !is_psql => self.at_sign(),
+            b'[' if dialect == Dialect::Sqlite => {
+                let end = rest.find(']').map_or(rest.len(), |end| end + 1);
+                self.inside(end, |_| How::Quoted("[…]"));
+            }
+            b':' | b'$' | b'?' if dialect == Dialect::Sqlite => self.unset(),
             _ => self.skip(1),
         }
     }
@@ -322,6 +329,19 @@ impl<'t> Scan<'t, '_> {
         let holds = self.holds(name);
         self.found.push(Use { name, at: self.at..end, how, holds });
         self.at = end;
+    }
+
+    /// `:name`, `$name`, `?`, `?1`.
+    fn unset(&mut self) {
+        let rest = self.rest();
+        let is_number = rest.starts_with('?');
+        let digits = rest[1..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - 1);
+        let name = if is_number { &rest[1..=digits] } else { name(&rest[1..]) };
+        if (is_number || !name.is_empty()) && !self.follows_word() {
+            let at = self.at..self.at + 1 + name.len();
+            self.found.push(Use { name, at, how: How::Unset, holds: None });
+        }
+        self.skip(1 + name.len());
     }
 
     fn at_sign(&mut self) {

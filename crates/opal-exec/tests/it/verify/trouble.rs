@@ -162,15 +162,16 @@ impl Session for Silent {
     fn check(
         &self,
         scripts: &[&[ScriptPart]],
+        stop: &Stop,
     ) -> Result<Vec<opal_core::shell::syntax::Fault>, Trouble> {
-        self.0.check(scripts)
+        self.0.check(scripts, stop)
     }
 
     fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
         self.0.run(work, stop, taker)
     }
 
-    fn directory(&self, _: &Path, _: &str, _: bool) -> Result<PathBuf, Trouble> {
+    fn directory(&self, _: &Path, _: &str, _: bool, _: &Stop) -> Result<PathBuf, Trouble> {
         loop {
             std::thread::park();
         }
@@ -202,8 +203,8 @@ impl Session for Silent {
         self.0.finds(program)
     }
 
-    fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {
-        self.0.open(from, path)
+    fn open(&self, from: &Path, path: &str, stop: &Stop) -> Result<OwnedFd, Trouble> {
+        self.0.open(from, path, stop)
     }
 
     fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's> {

@@ -70,6 +70,7 @@ impl Verifying {
             selection: Selection { only: &self.only, skip: &self.skip, limit: None },
             key: self.key.as_ref(),
             reach: Some(&self.reach),
+            unreached: &resolved.unreached,
             ..bare::survey(plan, values, registry, session, at, &vault, stop)
         };
         let tell = |news: Progress<'_>| {

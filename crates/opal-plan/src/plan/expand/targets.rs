@@ -71,8 +71,11 @@ impl<'a> Planner<'a> {
             return self.on_target(target, block, step);
         }
         let members = self.members(boundary, &inputs, (way.flatten(), directory), span)?;
+        let total = members.len();
         let members = self.named(members, is_fleet, step)?;
         let fleet = is_fleet.then_some(members.len());
+        let crew = self.crews.len();
+        self.begin_crew(&step.path, is_fleet.then_some(total), &inputs);
         self.note_password(args, &members, fleet);
         let mut variants = Vec::new();
         for (at, (index, member)) in members.iter().enumerate() {
@@ -90,8 +93,11 @@ impl<'a> Planner<'a> {
             }
             let reads = self.target_reads;
             let mut variant = Step::new(Node::Variant, step.path.clone(), span);
-            self.on_target(target, block, &mut variant)?;
-            let name = Value::String(member.target.name.to_string().into());
+            let mark = self.mark();
+            let expanded = self.on_target(target, block, &mut variant);
+            let name = member.target.name.as_str();
+            self.end_member((crew, is_fleet), name, mark, expanded)?;
+            let name = Value::String(name.to_owned().into());
             variant.args.push((TARGETS.into(), Arg::Const(Value::Array(vec![name]))));
             variants.push(variant);
             // The same block for all, where it does not depend on the target.

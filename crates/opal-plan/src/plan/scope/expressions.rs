@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
+use opal_core::class::Flags;
 use opal_core::decorator::{Capability, Descriptor, Subject};
 use opal_core::parameter::Binding;
-use opal_core::{Span, Value};
+use opal_core::{Class, Span, Value, withheld};
 
 use super::statements::{constant, literal};
 use super::{Scoper, Space};
@@ -96,10 +97,7 @@ impl Scoper<'_> {
 
     /// Whether a reference says that it may begin a word with `-`.
     pub(super) fn says_dash(reference: &unit::Reference) -> bool {
-        reference.args.iter().any(|arg| {
-            arg.name.as_ref().is_some_and(|name| name.text == "dash")
-                && matches!(arg.value.kind, unit::ExprKind::Literal(Value::Bool(true)))
-        })
+        says(reference, "dash")
     }
 
     fn value_call(&mut self, reference: &unit::Reference) -> Expr {
@@ -119,6 +117,7 @@ impl Scoper<'_> {
             self.lost(span, &format!("`@{path}`"));
             return constant(Datum::constant(Plain::Null), span);
         };
+        withhold(descriptor, subject, reference);
         let subject = subject.map(Rc::from);
         let args = self.bind(descriptor, &reference.args, subject.is_some());
         let directory = self.directory().filter(|_| sees_directory(descriptor));
@@ -260,5 +259,24 @@ fn foreign_text(value: &unit::Expr) -> Option<String> {
             })
             .collect(),
         _ => None,
+    }
+}
+
+/// Whether a reference says `name=true`.
+fn says(reference: &unit::Reference, name: &str) -> bool {
+    reference.args.iter().any(|arg| {
+        arg.name.as_ref().is_some_and(|it| it.text == name)
+            && matches!(arg.value.kind, unit::ExprKind::Literal(Value::Bool(true)))
+    })
+}
+
+/// A variable that the source names as a secret is not passed on from now on. When it is read, planning may
+/// have opened connections.
+fn withhold(descriptor: &Descriptor, subject: Option<&str>, reference: &unit::Reference) {
+    let Some(name) = subject else { return };
+    let flags = Flags { public: says(reference, "public"), secret: says(reference, "secret") };
+    let class = Class::of(descriptor.exposure, flags, subject, None);
+    if descriptor.capabilities.contains(&Capability::Environment) && class.is_secret() {
+        withheld::withhold(name);
     }
 }

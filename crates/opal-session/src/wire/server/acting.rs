@@ -101,7 +101,8 @@ fn act(
             return Ok(Some(super::reaching::reach(helper, number, open, &reaching)));
         }
         Effect::Directory { from, path } => {
-            return Ok(Some(Reply::Path { path: session.directory(&from, &path, true)? }));
+            let path = session.directory(&from, &path, true, &open.stop)?;
+            return Ok(Some(Reply::Path { path }));
         }
         Effect::Replace { from, path, mode, append } => {
             let pending =
@@ -113,7 +114,7 @@ fn act(
             return Ok(writing::write(helper, held, number, open, pending));
         }
         Effect::Open { from, path, window } => {
-            let file = File::from(session.open(&from, &path)?);
+            let file = File::from(session.open(&from, &path, &open.stop)?);
             return content(helper, number, open, window, Source::Any(file));
         }
         Effect::TextFile { text, extension } => {

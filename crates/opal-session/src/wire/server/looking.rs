@@ -68,10 +68,10 @@ fn answer(
         Look::Value { asked } => ask(helper, open, &asked, true)?,
         Look::Check { scripts } => {
             let scripts: Vec<&[ScriptPart]> = scripts.iter().map(Vec::as_slice).collect();
-            Reply::Faults { faults: helper.session.check(&scripts)? }
+            Reply::Faults { faults: helper.session.check(&scripts, &open.stop)? }
         }
         Look::Directory { from, path } => {
-            Reply::Path { path: helper.session.directory(&from, &path, false)? }
+            Reply::Path { path: helper.session.directory(&from, &path, false, &open.stop)? }
         }
         Look::Shell => Reply::Shell { shell: helper.session.shell() },
         // Whatever is asked for: what is reached from here can only be read.

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Service, guard, serve, stdio};
+use super::{Service, guard, serve, stdio, versions};
 use crate::local::{leader, seat};
 #[cfg(feature = "origin")]
 use crate::reach::report;
@@ -69,6 +69,9 @@ pub fn run(
     let mut service = Service { environment, start, home, is_read_only, tells_digest, timing, own };
     if read(arguments, &mut service).map_err(Ended::Usage)? == Purpose::Check {
         return Ok(0);
+    }
+    if !service.is_read_only {
+        versions::tidy(service.tells_digest);
     }
     let (input, output) = stdio::take_standard_pipes().map_err(Ended::NotStarted)?;
     serve(input, output, service).map(|()| 0).map_err(Ended::Lost)

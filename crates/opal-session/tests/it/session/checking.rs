@@ -6,6 +6,7 @@ use opal_core::context::{Context, Place as At};
 use opal_core::resolver::ScriptPart;
 use opal_core::{Data, Secret};
 use opal_session::Session;
+use opal_session::stop::Stop;
 
 use crate::session::support::{Place, SHELLS};
 
@@ -32,7 +33,7 @@ fn only_what_is_wrong_is_found_and_nothing_runs() {
         let place = Place::new(only);
         let parts: Vec<[ScriptPart; 1]> = texts.iter().map(|it| [text(it)]).collect();
         let scripts: Vec<&[ScriptPart]> = parts.iter().map(|it| it.as_slice()).collect();
-        let found = place.session.check(&scripts).unwrap();
+        let found = place.session.check(&scripts, &Stop::new()).unwrap();
         let wrong: Vec<usize> = found.iter().map(|fault| fault.text).collect();
         assert_eq!(wrong, [2, 3, 5, 6, 7, 9], "{only:?} {found:?}");
         for fault in &found {
@@ -51,7 +52,7 @@ fn the_line_is_that_of_the_text() {
     for only in SHELLS {
         let place = Place::new(only);
         let parts = [text("echo fine &&\n  true\necho ) x\necho y")];
-        let found = place.session.check(&[&parts]).unwrap();
+        let found = place.session.check(&[&parts], &Stop::new()).unwrap();
         let lines: Vec<u32> = found.iter().map(|fault| fault.line).collect();
         assert_eq!(lines, [3], "{only:?} {found:?}");
     }
@@ -71,8 +72,8 @@ fn texts_that_are_right_are_right_together() {
             vec![text("echo \"$(echo \")\")\"")],
         ];
         let scripts: Vec<&[ScriptPart]> = scripts.iter().map(Vec::as_slice).collect();
-        assert_eq!(place.session.check(&scripts).unwrap(), [], "{only:?}");
-        assert_eq!(place.session.check(&[]).unwrap(), []);
+        assert_eq!(place.session.check(&scripts, &Stop::new()).unwrap(), [], "{only:?}");
+        assert_eq!(place.session.check(&[], &Stop::new()).unwrap(), []);
     }
 }
 
@@ -82,5 +83,5 @@ fn a_thousand_texts_are_checked_at_once() {
     let parts: Vec<[ScriptPart; 1]> =
         (0..1_000).map(|n| [text(&format!("echo $X {n} | cat"))]).collect();
     let scripts: Vec<&[ScriptPart]> = parts.iter().map(|it| it.as_slice()).collect();
-    assert_eq!(place.session.check(&scripts).unwrap(), []);
+    assert_eq!(place.session.check(&scripts, &Stop::new()).unwrap(), []);
 }

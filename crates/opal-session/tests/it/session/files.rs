@@ -38,7 +38,7 @@ fn a_directory_is_found_from_where_the_step_is() {
     let from = place.path().join("a");
     fs::create_dir_all(from.join("b")).unwrap();
     fs::create_dir_all(place.path().join("home/c")).unwrap();
-    let find = |path: &str, create| place.session.directory(&from, path, create);
+    let find = |path: &str, create| place.session.directory(&from, path, create, &Stop::new());
     assert_eq!(find("b", false), Ok(from.join("b")));
     assert_eq!(find("/", false), Ok("/".into()));
     assert!(find("~/c", false).unwrap().ends_with("home/c"));
@@ -130,11 +130,11 @@ fn a_named_pipe_is_refused_before_anybody_waits_for_its_other_end() {
     let place = Place::new(Only::None);
     let fifo = place.path().join("fifo");
     rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap();
-    let open = place.session.open(&place.path(), "fifo").unwrap_err();
+    let open = place.session.open(&place.path(), "fifo", &Stop::new()).unwrap_err();
     assert_eq!(open.message, "the file `fifo` cannot be read: it is a named pipe");
     let write = replace(&place, "fifo", None, false).map(drop).unwrap_err();
     assert_eq!(write.message, "the file `fifo` cannot be written: it is a named pipe");
-    assert!(place.session.open(&place.path(), "/dev/null").is_ok());
+    assert!(place.session.open(&place.path(), "/dev/null", &Stop::new()).is_ok());
 }
 
 #[test]
@@ -145,7 +145,8 @@ fn a_tilde_is_the_home_directory_however_many_slashes_follow() {
         write(&place, path, None, false, path);
         assert_eq!(fs::read_to_string(place.path().join("home/out")).unwrap(), path);
     }
-    let other = place.session.directory(&place.path(), "~somebody", false).unwrap_err();
+    let other =
+        place.session.directory(&place.path(), "~somebody", false, &Stop::new()).unwrap_err();
     assert_eq!(other.kind, TroubleKind::Invalid);
 }
 
@@ -154,7 +155,7 @@ fn a_file_is_read_from_its_beginning() {
     let place = Place::new(Only::None);
     fs::write(place.path().join("in"), "text").unwrap();
     let mut text = String::new();
-    let open = |path: &str| place.session.open(&place.path(), path);
+    let open = |path: &str| place.session.open(&place.path(), path, &Stop::new());
     fs::File::from(open("in").unwrap()).read_to_string(&mut text).unwrap();
     assert_eq!(text, "text");
     assert_eq!(open("nosuch").unwrap_err().kind, TroubleKind::Missing);
@@ -168,11 +169,11 @@ fn a_message_names_a_path_as_something_given_since_it_may_be_a_value() {
     fs::create_dir(place.path().join("hunter3")).unwrap();
     let (session, from) = (&place.session, place.path());
     let troubles = [
-        session.directory(&from, "hunter1", false).map(drop),
-        session.directory(&from, "hunter2", false).map(drop),
-        session.directory(&from, "hunter2/sub", true).map(drop),
-        session.open(&from, "hunter1").map(drop),
-        session.open(&from, "hunter3").map(drop),
+        session.directory(&from, "hunter1", false, &Stop::new()).map(drop),
+        session.directory(&from, "hunter2", false, &Stop::new()).map(drop),
+        session.directory(&from, "hunter2/sub", true, &Stop::new()).map(drop),
+        session.open(&from, "hunter1", &Stop::new()).map(drop),
+        session.open(&from, "hunter3", &Stop::new()).map(drop),
         replace(&place, "hunter1/file", None, false).map(drop),
         replace(&place, "hunter3", None, false).map(drop),
         place.run_in(&from.join("hunter1"), "true").ended.map(drop),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use opal_core::target::Hop;
 use opal_remote::{Mode, Terms};
 use opal_session::Session as _;
+use opal_session::stop::Stop;
 
 use opal_testing::{needs, processes};
 
@@ -20,7 +21,7 @@ fn a_helper_of_this_machine_acts_or_only_reads() {
     assert!(dialled.facts().is_read_only);
     let session = dialled.look(Terms::default(), world()).unwrap();
     assert!(session.finds("sh"));
-    assert!(session.open(Path::new("/"), "etc/passwd").is_err(), "it only reads");
+    assert!(session.open(Path::new("/"), "etc/passwd", &Stop::new()).is_err(), "it only reads");
     let refused = caller.dial(&Hop::Local, Mode::ReadOnly).unwrap();
     assert!(refused.act(Terms::default(), world()).is_err(), "it cannot act");
 }

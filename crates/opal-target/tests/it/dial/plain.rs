@@ -45,8 +45,11 @@ fn commands_run_and_nothing_else_does() {
         let (printed, _) = run(&session, home, "head -c 300000 /dev/zero | tr '\\0' y");
         assert_eq!(printed.len(), 300_000);
         assert!(session.finds("sh") && !session.finds("no-such-program"));
-        assert_eq!(session.directory(home, "a/b", true).unwrap(), home.join("a/b"));
-        assert_eq!(session.directory(home, "x", false).unwrap_err().kind, TroubleKind::Missing);
+        assert_eq!(session.directory(home, "a/b", true, &Stop::new()).unwrap(), home.join("a/b"));
+        assert_eq!(
+            session.directory(home, "x", false, &Stop::new()).unwrap_err().kind,
+            TroubleKind::Missing
+        );
         let (none, stop) = (BTreeMap::new(), Stop::new());
         let place =
             Place { base: home, directory: home, environment: &none, sources: None, stop: &stop };

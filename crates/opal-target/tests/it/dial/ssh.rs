@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use opal_remote::Mode;
 use opal_remote::dial::error::DialCause;
@@ -36,6 +37,39 @@ fn a_host_without_a_helper_gets_it_and_keeps_it() {
     drop(session);
     let again = caller.dial(&ssh(&sshd.address()), Mode::Effect).unwrap();
     assert_eq!(again.facts().digest, None, "what is there is not sent again");
+}
+
+#[test]
+fn helpers_that_nobody_uses_any_more_are_removed_when_a_new_one_is_sent() {
+    let Some(sshd) = Sshd::start() else { return };
+    let cache = sshd.account().home.join(".cache/opal");
+    drop(Caller::of(&sshd).dial(&ssh(&sshd.address()), Mode::Effect).unwrap());
+    let own = fs::read_dir(&cache).unwrap().next().unwrap().unwrap().path();
+    let day = Duration::from_hours(24);
+    let put = |name: &str, days: u32| {
+        let file = fs::File::create(cache.join(name)).unwrap();
+        file.set_modified(SystemTime::now() - day * days).unwrap();
+        std::os::unix::fs::chown(cache.join(name), Some(sshd.account().uid()), None).unwrap();
+    };
+    let digest = |number: u32| format!("opal-target-{number:064x}");
+    // From the one that was used last: the first four stay.
+    (2..9).for_each(|days| put(&digest(days), days));
+    put(".new-1234", 2);
+    put("notes", 400);
+    // One that is used says so, and removes nothing.
+    fs::File::open(&own).unwrap().set_modified(SystemTime::now() - day * 9).unwrap();
+    drop(Caller::of(&sshd).dial(&ssh(&sshd.address()), Mode::Effect).unwrap());
+    assert!(own.metadata().unwrap().modified().unwrap() > SystemTime::now() - day);
+    assert!(cache.join(digest(8)).exists());
+    fs::remove_file(&own).unwrap();
+    drop(Caller::of(&sshd).dial(&ssh(&sshd.address()), Mode::Effect).unwrap());
+    let mut left: Vec<String> = fs::read_dir(&cache)
+        .unwrap()
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !own.ends_with(name))
+        .collect();
+    left.sort();
+    assert_eq!(left, ["notes".to_owned(), digest(2), digest(3), digest(4), digest(5)]);
 }
 
 #[test]
