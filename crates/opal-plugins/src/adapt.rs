@@ -28,7 +28,7 @@ use opal_core::protocol::body::View;
 use opal_core::protocol::call::{self, Acted, Function, Invocation, Resolved};
 use opal_core::protocol::{Body, Frames, Shape, line};
 use opal_core::resolver::{Input, Inputs, Probe, Resolver, Trouble};
-use opal_core::resource::{Details, Finding, Status, Verify};
+use opal_core::resource::{Details, Finding, FoundObject, Status, Verify};
 use opal_core::shape::Shape as ResultShape;
 use opal_core::types::Type;
 
@@ -273,10 +273,13 @@ impl Verify for Adapter {
             Status::Drifted => Finding::drifted(message),
             Status::Unknown | Status::Blocked => Finding::unknown(message),
         };
-        Ok(match found.details {
+        let finding = match found.details {
             Some(details) => finding.with_details(Details::words(details.expose())),
             None => finding,
-        })
+        };
+        // A contract is about this object and no other.
+        let object = |identity| FoundObject { identity: Some(identity), ..FoundObject::default() };
+        Ok(Finding { object: found.identity.map(object), ..finding })
     }
 }
 

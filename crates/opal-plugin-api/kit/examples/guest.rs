@@ -126,7 +126,10 @@ impl states::Guest for Plugin {
             Err(error) if error.kind == ErrorKind::Missing => (Status::Missing, "is not there"),
             Err(error) => return Err(error),
         };
-        let identity = Some(path);
+        // An object whose identity the world decides.
+        let named = (call.decorator == "guest.object").then(|| probe.read("data/identity"));
+        let named = named.and_then(Result::ok).map(|it| String::from_utf8_lossy(&it).into_owned());
+        let identity = named.or(Some(path));
         Ok(Finding { status, message: message.to_owned(), details: None, identity })
     }
 }

@@ -120,6 +120,30 @@ fn a_state_of_a_plugin_is_verified_and_applied() {
 }
 
 #[test]
+fn a_contract_is_about_the_object_that_it_was_made_for() {
+    let opal = project();
+    let state = "  x-opal-block: text\n  x-opal-effect: act\n  \
+                 x-opal-resource: {key: [subject], yaml: guest_object}\n  \
+                 x-opal-capabilities: [\"read:data/**\", \"write:data/**\"]\n";
+    opal.write("guest/dim.yaml", opal.read("guest/dim.yaml") + &decorator("object", state));
+    let task =
+        "fun object() {\n    @guest.object(subject=\"data/out\") {\n        content\n    }\n}\n";
+    opal.write("commands.opl", task);
+    opal.write("data/identity", "one-4711");
+    opal.call(&["plugin", "install"]).code(0);
+    opal.call(&["object"]).code(0);
+    opal.call(&["plan", "object", "-o", "c.plan"]).code(0);
+    assert!(!String::from_utf8_lossy(&opal.bytes("c.plan")).contains("one-4711"));
+    opal.call(&["run", "--plan", "c.plan"]).code(0);
+    // In the desired state, and another one.
+    opal.write("data/identity", "two-4712");
+    let refused = opal.call(&["run", "--plan", "c.plan"]);
+    refused.code(76).says("infra_mutated").says("another object than the contract's");
+    opal.write("data/identity", "one-4711");
+    opal.call(&["run", "--plan", "c.plan"]).code(0);
+}
+
+#[test]
 fn what_a_wrapper_opened_is_closed_after_every_outcome() {
     let opal = project();
     opal.call(&["wrapped"]).code(0).stdout("opened\n");
