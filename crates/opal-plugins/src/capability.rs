@@ -11,6 +11,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 use opal_core::decorator::Capability as Power;
+use opal_core::script;
 
 pub use error::CapabilityError;
 
@@ -319,6 +320,21 @@ impl Capability {
             Self::Write(_) => Power::FilesWrite,
             Self::Secrets => return None,
         })
+    }
+
+    /// Whether it gives whoever has it all that the user can do: programs run what such variables hold.
+    #[must_use]
+    pub fn is_shell(&self) -> bool {
+        match self {
+            Self::Shell => true,
+            Self::Set(name) => {
+                script::interpreted(name).is_some()
+                    || script::is_run_by_program(name)
+                    || name.ends_with("_OPTIONS")
+                    || ["GIT_", "SSH_"].iter().any(|start| name.starts_with(start))
+            }
+            _ => false,
+        }
     }
 
     /// What it means, for the person who is asked to accept it.

@@ -183,6 +183,7 @@ fn assemble(
     let mut min_core = description.min_core.clone();
     let mut capabilities = sources.capabilities();
     let mut decorators = sources.decorators;
+    let mut shell_lines = sources.shell_lines;
     if let Some(interface) = interface {
         if interface.name.as_ref().is_some_and(|name| *name != description.name) {
             let message = format!("`dim.yaml` names another package than `{}`", description.name);
@@ -193,6 +194,8 @@ fn assemble(
             disagree(message, "write the same version in `opal.toml` and `dim.yaml`");
         }
         min_core = min_core.max(interface.min_core);
+        let text = text(package, "dim.yaml").unwrap_or_default();
+        shell_lines.extend(sources::lines("dim.yaml", &text, &interface.shell));
         capabilities.extend(interface.capabilities);
         decorators.extend(interface.decorators);
     }
@@ -226,7 +229,6 @@ fn assemble(
         disagree("`dim.yaml` declares decorators, and no code provides them".to_owned(), help);
     }
     export(&mut decorators, description.exports.as_deref(), &mut disagree);
-    let shell_lines = sources.shell_lines;
     if problems.is_empty() {
         Ok(Manifest { description, min_core, decorators, capabilities, shell_lines })
     } else {

@@ -15,9 +15,10 @@ use crate::codes::CODES;
 pub(crate) fn decorator(text: &str, built_in: &Registry) -> Option<Declared> {
     let root = opal_yaml::read(text, |_| false).ok().flatten()?;
     let mut problems = Problems::new(CODES);
-    let mut capabilities = BTreeSet::new();
+    let (mut capabilities, mut shell) = (BTreeSet::new(), Vec::new());
     let schemas =
         Schemas { definitions: None, problems: &mut problems, levels: 0, is_generated: true };
-    let found = Reader { schemas, built_in, capabilities: &mut capabilities }.decorator(&root);
+    let (capabilities, shell) = (&mut capabilities, &mut shell);
+    let found = Reader { schemas, built_in, capabilities, shell }.decorator(&root);
     found.filter(|_| problems.is_empty())
 }

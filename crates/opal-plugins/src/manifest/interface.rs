@@ -8,7 +8,7 @@ use opal_core::decorator::{
     self, Block, Cost, Descriptor, Effect, Exposure, Param, Presence, Resource, Returns,
 };
 use opal_core::shape::Shape;
-use opal_core::{Code, Diagnostic, Registry};
+use opal_core::{Code, Diagnostic, Registry, Span};
 use opal_yaml::fields::{Field, Fields};
 use opal_yaml::problems::Problems;
 use opal_yaml::{Node, NodeKind};
@@ -30,6 +30,8 @@ pub(super) struct Interface {
     pub(super) min_core: Option<Version>,
     pub(super) decorators: Vec<Declared>,
     pub(super) capabilities: BTreeSet<Capability>,
+    /// Where it asks for what is as much as a shell.
+    pub(super) shell: Vec<Span>,
 }
 
 /// Decorators of one package.
@@ -103,7 +105,8 @@ fn interface(root: &Node, built_in: &Registry, problems: &mut Problems) -> Optio
     for item in items {
         let schemas =
             Schemas { definitions, problems: &mut *problems, levels: 0, is_generated: false };
-        let mut reader = Reader { schemas, built_in, capabilities: &mut found.capabilities };
+        let (capabilities, shell) = (&mut found.capabilities, &mut found.shell);
+        let mut reader = Reader { schemas, built_in, capabilities, shell };
         found.decorators.extend(reader.decorator(item));
     }
     Some(found)
@@ -134,6 +137,7 @@ pub(super) struct Reader<'n, 'p, 'c> {
     pub(super) schemas: Schemas<'n, 'p>,
     pub(super) built_in: &'p Registry,
     pub(super) capabilities: &'c mut BTreeSet<Capability>,
+    pub(super) shell: &'c mut Vec<Span>,
 }
 
 impl<'n> Reader<'n, '_, '_> {
@@ -366,6 +370,10 @@ impl<'n> Reader<'n, '_, '_> {
             match item.word().unwrap_or_default().parse::<Capability>() {
                 Ok(found) => {
                     powers.extend(found.power());
+                    if found.is_shell() {
+                        self.capabilities.insert(Capability::Shell);
+                        self.shell.push(item.span);
+                    }
                     self.capabilities.insert(found);
                 }
                 Err(error) => {

@@ -137,8 +137,7 @@ fn descriptor(function: &Function) -> Descriptor {
 /// Every line with a shell step, or with a decorator that runs commands, reads secrets or variables,
 /// changes the machine or leaves it.
 fn shell_lines(file: &str, text: &str, unit: &Unit, built_in: &Registry) -> Vec<ShellLine> {
-    let lines = LineIndex::new(text);
-    let mut found: BTreeSet<u32> = BTreeSet::new();
+    let mut found = Vec::new();
     unit.mentions(&mut |mention| {
         let span = match mention {
             Mention::Shell(shell) => Some(shell.span),
@@ -146,8 +145,15 @@ fn shell_lines(file: &str, text: &str, unit: &Unit, built_in: &Registry) -> Vec<
             Mention::Call(it) => is_powerful(&it.path.text, built_in).then_some(it.span),
             Mention::Name(_) => None,
         };
-        found.extend(span.map(|span| lines.line(span.start)));
+        found.extend(span);
     });
+    lines(file, text, &found)
+}
+
+/// The lines in which these places are, each once.
+pub(super) fn lines(file: &str, text: &str, places: &[Span]) -> Vec<ShellLine> {
+    let index = LineIndex::new(text);
+    let found: BTreeSet<u32> = places.iter().map(|span| index.line(span.start)).collect();
     let line = |line: u32| ShellLine {
         file: file.to_owned(),
         line,

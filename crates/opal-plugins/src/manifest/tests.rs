@@ -274,3 +274,36 @@ fn comments_and_signatures_are_the_manifest_of_what_is_written_in_opal() {
     assert!(matches!(check.params[2].presence, Presence::Optional));
     assert_eq!(found.shell_lines[0].line, 5);
 }
+
+/// Programs run what such variables hold, so whoever may set one can do what the user can do.
+#[test]
+fn a_variable_that_programs_run_is_as_much_as_a_shell() {
+    let asking = |name: &str| {
+        let one = format!(
+            "- name: house.x\n  x-opal-block: required\n  x-opal-capabilities:\n  - set:{name}\n"
+        );
+        dim(&one).unwrap_or_else(|it| panic!("{it:?}"))
+    };
+    for name in [
+        "LD_PRELOAD",
+        "PATH",
+        "BASH_ENV",
+        "NODE_OPTIONS",
+        "JAVA_TOOL_OPTIONS",
+        "GIT_SSH_COMMAND",
+        "GIT_AUTHOR_NAME",
+        "SSH_AUTH_SOCK",
+        "PYTHONSTARTUP",
+    ] {
+        let found = asking(name);
+        assert!(found.capabilities.contains(&Capability::Shell), "{name}");
+        let line = &found.shell_lines[0];
+        let expected = format!("- set:{name}");
+        assert_eq!((line.file.as_str(), line.line, &line.text), ("dim.yaml", 6, &expected));
+    }
+    for name in ["VAULT_ADDR", "KUBECONFIG", "AWS_PROFILE", "MY_PATH"] {
+        let found = asking(name);
+        assert!(!found.capabilities.contains(&Capability::Shell), "{name}");
+        assert!(found.shell_lines.is_empty(), "{name}");
+    }
+}

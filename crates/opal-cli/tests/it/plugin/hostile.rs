@@ -1,10 +1,11 @@
 //! Hostile plugins: each is contained, with the right exit code, what it opened is closed, and no process is left.
-//! The table names the tests of every attack.
+//! The tables name the tests of every attack.
 
 use std::fs;
 
 use opal_testing::processes::eventually;
 
+use super::added;
 use super::wasm::{decorator, project};
 use crate::attacks::{Attack, Test, each_has_a_test};
 
@@ -77,6 +78,7 @@ const ATTACKS: [Attack; 31] = [
                 "wasm.rs",
                 "a_variable_that_was_not_granted_is_not_set_and_the_wrapper_is_closed",
             ),
+            (CLI, "wasm.rs", "a_package_that_sets_what_programs_run_is_accepted_like_a_shell"),
             (CLIENT, "grants.rs", "variables_are_granted_by_name_or_beginning"),
         ],
     ),
@@ -145,9 +147,110 @@ const ATTACKS: [Attack; 31] = [
     ),
 ];
 
+/// Attacks of whoever holds packages: registries, repositories, and projects that name them.
+const SOURCES: [Attack; 14] = [
+    ("an archive with `..`, links, a bomb or a newline in a name", &[ARCHIVE]),
+    (
+        "git URLs",
+        &[
+            (CLI, "git.rs", "an_address_never_becomes_an_option_or_a_helper_of_git"),
+            (
+                CLI,
+                "git.rs",
+                "what_a_repository_could_run_is_not_run_and_what_is_no_file_is_refused",
+            ),
+        ],
+    ),
+    (
+        "a moved tag",
+        &[(CLI, "git.rs", "a_branch_moves_only_with_an_update_and_a_moved_tag_is_refused")],
+    ),
+    (
+        "index rollback",
+        &[
+            (CLI, "sources.rs", "an_index_that_is_old_expired_incomplete_or_not_signed_is_refused"),
+            (CLI, "publish/story.rs", "a_yank_and_a_rollback_reach_whoever_knows_the_key"),
+        ],
+    ),
+    (
+        "a hidden yank",
+        &[(CLI, "sources.rs", "an_index_that_is_old_expired_incomplete_or_not_signed_is_refused")],
+    ),
+    (
+        "a lock changed together with `--accept`",
+        &[
+            (CLI, "sources.rs", "a_lock_that_was_changed_together_with_the_list_accepts_nothing"),
+            (CLI, "attacks.rs", "a_list_in_the_checkout_accepts_nothing"),
+        ],
+    ),
+    (
+        "a project's registry that asks for credentials",
+        &[(
+            CLI,
+            "sources.rs",
+            "a_registry_that_a_project_names_gets_no_credentials_of_another_host",
+        )],
+    ),
+    (
+        "an unmapped namespace",
+        &[(
+            CLI,
+            "sources.rs",
+            "a_dependency_comes_from_no_registry_that_the_project_did_not_name_for_it",
+        )],
+    ),
+    (
+        "a registry in the place of the policy's",
+        &[(CLI, "sources.rs", "a_registry_of_the_policy_wins_over_that_of_the_project")],
+    ),
+    (
+        "a changed archive, lock or cache",
+        &[(CLI, "sources.rs", "what_was_changed_after_it_was_locked_is_refused")],
+    ),
+    (
+        "files swapped after a check",
+        &[(CLI, "hostile.rs", "files_that_are_swapped_during_a_run_are_not_used")],
+    ),
+    (
+        "a local package changed after approval",
+        &[(CLI, "attacks.rs", "a_file_that_changed_after_it_was_accepted_does_not_run")],
+    ),
+    (
+        "an `.opl` package without `shell`",
+        &[(CLI, "attacks.rs", "a_shell_step_in_any_disguise_is_found")],
+    ),
+    (
+        "another publisher",
+        &[(CLI, "registry.rs", "the_lock_pins_the_publisher_and_a_policy_names_those_that_count")],
+    ),
+];
+
+const ARCHIVE: Test =
+    (CLI, "sources.rs", "an_archive_that_could_write_elsewhere_or_fill_the_disk_is_refused");
+
 #[test]
-fn every_attack_of_a_plugin_has_a_test() {
+fn every_attack_of_a_plugin_or_a_source_has_a_test() {
     each_has_a_test(&ATTACKS);
+    each_has_a_test(&SOURCES);
+}
+
+/// What was checked is what is used: files that a step exchanges count from the next run on.
+#[test]
+fn files_that_are_swapped_during_a_run_are_not_used() {
+    let opal =
+        added().file("evil.opl", "fun house.greet(who: String, times: Int = 1) = echo evil\n");
+    let swap = "fun swap() {\n    cp evil.opl plugins/house/decorators/greet.opl\n    \
+                @house.greet(\"world\")\n}\n";
+    opal.write("swap.opl", swap);
+    opal.call(&["-f", "swap.opl", "swap"]).code(0).stdout("hello world\n");
+    opal.call(&["-f", "swap.opl", "swap"]).code(0).stdout("evil\n");
+    let opal = project();
+    let swap = "fun swap() {\n    rm -r .opal/plugins/compiled; echo evil > guest/plugins/guest.wasm\n    \
+                @guest.text(subject=\"data/out\") {\n        content\n    }\n}\n";
+    opal.write("swap.opl", swap);
+    opal.call(&["-f", "swap.opl", "swap"]).code(0);
+    assert_eq!(opal.read("data/out").trim(), "content");
+    opal.call(&["-f", "swap.opl", "swap"]).code(69);
 }
 
 /// Helpers that nobody waits for any more.

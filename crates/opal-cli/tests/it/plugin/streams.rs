@@ -53,7 +53,7 @@ const COMMANDS: &str = "fun read() = cat < @store.object(\"in\")\n\
      fun full() = yes > @store.full(\"out\")\n\
      fun hasty() = yes > @store.hasty(\"out\")\n\
      fun waiting() {\n    bash -c 'echo waiting; echo here >&2; sleep 60' > @store.object(\"out\")\n}\n\
-     fun endless() {\n    bash -c 'echo here >&2; cat >/dev/null' < @store.endless(\"in\")\n}\n";
+     fun endless() {\n    bash -c 'echo here >&2; sleep 60' < @store.endless(\"in\")\n}\n";
 
 #[test]
 fn a_step_reads_from_and_writes_to_decorators_of_packages() {

@@ -250,6 +250,17 @@ fn without_its_helper_nothing_of_a_plugin_runs() {
 }
 
 #[test]
+fn a_package_that_sets_what_programs_run_is_accepted_like_a_shell() {
+    let opal = project();
+    opal.write("guest/dim.yaml", manifest().replace("set:GUEST", "set:LD_PRELOAD"));
+    let info = opal.call(&["plugin", "info", "guest"]);
+    info.code(0).says("shell: anything you can do").says("guest/dim.yaml:").says("set:LD_PRELOAD");
+    opal.call(&["plugin", "install"]).code(0);
+    opal.write(".opal/config/policy.toml", "[plugins]\nshell = \"refuse\"\n");
+    opal.call(&["value"]).code(77).says("shell");
+}
+
+#[test]
 fn a_variable_that_was_not_granted_is_not_set_and_the_wrapper_is_closed() {
     let opal = project();
     opal.write("guest/dim.yaml", manifest().replace(", \"set:GUEST\"", ""));
