@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
     /// The same, with more decorators: those of one run.
     pub(crate) fn with(&self, more: &[&'static Descriptor]) -> Context<'a> {
         let all: Vec<&'static Descriptor> =
-            self.registry.iter().chain(more.iter().copied()).collect();
+            self.registry.built_in().chain(more.iter().copied()).collect();
         Context {
             typed: self.typed,
             ambient: self.ambient,

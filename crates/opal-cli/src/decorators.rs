@@ -3,26 +3,24 @@
 //! Most projects have no packages, and then nothing but the `opal.mod` is looked for. A command may read
 //! sources of several projects, one after the other: the registry is that of the last one.
 
+mod packages;
 mod providers;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use opal_core::Registry;
-use opal_files::{SystemError, regular, trusted};
+use opal_files::{SystemError, regular};
 use opal_ops::source::{Form, Loaded};
 use opal_plugins::accept::Acceptances;
-use opal_plugins::adapt::native::NativeRules;
 use opal_plugins::capability::Capability;
-use opal_plugins::installed::{self, Installed, LoadError, NotAllowed, Store};
-use opal_plugins::lock::{self, Lock};
-use opal_plugins::project;
+use opal_plugins::installed::{Installed, LoadError, NotAllowed};
 use opal_plugins::provider::Provider;
-use opal_trust::policy::{Native, PluginRules, Policy};
+use opal_trust::policy::{PluginRules, Policy};
 use opal_vault::root::Root;
 
+pub(crate) use packages::Packages;
 pub(crate) use providers::{project_settings, provider_failure};
 
 use crate::failure::{Exit, Failure};
@@ -35,32 +33,13 @@ const MOST_BYTES: u64 = 256 * 1024;
 pub(crate) struct Decorators {
     built_in: &'static Registry,
     current: Cell<&'static Registry>,
-    projects: RefCell<Vec<Rc<Packages>>>,
+    /// Packages of projects, each with its registry.
+    projects: RefCell<Vec<(&'static Packages, &'static Registry)>>,
     /// Those of the current registry.
-    packages: RefCell<Option<Rc<Packages>>>,
+    packages: Cell<Option<&'static Packages>>,
     accepted: OnceCell<Acceptances>,
     /// The runtime root, with the packages of registries and git.
     root: Option<Root>,
-}
-
-/// The packages of one project.
-#[derive(Debug)]
-pub(crate) struct Packages {
-    /// The `opal.mod`.
-    file: PathBuf,
-    pub(crate) all: Vec<Installed>,
-    pub(crate) providers: Vec<&'static Provider>,
-    registries: Vec<(String, String)>,
-    registry: &'static Registry,
-}
-
-impl Packages {
-    /// What holds for the native code of these packages.
-    pub(crate) fn native(&self, policy: Native) -> NativeRules {
-        let folder = self.file.parent().map(Path::to_owned).unwrap_or_default();
-        let base = folder.canonicalize().unwrap_or(folder);
-        NativeRules { is_unconfined: policy == Native::Unconfined, base }
-    }
 }
 
 impl Deref for Decorators {
@@ -79,7 +58,7 @@ impl Decorators {
             built_in,
             current: Cell::new(built_in),
             projects: RefCell::default(),
-            packages: RefCell::default(),
+            packages: Cell::default(),
             accepted: OnceCell::new(),
             root,
         }
@@ -92,69 +71,46 @@ impl Decorators {
     /// From now on those of the project that a source belongs to. `is_found`: nobody named the source.
     pub(crate) fn of_source(&self, source: &Path, is_found: bool) -> Result<(), Failure> {
         self.current.set(self.built_in);
-        self.packages.replace(None);
+        self.packages.set(None);
         let Some(file) = project_file(source) else { return Ok(()) };
-        let known = self.projects.borrow().iter().find(|it| it.file == file).cloned();
-        let packages = match known {
+        let known = self.projects.borrow().iter().find(|(it, _)| it.file == file).copied();
+        let project = match known {
             Some(known) => Some(known),
-            None => self.read(file, is_found)?,
+            None => self.project(file, is_found)?,
         };
-        if let Some(packages) = &packages {
-            self.current.set(packages.registry);
+        if let Some((packages, registry)) = project {
+            self.current.set(registry);
+            self.packages.set(Some(packages));
         }
-        self.packages.replace(packages);
         Ok(())
     }
 
-    fn read(&self, file: PathBuf, is_found: bool) -> Result<Option<Rc<Packages>>, Failure> {
-        let Some(text) = text_of(&file)? else { return Ok(None) };
-        if !project::mentions_plugins(&text) {
-            return Ok(None);
-        }
-        let failed = |error| failure(&file, error);
-        let wanted = project::wanted(&text).map_err(|error| failed(LoadError::Mod(error)))?;
-        let providers = project::providers(&text).map_err(|error| failed(LoadError::Mod(error)))?;
-        if wanted.is_empty() && providers.is_empty() {
-            return Ok(None);
-        }
-        let lock_file = file.with_file_name(lock::FILE);
-        if is_found {
-            for file in [&file, &lock_file] {
-                trusted::check(file).map_err(|why| {
-                    let message = format!("`{}` is not used: {why}", file.display());
-                    let help = "check it, then make it yours with `chown` and `chmod go-w`";
-                    Failure::new(Exit::NotTrusted, message, help)
-                })?;
-            }
-        }
-        let registries =
-            project::registries(&text).map_err(|error| failed(LoadError::Mod(error)))?;
-        let folder = shown_folder(&file);
-        let lock = text_of(&lock_file)?.map(|text| Lock::parse(&text)).transpose();
-        let lock = lock.map_err(|error| failure(&lock_file, LoadError::Lock(error)))?;
-        let kept = self.root.as_ref().map(kept_packages);
-        let store = Store { lock: lock.as_ref(), folder: kept.as_deref() };
-        let all = Installed::all(&folder, wanted, store, self.built_in, &core()).map_err(failed)?;
-        if !all.is_empty() || lock.is_some() {
-            Installed::agree(&all, lock.as_ref()).map_err(failed)?;
-        }
-        let registry = installed::registry(opal_decorators::BUILT_IN, &all).map_err(failed)?;
-        let (registry, providers) = providers::with(
-            registry,
-            providers,
-            (&file, lock.as_ref()),
-            self.root.as_ref(),
-            self.built_in,
-        )?;
-        let registry: &'static Registry = Box::leak(Box::new(registry));
-        let packages = Rc::new(Packages { file, all, providers, registries, registry });
-        self.projects.borrow_mut().push(Rc::clone(&packages));
-        Ok(Some(packages))
+    /// The packages of a project, and its registry.
+    fn project(
+        &self,
+        file: PathBuf,
+        is_found: bool,
+    ) -> Result<Option<(&'static Packages, &'static Registry)>, Failure> {
+        let packages = Packages::of(file, is_found, self.root.as_ref(), self.built_in)?;
+        let Some(packages) = packages else { return Ok(None) };
+        let registry = Box::leak(Box::new(self.built_in.with_unread(packages)));
+        self.projects.borrow_mut().push((packages, registry));
+        Ok(Some((packages, registry)))
+    }
+
+    /// Fails where a source named a decorator of a package, and the packages cannot be read.
+    pub(crate) fn check_read(&self) -> Result<(), Failure> {
+        self.packages().map_or(Ok(()), |packages| packages.known_content().map(drop))
+    }
+
+    /// Reads the packages of the project, whatever a source names.
+    pub(crate) fn read_all(&self) -> Result<(), Failure> {
+        self.packages().map_or(Ok(()), |packages| packages.content().map(drop))
     }
 
     /// The packages of the project of the last source.
-    pub(crate) fn packages(&self) -> Option<Rc<Packages>> {
-        self.packages.borrow().clone()
+    pub(crate) const fn packages(&self) -> Option<&'static Packages> {
+        self.packages.get()
     }
 
     /// Refuses to plan a source with a package that may not be used here.
@@ -162,9 +118,11 @@ impl Decorators {
         let Some(packages) = self.packages() else { return Ok(()) };
         // A configuration names its step types by other words: all packages count.
         let all = !matches!(loaded.form, Form::Language(_));
+        let content = if all { Some(packages.content()?) } else { packages.known_content()? };
+        let Some(content) = content else { return Ok(()) };
         let is_used = |name: &str| all || loaded.imports.packages.contains(name);
-        let used: Vec<&Installed> = packages.all.iter().filter(|one| is_used(one.name())).collect();
-        let providers = packages.providers.iter().copied();
+        let used: Vec<&Installed> = content.all.iter().filter(|one| is_used(one.name())).collect();
+        let providers = content.providers.iter().copied();
         let providers: Vec<&Provider> = providers.filter(|one| is_used(one.name())).collect();
         if used.is_empty() && providers.is_empty() {
             return Ok(());

@@ -90,7 +90,7 @@ impl Stopped {
 }
 
 /// What went wrong outside of any source text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// Of the page that says more.

@@ -28,7 +28,9 @@ pub(crate) enum NotLoaded {
 /// Reads a source and parses it with the decorators of its project, without its imports.
 pub(crate) fn read(chosen: &Chosen, decorators: &Decorators) -> Result<Loaded, NotLoaded> {
     decorators.of_source(&chosen.path, chosen.is_found).map_err(NotLoaded::Failure)?;
-    read_with(chosen, decorators)
+    let loaded = read_with(chosen, decorators)?;
+    decorators.check_read().map_err(NotLoaded::Failure)?;
+    Ok(loaded)
 }
 
 /// The same with these decorators, whatever project it is of.
@@ -49,7 +51,7 @@ pub(crate) fn read_with(chosen: &Chosen, registry: &Registry) -> Result<Loaded, 
 pub(crate) fn import(
     loaded: &mut Loaded,
     wanted: Wanted<'_>,
-    registry: &Registry,
+    registry: &Decorators,
 ) -> Result<(), Failure> {
     let how = How { registry, here: &|| std::env::current_dir().unwrap_or_default() };
     loaded.import(wanted, &how).map_err(|why| {
@@ -59,6 +61,7 @@ pub(crate) fn import(
             "read it, and if you trust it, make it yours with `chown` and `chmod go-w`",
         )
     })?;
+    registry.check_read()?;
     env_file::check(&mut loaded.imports);
     Ok(())
 }
@@ -67,7 +70,7 @@ pub(crate) fn import(
 pub(crate) fn task(
     loaded: &mut Loaded,
     name: &str,
-    registry: &Registry,
+    registry: &Decorators,
 ) -> Result<Option<Task>, Failure> {
     if let Some((namespace, _)) = name.split_once('.') {
         import(loaded, Wanted::Namespace(namespace), registry)?;
@@ -86,7 +89,7 @@ pub(crate) fn task(
 }
 
 /// All tasks, those of all imported files too.
-pub(crate) fn all_tasks(loaded: &mut Loaded, registry: &Registry) -> Result<Vec<Task>, Failure> {
+pub(crate) fn all_tasks(loaded: &mut Loaded, registry: &Decorators) -> Result<Vec<Task>, Failure> {
     import(loaded, Wanted::Functions, registry)?;
     Ok(tasks::of(loaded))
 }

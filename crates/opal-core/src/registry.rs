@@ -16,7 +16,23 @@ pub struct Registry {
     catalogs: Vec<&'static dyn Catalog>,
     /// What the files of each package may name, by the name of the package.
     packages: Vec<(&'static str, Registry)>,
+    /// The decorators of packages that have not been read yet.
+    unread: Option<&'static dyn Unread>,
 }
+
+/// Packages whose decorators are read when a source names one that is not built in: most sources of a
+/// project name none.
+pub trait Unread: Sync + fmt::Debug {
+    /// All decorators of the project; none where the packages cannot be read.
+    fn read(&'static self) -> Option<&'static Registry>;
+
+    /// The same, where they have been read already.
+    fn known(&'static self) -> Option<&'static Registry>;
+}
+
+/// First segments that belong to opal although no built-in decorator begins with them.
+const RESERVED: [&str; 10] =
+    ["module", "needs", "cmd", "var", "let", "env", "args", "opal", "terraform", "plugin"];
 
 /// Many decorators with one first segment, each made when it is named: a provider has thousands.
 pub trait Catalog: Sync + fmt::Debug {
@@ -50,8 +66,24 @@ impl Registry {
         entries.sort_by_key(|(name, _)| *name);
         match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             Some(pair) => Err(PathTaken(pair[0].0)),
-            None => Ok(Self { entries, catalogs: Vec::new(), packages: Vec::new() }),
+            None => Ok(Self { entries, catalogs: Vec::new(), packages: Vec::new(), unread: None }),
         }
+    }
+
+    /// The same, with packages that are read when one of their decorators is named.
+    #[must_use]
+    pub fn with_unread(&self, packages: &'static dyn Unread) -> Self {
+        Self {
+            entries: self.entries.clone(),
+            catalogs: self.catalogs.clone(),
+            packages: Vec::new(),
+            unread: Some(packages),
+        }
+    }
+
+    /// With the decorators of packages, which are read now.
+    fn whole(&self) -> &Self {
+        self.unread.and_then(|it| it.read()).unwrap_or(self)
     }
 
     /// The same, with decorators that are made when they are named.
@@ -78,23 +110,36 @@ impl Registry {
     #[must_use]
     pub fn of(&self, package: Option<&str>) -> &Self {
         let Some(package) = package else { return self };
-        let found = self.packages.iter().find(|(name, _)| *name == package);
-        found.map_or(self, |(_, registry)| registry)
+        let whole = self.whole();
+        let found = whole.packages.iter().find(|(name, _)| *name == package);
+        found.map_or(whole, |(_, registry)| registry)
     }
 
-    /// Whether there are decorators of packages.
+    /// Whether there are decorators of packages that a source may have named.
     #[must_use]
     pub fn has_packages(&self) -> bool {
-        !self.packages.is_empty() || !self.catalogs.is_empty()
+        let known = self.unread.and_then(|it| it.known()).unwrap_or(self);
+        !known.packages.is_empty() || !known.catalogs.is_empty()
     }
 
     #[must_use]
     pub fn get(&self, path: &str) -> Option<&'static Descriptor> {
         match self.entries.binary_search_by_key(&path, |(name, _)| *name) {
             Ok(index) => Some(self.entries[index].1),
-            Err(_) if self.catalogs.is_empty() => None,
-            Err(_) => self.catalog(path)?.get(path),
+            Err(_) => match self.unread {
+                // No package may have a name of opal's own.
+                Some(_) if self.is_reserved(path.split('.').next().unwrap_or(path)) => None,
+                Some(packages) => packages.read()?.get(path),
+                None if self.catalogs.is_empty() => None,
+                None => self.catalog(path)?.get(path),
+            },
         }
+    }
+
+    /// Whether a first segment belongs to opal, where this has only the built-in decorators.
+    #[must_use]
+    pub fn is_reserved(&self, first: &str) -> bool {
+        RESERVED.contains(&first) || self.has_segment(first)
     }
 
     fn catalog(&self, path: &str) -> Option<&'static dyn Catalog> {
@@ -105,7 +150,8 @@ impl Registry {
     /// The decorator of a catalog that is the step type `name` of configurations.
     #[must_use]
     pub fn step_type(&self, name: &str) -> Option<&'static Descriptor> {
-        let found = self.catalogs.iter().find_map(|it| Some((*it, it.step_type(name)?)));
+        let mut catalogs = self.whole().catalogs.iter();
+        let found = catalogs.find_map(|it| Some((*it, it.step_type(name)?)));
         found.and_then(|(catalog, path)| catalog.get(path))
     }
 
@@ -120,12 +166,18 @@ impl Registry {
 
     /// All but those of catalogs, which are made when they are named.
     pub fn iter(&self) -> impl Iterator<Item = &'static Descriptor> {
-        self.entries.iter().map(|(_, descriptor)| *descriptor)
+        self.whole().entries.iter().map(|(_, descriptor)| *descriptor)
+    }
+
+    /// Those that do not come from a package.
+    pub fn built_in(&self) -> impl Iterator<Item = &'static Descriptor> {
+        let all = self.entries.iter().map(|(_, descriptor)| *descriptor);
+        all.filter(|descriptor| descriptor.plugin.is_none())
     }
 
     /// What decorators come from that are not built in. One with several is there several times.
     pub fn plugins(&self) -> impl Iterator<Item = &'static Plugin> {
-        let made = self.catalogs.iter().map(|catalog| catalog.plugin());
+        let made = self.whole().catalogs.iter().map(|catalog| catalog.plugin());
         self.iter().filter_map(|descriptor| descriptor.plugin).chain(made)
     }
 
@@ -141,8 +193,9 @@ impl Registry {
 
     /// The names that a source may say.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        let made = self.catalogs.iter().flat_map(|catalog| catalog.names());
-        self.entries.iter().map(|(name, _)| *name).chain(made)
+        let whole = self.whole();
+        let made = whole.catalogs.iter().flat_map(|catalog| catalog.names());
+        whole.entries.iter().map(|(name, _)| *name).chain(made)
     }
 
     /// The path that `given` is a typo of, compared part by part.
@@ -236,6 +289,62 @@ mod tests {
         assert!(registry.get("aws.other").is_none() && registry.step_type("aws").is_none());
         assert_eq!(registry.iter().count(), 1, "nothing is made before it is named");
         assert_eq!(registry.plugins().count(), 1, "what it comes from is known all the same");
+    }
+
+    /// Packages that count how often they are read.
+    #[derive(Debug)]
+    struct Counted {
+        times: std::sync::atomic::AtomicUsize,
+        all: std::sync::OnceLock<Option<&'static Registry>>,
+        is_broken: bool,
+    }
+
+    impl Unread for Counted {
+        fn read(&'static self) -> Option<&'static Registry> {
+            *self.all.get_or_init(|| {
+                self.times.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let all = Registry::new(&[&READ, &ENV]).unwrap().with_catalogs(vec![&Aws]).unwrap();
+                (!self.is_broken).then(|| &*Box::leak(Box::new(all)))
+            })
+        }
+
+        fn known(&'static self) -> Option<&'static Registry> {
+            self.all.get().copied().flatten()
+        }
+    }
+
+    fn unread(is_broken: bool) -> (&'static Counted, Registry) {
+        let counted: &'static Counted = Box::leak(Box::new(Counted {
+            times: Default::default(),
+            all: Default::default(),
+            is_broken,
+        }));
+        (counted, Registry::new(&[&READ, &ENV]).unwrap().with_unread(counted))
+    }
+
+    #[test]
+    fn packages_are_read_once_when_a_name_may_be_theirs() {
+        let (packages, registry) = unread(false);
+        for own in ["file.read", "file.other", "env", "env.HOME", "var.x", "cmd.x", "args", "let.x"]
+        {
+            let _ = registry.get(own);
+        }
+        assert_eq!(registry.built_in().count(), 2);
+        assert!(!registry.has_packages() && packages.known().is_none());
+        assert_eq!(registry.get("aws.bucket").unwrap().path, "aws.bucket");
+        assert!(registry.get("other.name").is_none() && registry.has_packages());
+        assert_eq!(registry.names().count(), 3);
+        assert_eq!(packages.times.load(std::sync::atomic::Ordering::Relaxed), 1);
+        let (_, registry) = unread(false);
+        assert_eq!(registry.plugins().count(), 1, "whoever asks for all gets all");
+    }
+
+    #[test]
+    fn what_is_built_in_is_there_although_packages_cannot_be_read() {
+        let (_, registry) = unread(true);
+        assert!(registry.get("aws.bucket").is_none() && registry.get("env").is_some());
+        assert!(!registry.has_packages());
+        assert_eq!(registry.iter().count(), 2);
     }
 
     #[test]

@@ -143,7 +143,7 @@ impl<'a> PlanView<'a> {
         self.expensive = reads.map(|read| read.key.clone()).collect();
         // What is drawn is not read: the keys of the values that came of it begin with who drew it.
         let is_drawn = |root: &str| {
-            registry.iter().filter(|it| it.generator.is_some()).any(|drawer| {
+            registry.built_in().filter(|it| it.generator.is_some()).any(|drawer| {
                 let following = root.strip_prefix(drawer.path);
                 following.is_some_and(|following| {
                     following.is_empty() || following.starts_with(['(', '.', '#'])

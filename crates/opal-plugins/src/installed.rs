@@ -28,7 +28,7 @@ use semver::Version;
 use crate::address::Source;
 use crate::capability::Capability;
 use crate::lock::{Lock, Locked};
-use crate::manifest::{Body, Manifest, is_reserved};
+use crate::manifest::{Body, Manifest};
 use crate::package::Package;
 use crate::project::Wanted;
 
@@ -117,7 +117,7 @@ impl Installed {
             let message = format!("{name} {version} needs opal {least}, and this is opal {core}");
             return Err(LoadError::Conflict { message, help: "update opal".into() });
         }
-        if let Some(alias) = wanted.alias.as_ref().filter(|alias| is_reserved(alias, built_in)) {
+        if let Some(alias) = wanted.alias.as_ref().filter(|alias| built_in.is_reserved(alias)) {
             let message =
                 format!("`as = \"{alias}\"` of `{key}`: the built-in decorators use `{alias}`");
             return Err(LoadError::Conflict { message, help: "choose another segment".into() });

@@ -31,7 +31,6 @@ use semver::Version;
 
 pub use description::Description;
 pub(crate) use generated::decorator;
-pub(crate) use paths::is_reserved;
 pub(crate) use schema::constant;
 pub use sources::ShellLine;
 

@@ -73,6 +73,8 @@ fn file(context: &Context<'_>, chosen: &Chosen) -> Vec<CheckedFile> {
 
 fn checked(context: &Context<'_>, mut loaded: Loaded) -> Result<Vec<CheckedFile>, Failure> {
     source::import(&mut loaded, Wanted::Everything, &context.registry)?;
+    // What is wrong with packages is found, whether a source names them or not.
+    context.registry.read_all()?;
     let found = match loaded.parse() {
         None => configuration(context, &loaded.text)?,
         Some(parse) => language(context, &loaded, parse)?,

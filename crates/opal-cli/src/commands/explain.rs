@@ -56,7 +56,10 @@ fn page(code: Code) -> String {
 /// The decorators of this project too. A page about an error does not need them.
 fn packages(context: &Context<'_>) -> Result<(), Failure> {
     match context.chosen(None)? {
-        Some(chosen) => context.registry.of_source(&chosen.path, chosen.is_found),
+        Some(chosen) => {
+            context.registry.of_source(&chosen.path, chosen.is_found)?;
+            context.registry.read_all()
+        }
         None => Ok(()),
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use opal_core::Registry;
 use opal_ops::source::Loaded;
 use opal_ops::source::imports::Wanted;
 
+use crate::decorators::Decorators;
 use crate::failure::{Exit, Failure};
 use crate::{git, source};
 
@@ -60,7 +60,7 @@ impl Changes {
     pub(super) fn concern(
         &self,
         project: &mut Loaded,
-        registry: &Registry,
+        registry: &Decorators,
     ) -> Result<bool, Failure> {
         source::import(project, Wanted::Everything, registry)?;
         let here = std::env::current_dir().unwrap_or_default();

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use opal_core::Registry;
 use opal_ops::source::imports::Wanted;
 use opal_ops::source::{Loaded, Selection, seen_from};
 
 use super::changes::Changes;
 use super::tracked::{Tracked, below};
 use super::{folder_of, project_folder};
+use crate::decorators::Decorators;
 use crate::failure::{Exit, Failure};
 use crate::project::{Chosen, DEFAULT_FILE};
 use crate::source::{self, NotLoaded};
@@ -23,7 +23,7 @@ pub(crate) fn load(
     tree: &Path,
     task: &str,
     since: Option<&str>,
-    registry: &Registry,
+    registry: &Decorators,
     opal: &str,
 ) -> Result<Loaded, Failure> {
     if task.starts_with('_') || task.contains('.') {
@@ -70,7 +70,7 @@ fn of_project(
     tree: &Path,
     project: &str,
     task: &str,
-    registry: &Registry,
+    registry: &Decorators,
     opal: &str,
 ) -> Result<Option<(Loaded, Task)>, Failure> {
     let path = project_folder(tree, project).join(DEFAULT_FILE);

@@ -1,7 +1,8 @@
 //! Resolution in waves: everything that can be asked at the same time is.
 //!
 //! One wave walks what is needed down to the decorators whose arguments are known, asks all the
-//! expensive ones in parallel, and goes on with their answers. Cheap ones are asked on the way.
+//! expensive ones and those of packages in parallel, and goes on with their answers. Other cheap ones are asked on
+//! the way.
 
 use std::rc::Rc;
 use std::sync::Mutex;
@@ -88,7 +89,7 @@ impl Graph {
         }
     }
 
-    /// Goes as far as possible without an expensive question; those that are ready come back.
+    /// Goes as far as possible without a question to wait for; those that are ready come back.
     fn advance(&mut self, roots: &[u32], probe: &dyn Probe) -> Vec<Job> {
         self.round += 1;
         let mut jobs = Vec::new();
@@ -193,7 +194,8 @@ impl Graph {
         match self.prepare(id, shape, &values) {
             Ok(Prepared::Known(state)) => self.nodes[id as usize].state = state,
             Ok(Prepared::Ask(job)) => {
-                if shape.is_expensive() {
+                // The code of packages runs in another process, which answers several calls at a time.
+                if shape.is_expensive() || shape.descriptor().plugin.is_some() {
                     self.nodes[id as usize].state = State::Queued;
                     self.answers.insert(job.question.clone(), State::Queued);
                     return Some(*job);

@@ -18,16 +18,9 @@ pub(super) fn path_problem(path: &str, span: Span, built_in: &Registry) -> Optio
         return error(format!("`{path}` is not a path of a decorator"), help);
     }
     let first = path.split('.').next().unwrap_or(path);
-    if is_reserved(first, built_in) {
+    if built_in.is_reserved(first) {
         let help = "begin all paths of the package with a segment of its own";
         return error(format!("the built-in decorators use `{first}`"), help);
     }
     None
-}
-
-/// Whether a first segment belongs to opal.
-pub(crate) fn is_reserved(first: &str, built_in: &Registry) -> bool {
-    let own =
-        ["module", "needs", "cmd", "var", "let", "env", "args", "opal", "terraform", "plugin"];
-    own.contains(&first) || built_in.has_segment(first)
 }

@@ -4,7 +4,6 @@ use opal_core::{Code, Registry, Span};
 use opal_yaml::problems::Problems;
 use toml_edit::Item;
 
-use crate::manifest::is_reserved;
 use crate::names::{PROVIDER, Requirement, is_provider_source, is_segment};
 use crate::toml;
 
@@ -59,10 +58,10 @@ pub fn named(given: &str, alias: Option<String>, built_in: &Registry) -> Option<
     };
     let source = key.strip_prefix(PROVIDER).filter(|source| is_provider_source(source))?;
     let own = source.rsplit('/').next().unwrap_or(source).replace('-', "_");
-    let own = if is_reserved(&own, built_in) { format!("tf_{own}") } else { own };
+    let own = if built_in.is_reserved(&own) { format!("tf_{own}") } else { own };
     let segment = alias.unwrap_or(own);
     let origin = Origin::Version(version.parse().ok()?);
-    let fits = is_segment(&segment) && !is_reserved(&segment, built_in);
+    let fits = is_segment(&segment) && !built_in.is_reserved(&segment);
     fits.then(|| WantedProvider { key: key.to_owned(), source: source.to_owned(), origin, segment })
 }
 

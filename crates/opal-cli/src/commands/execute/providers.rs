@@ -22,6 +22,7 @@ use super::errand::Errand;
 use super::questions;
 use crate::commands::verify::survey::Survey;
 use crate::context::Context;
+use crate::decorators::Packages;
 use crate::failure::{Exit, Failure, Stopped};
 use crate::options::Asked;
 use crate::view;
@@ -56,7 +57,9 @@ pub(super) fn turn(
 ) -> Result<Option<Turn>, Stopped> {
     let plan = &errand.resolved.plan;
     let packages = context.registry.packages();
-    let project = packages.as_ref().and_then(|it| it.providers.first()).map(|it| &it.project);
+    let content =
+        packages.map(Packages::known_content).transpose().map_err(Stopped::Failed)?.flatten();
+    let project = content.and_then(|it| it.providers.first()).map(|it| &it.project);
     let Some(project) = project.filter(|_| has_objects(plan, &context.registry)) else {
         return Ok(None);
     };

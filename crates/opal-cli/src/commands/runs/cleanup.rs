@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use clap::ArgMatches;
@@ -91,7 +90,8 @@ fn close(
         refuse(Exit::Unavailable, why, "close it by hand")
     })?;
     let packages = project(context, &directory)?;
-    let mut all = packages.iter().flat_map(|packages| &packages.all);
+    let content = packages.map(|packages| packages.content()).transpose()?;
+    let mut all = content.iter().flat_map(|content| &content.all);
     let one = all.find(|one| one.name() == &*open.plugin).ok_or_else(|| {
         let why = format!("the project in `{}` does not have the package", directory.display());
         refuse(Exit::Unavailable, &why, "add it again with `opal plugin add`, or close it by hand")
@@ -100,7 +100,7 @@ fn close(
     let accepted = context.registry.accepted(Some(root))?;
     let judged = one.judge(&policy.plugins, accepted);
     judged.map_err(|why| crate::decorators::not_allowed(one, &why))?;
-    let rules = packages.iter().map(|it| it.native(policy.plugins.native())).next();
+    let rules = packages.map(|it| it.native(policy.plugins.native()));
     helpers::run_packages(Some(root), rules.unwrap_or_default());
     let kept = RUNTIME.get().and_then(|runtime| Kept::load(&runtime.cache, &open.id));
     let kept = kept.filter(|kept| *kept.plugin == *open.plugin).ok_or_else(|| {
@@ -138,7 +138,7 @@ fn source(directory: &Path) -> PathBuf {
 }
 
 /// The packages of the project of a directory.
-fn project(context: &Context<'_>, directory: &Path) -> Result<Option<Rc<Packages>>, Failure> {
+fn project(context: &Context<'_>, directory: &Path) -> Result<Option<&'static Packages>, Failure> {
     context.registry.of_source(&source(directory), true)?;
     Ok(context.registry.packages())
 }

@@ -143,3 +143,42 @@ fn an_imported_file_has_the_packages_of_the_project_that_runs() {
     let refused = opal.call(&["go"]);
     refused.code(65).says("unknown decorator `@own.greet`");
 }
+
+/// What packages cost is paid by the sources that name them: the others run although a package is broken.
+#[test]
+fn a_source_that_names_no_decorator_of_a_package_does_not_read_it() {
+    let opal = added()
+        .file(
+            "plain.opl",
+            "fun plain(n: Int = 1) {\n    @retry(2) {\n        echo plain @var.n\n    }\n}\n",
+        )
+        .file("more.opl", "fun greet() = @house.greet(\"you\")\n")
+        .file("main.opl", "import \"more.opl\"\nfun alone() = echo alone\n");
+    for (file, text, code, says) in [
+        ("opal.lock", "nonsense", 78, "opal.lock:1"),
+        ("plugins/house/opal.toml", "[package]\nname = 3\n", 65, "opal.toml"),
+        ("plugins/house/decorators/Greet.opl", "", 65, "is there twice"),
+    ] {
+        let before = std::fs::read(opal.path().join(file)).ok();
+        opal.write(file, text);
+        opal.call(&["-f", "plain.opl", "plain"]).code(0).stdout("plain 1\n");
+        opal.call(&["-f", "plain.opl", "-n", "plain"]).code(0);
+        opal.call(&["-f", "main.opl", "alone"]).code(0).stdout("alone\n");
+        for words in [
+            &["hi"][..],
+            &["-n", "hi"],
+            &["-f", "main.opl", "more.greet"],
+            &["explain", "@house.greet"],
+            &["plan", "hi", "-o", "c.plan"],
+        ] {
+            opal.call(words).code(code).says(says).hides("unknown decorator");
+        }
+        // Whoever checks wants to know.
+        opal.call(&["check", "plain.opl"]).code(code).says(says);
+        match before {
+            Some(before) => opal.write(file, before),
+            None => std::fs::remove_file(opal.path().join(file)).unwrap(),
+        }
+        opal.call(&["hi"]).code(0);
+    }
+}
