@@ -24,6 +24,7 @@ mod peers;
 mod pictures;
 mod providers;
 mod tidy;
+mod vault;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

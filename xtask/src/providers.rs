@@ -50,7 +50,7 @@ pub(crate) fn build_all(root: &Path) -> Result<(), String> {
 }
 
 /// The Go of this machine, or one of our own.
-fn go(root: &Path) -> Result<String, String> {
+pub(crate) fn go(root: &Path) -> Result<String, String> {
     let minor = answers(&["go", "env", "GOVERSION"]).and_then(|version| {
         let minor = version.trim().strip_prefix("go1.")?.split('.').next()?.parse::<u32>();
         minor.ok()

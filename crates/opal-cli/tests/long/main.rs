@@ -11,5 +11,6 @@ mod story;
 #[expect(dead_code, reason = "some helpers are only used by the other binary")]
 mod support;
 mod templates;
+mod vault;
 
 use opal_testing::needs;
