@@ -61,6 +61,7 @@ pub(crate) fn opal() -> Command {
             resources::apply(),
             runs::runs(),
             resources::convert(),
+            resources::adopt(),
             modules::module(),
             blueprints::blueprint(),
             plugins::plugin(),

@@ -1,5 +1,6 @@
 //! One file a command, and what commands share.
 
+pub(crate) mod adopt;
 pub(crate) mod apply;
 pub(crate) mod blueprint;
 pub(crate) mod check;

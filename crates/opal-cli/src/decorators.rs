@@ -143,6 +143,21 @@ impl Decorators {
         Ok(())
     }
 
+    /// Refuses providers of the current project that may not be used here; the others may start from now
+    /// on. `source` is what policies are looked for around.
+    pub(crate) fn demand_providers(
+        &self,
+        source: &Path,
+        root: Option<&Root>,
+    ) -> Result<Vec<&'static Provider>, Failure> {
+        helpers::run_providers(root);
+        let Some(packages) = self.packages() else { return Ok(Vec::new()) };
+        let policy = rules::of(root, Policy::default(), &[source.to_owned()])?;
+        let used: Vec<&Provider> = packages.providers.clone();
+        providers::demand(&used, (self.accepted(root)?, root), &policy.plugins)?;
+        Ok(packages.providers.clone())
+    }
+
     pub(crate) fn accepted(&self, root: Option<&Root>) -> Result<&Acceptances, Failure> {
         if let Some(known) = self.accepted.get() {
             return Ok(known);

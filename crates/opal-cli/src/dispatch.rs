@@ -151,6 +151,7 @@ fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
     };
     match word {
         "add" => commands::plugin::add(context, &matches),
+        "adopt" => commands::adopt::run(context, &matches),
         "apply" => commands::apply::run(context, &matches),
         "check" => commands::check::run(context, &matches),
         "fmt" => commands::fmt::run(context, &matches),

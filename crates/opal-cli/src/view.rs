@@ -1,5 +1,6 @@
 //! What commands show: a human view and a machine view each. Nothing else prints.
 
+pub(crate) mod adopt;
 pub(crate) mod approval;
 pub(crate) mod blueprint;
 pub(crate) mod check;

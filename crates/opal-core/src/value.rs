@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::duration::Duration;
 use crate::types::{Type, TypeRef};
+use crate::view::visible;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -74,7 +75,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A string with the escapes of the language, and no others.
+/// A string with the escapes of the language, and no others. What cannot be seen in a source is a number.
 fn write_string(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str("\"")?;
     for c in text.chars() {
@@ -84,7 +85,7 @@ fn write_string(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             '\n' => f.write_str("\\n")?,
             '\t' => f.write_str("\\t")?,
             '@' => f.write_str("\\@")?,
-            c if c.is_control() => write!(f, "\\u{{{:x}}}", u32::from(c))?,
+            c if visible::is_hidden(c) => write!(f, "\\u{{{:x}}}", u32::from(c))?,
             c => write!(f, "{c}")?,
         }
     }
@@ -99,5 +100,7 @@ mod tests {
     fn a_string_is_shown_as_the_language_writes_it() {
         let shown = Value::text("a\"b\\\n\t@x\r").to_string();
         assert_eq!(shown, r#""a\"b\\\n\t\@x\u{d}""#);
+        let hidden = Value::text("\u{202e}\u{2028}\u{feff}\u{e0041}\u{85}$x ü").to_string();
+        assert_eq!(hidden, r#""\u{202e}\u{2028}\u{feff}\u{e0041}\u{85}$x ü""#);
     }
 }

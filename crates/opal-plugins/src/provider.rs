@@ -15,11 +15,13 @@
 //! | the helper, and one instance for each configuration | [`bridge`] |
 //! | which variables of the environment a provider gets | `variables` |
 //! | what may be deleted | [`deletion`] |
+//! | objects of a state file as steps | [`adopt`] |
 //! | decorators as opal plans and runs them | `adapt`, what was found in `finding` |
 //!
 //! Nothing here starts a provider before somebody accepted its digest on this machine.
 
 mod adapt;
+pub mod adopt;
 pub mod bridge;
 pub mod catalog;
 pub mod deletion;

@@ -1,8 +1,9 @@
 //! Which names are opal's own.
 
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 23] = [
+pub(crate) const NAMES: [&str; 24] = [
     "add",
+    "adopt",
     "apply",
     "blueprint",
     "check",

@@ -1,9 +1,9 @@
-//! `opal verify`, `opal apply` and `opal convert`.
+//! `opal verify`, `opal apply`, `opal convert` and `opal adopt`.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, ValueHint};
 
-use super::shared::{arguments, flag, global, source};
+use super::shared::{arguments, flag, global, json, root, source};
 use crate::options;
 
 pub(super) fn verify() -> Command {
@@ -55,13 +55,7 @@ pub(super) fn convert() -> Command {
                 .value_name("FORMAT")
                 .value_parser(formats())
                 .help("The format of FILE, regardless of its name"),
-            Arg::new("out")
-                .short('o')
-                .long("out")
-                .value_name("FILE")
-                .value_parser(clap::value_parser!(std::path::PathBuf))
-                .value_hint(ValueHint::FilePath)
-                .help("Write to FILE, which must not exist; by default to standard output"),
+            out(),
             Arg::new("output").long("output").hide(true),
             flag("force", "Overwrite an existing FILE").requires("out"),
             flag("json", "Print the result and the report as JSON"),
@@ -72,6 +66,43 @@ pub(super) fn convert() -> Command {
              Examples:\n  opal convert justfile -o commands.opl\n  opal convert server.yaml -o server.opl\n  \
              opal convert app.conf.tmpl -o app.conf.j2",
         )
+}
+
+pub(super) fn adopt() -> Command {
+    Command::new("adopt")
+        .about("Write steps for the objects of a Terraform state file, and verify them")
+        .args([
+            Arg::new("state")
+                .required(true)
+                .value_name("STATE")
+                .value_parser(clap::value_parser!(std::path::PathBuf))
+                .value_hint(ValueHint::FilePath)
+                .help("A state file of Terraform or OpenTofu (version 4); it is only read"),
+            out(),
+            flag("force", "Overwrite an existing FILE").requires("out"),
+            root(),
+            json(),
+        ])
+        .after_help(
+            "Only providers of this project start, and only if they are accepted on this machine. The \
+             environment configures them. Sensitive values are not written: the steps read them from the \
+             environment.\n\n\
+             Exit: 0 every object has a step and is in the desired state, 1 some do not, 65 STATE is not a \
+             state file, 66 STATE cannot be read, 74 FILE cannot be written.\n\n\
+             Examples:\n  opal adopt terraform.tfstate\n  opal adopt terraform.tfstate -o infra.opl\n  \
+             terraform state pull > pulled.tfstate && opal adopt pulled.tfstate -o infra.opl\n  \
+             opal adopt terraform.tfstate --json | jq '.objects[] | select(.status != \"satisfied\")'",
+        )
+}
+
+fn out() -> Arg {
+    Arg::new("out")
+        .short('o')
+        .long("out")
+        .value_name("FILE")
+        .value_parser(clap::value_parser!(std::path::PathBuf))
+        .value_hint(ValueHint::FilePath)
+        .help("Write to FILE, which must not exist; by default to standard output")
 }
 
 /// What `--from` takes.

@@ -202,7 +202,20 @@ fn converted(context: &Context<'_>, path: &Path) -> Result<Option<String>, Failu
 }
 
 /// What is there may have been worked on since: it stays, unless somebody says otherwise.
-fn write(source: &Path, output: &Path, text: &str, force: bool) -> Result<Exit, Failure> {
+pub(super) fn write(
+    source: &Path,
+    output: &Path,
+    text: &str,
+    force: bool,
+) -> Result<Exit, Failure> {
+    may_write(source, output, force)?;
+    write_file(output, text.as_bytes())?;
+    view::say(&format!("wrote {}\n", output.display()));
+    Ok(Exit::Done)
+}
+
+/// Refuses to overwrite the source, and a file that nobody gave up.
+pub(super) fn may_write(source: &Path, output: &Path, force: bool) -> Result<(), Failure> {
     let shown = output.display();
     let same = |path: &Path| path.canonicalize().ok();
     if same(source).is_some_and(|source| same(output) == Some(source)) {
@@ -218,7 +231,5 @@ fn write(source: &Path, output: &Path, text: &str, force: bool) -> Result<Exit, 
             "name another file, or overwrite it with `--force`",
         ));
     }
-    write_file(output, text.as_bytes())?;
-    view::say(&format!("wrote {shown}\n"));
-    Ok(Exit::Done)
+    Ok(())
 }

@@ -230,7 +230,7 @@ fn next(findings: &Findings<'_>, verbose: bool) -> String {
 }
 
 /// One character for each status.
-fn symbol(status: Status) -> &'static str {
+pub(super) fn symbol(status: Status) -> &'static str {
     match status {
         Status::Satisfied => "✓",
         Status::Missing => "+",
@@ -242,14 +242,14 @@ fn symbol(status: Status) -> &'static str {
 
 /// Colours, where they are wanted.
 #[derive(Clone, Copy, Debug)]
-struct Paint(bool);
+pub(super) struct Paint(pub(super) bool);
 
 impl Paint {
-    fn code(self, code: &str, text: &str) -> String {
+    pub(super) fn code(self, code: &str, text: &str) -> String {
         if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    fn status(self, status: Status, text: &str) -> String {
+    pub(super) fn status(self, status: Status, text: &str) -> String {
         let code = match status {
             Status::Satisfied => "32",
             Status::Missing | Status::Drifted => "33",

@@ -21,6 +21,12 @@ pub fn character(c: char) -> char {
     }
 }
 
+/// Whether a character does more than show itself, or less.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    character(c) != c
+}
+
 /// A tab stays one: source lines are drawn with theirs.
 #[must_use]
 pub fn source(c: char) -> char {

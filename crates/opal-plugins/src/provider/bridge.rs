@@ -87,12 +87,29 @@ impl Bridge {
         invocation: &Invocation,
         serve: &mut dyn Serve,
     ) -> Result<(T, Option<Secret>), Why> {
+        self.send(of, function, Body::of(invocation), serve)
+    }
+
+    /// The same for a call that is not about one of its decorators.
+    pub(super) fn send<T: Shape>(
+        &self,
+        of: &Configured<'_>,
+        function: &str,
+        params: Body,
+        serve: &mut dyn Serve,
+    ) -> Result<(T, Option<Secret>), Why> {
         let (host, instance) = self.ready(of)?;
-        let (body, log) = ask(&host, function, Some(&instance), Body::of(invocation), serve)?;
+        let (body, log) = ask(&host, function, Some(&instance), params, serve)?;
         match body.read() {
             Some(answer) => Ok((answer, log)),
             None => Err(Why::Strange("its answer has another form".to_owned())),
         }
+    }
+
+    /// Asks the helper something that is about no provider.
+    pub(super) fn ask(&self, call: &str, params: Body, serve: &mut dyn Serve) -> Result<Body, Why> {
+        let host = Self::host(&mut self.open())?;
+        ask(&host, call, None, params, serve).map(|(body, _)| body)
     }
 
     /// A helper that has loaded the provider.
@@ -101,20 +118,7 @@ impl Bridge {
             return Err(Why::NoRuntime);
         }
         let mut open = self.open();
-        if let Some(ended) = open.host.as_ref().and_then(|host| host.ended()) {
-            if std::mem::replace(&mut open.has_restarted, true) {
-                return Err(Why::CrashedAgain(ended));
-            }
-            (open.host, open.loaded) = (None, BTreeMap::new());
-        }
-        let host = match &open.host {
-            Some(host) => Arc::clone(host),
-            None => {
-                let host = Arc::new(start()?);
-                open.host = Some(Arc::clone(&host));
-                host
-            }
-        };
+        let host = Self::host(&mut open)?;
         let key = of.key();
         if let Some(instance) = open.loaded.get(&key) {
             return Ok((host, instance.clone()));
@@ -124,6 +128,22 @@ impl Bridge {
         ask(&host, "load", Some(&instance), of.load(&self.covered), &mut NoServices)?;
         open.loaded.insert(key, instance.clone());
         Ok((host, instance))
+    }
+
+    /// A helper that runs.
+    fn host(open: &mut Open) -> Result<Arc<Host>, Why> {
+        if let Some(ended) = open.host.as_ref().and_then(|host| host.ended()) {
+            if std::mem::replace(&mut open.has_restarted, true) {
+                return Err(Why::CrashedAgain(ended));
+            }
+            (open.host, open.loaded) = (None, BTreeMap::new());
+        }
+        if let Some(host) = &open.host {
+            return Ok(Arc::clone(host));
+        }
+        let host = Arc::new(start()?);
+        open.host = Some(Arc::clone(&host));
+        Ok(host)
     }
 
     fn deleting(&self) -> MutexGuard<'_, Deleting> {

@@ -46,7 +46,8 @@ impl TypeIdentity {
 }
 
 /// What to use instead of a type that has nothing in the world.
-fn instead(of: &str) -> String {
+#[must_use]
+pub fn instead(of: &str) -> String {
     match of.split('_').next().unwrap_or(of) {
         "random" => "use `@random.password` or another `@random` decorator".to_owned(),
         "tls" => "use `@crypto.generate_key`, or a step that makes the key".to_owned(),

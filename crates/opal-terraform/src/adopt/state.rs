@@ -1,5 +1,7 @@
 //! State files of Terraform and OpenTofu, version 4. They are only read.
 
+mod order;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
@@ -41,6 +43,9 @@ pub struct Managed {
     /// Paths that the configuration called sensitive.
     pub sensitive: Vec<String>,
     pub is_tainted: bool,
+    /// Its address without keys, and those of what it depends on.
+    pub place: String,
+    pub after: Vec<String>,
 }
 
 /// Why a file cannot be used.
@@ -48,8 +53,8 @@ pub struct Managed {
 pub enum Unreadable {
     Io(std::io::ErrorKind),
     TooLarge,
-    /// Line and column, never the content.
-    NotJson(usize, usize),
+    /// Line, column and reason, never the content.
+    NotJson(usize, usize, String),
     Encrypted,
     Version(Option<i64>),
     Malformed(&'static str),
@@ -60,7 +65,9 @@ impl fmt::Display for Unreadable {
         match self {
             Self::Io(kind) => write!(f, "cannot be read: {kind}"),
             Self::TooLarge => write!(f, "is larger than 64 MiB"),
-            Self::NotJson(line, column) => write!(f, "is not JSON: line {line}, column {column}"),
+            Self::NotJson(line, column, why) => {
+                write!(f, "is not JSON: line {line}, column {column}: {why}")
+            }
             Self::Encrypted => {
                 write!(f, "is encrypted: decrypt it first, with `tofu state pull`")
             }
@@ -88,7 +95,8 @@ pub fn open(path: &Path) -> Result<StateFile, Unreadable> {
 
 /// Reads a document.
 pub fn read(text: &str) -> Result<StateFile, Unreadable> {
-    let document = json::read(text).map_err(|it| Unreadable::NotJson(it.line, it.column))?;
+    let document =
+        json::read(text).map_err(|it| Unreadable::NotJson(it.line, it.column, it.reason))?;
     let Data::Map(top) = document else { return Err(Unreadable::Version(None)) };
     if top.contains_key("encrypted_data") {
         return Err(Unreadable::Encrypted);
@@ -111,6 +119,7 @@ pub fn read(text: &str) -> Result<StateFile, Unreadable> {
     for resource in resources {
         file.add(resource)?;
     }
+    file.objects = order::ordered(file.objects);
     Ok(file)
 }
 
@@ -135,6 +144,7 @@ impl StateFile {
         };
         let module = text(fields, "module").map(|module| format!("{module}."));
         let module = module.unwrap_or_default();
+        let place = format!("{}{of}.{name}", order::without_keys(&module));
         let data = if is_data { "data." } else { "" };
         let Some(Data::Array(instances)) = fields.get("instances") else {
             return Err(malformed("a resource has no instances"));
@@ -155,7 +165,7 @@ impl StateFile {
             } else if instance.contains_key("deposed") {
                 self.deposed.push(address);
             } else {
-                self.objects.push(managed(address, (&of, &name), instance)?);
+                self.objects.push(managed((address, &place), (&of, &name), instance)?);
             }
         }
         Ok(())
@@ -163,7 +173,7 @@ impl StateFile {
 }
 
 fn managed(
-    address: String,
+    (address, place): (String, &str),
     (of, name): (&str, &str),
     instance: &Fields,
 ) -> Result<Managed, Unreadable> {
@@ -189,6 +199,13 @@ fn managed(
         identity: instance.get("identity").filter(|it| matches!(it, Data::Map(_))).cloned(),
         sensitive,
         is_tainted: instance.get("status").and_then(Data::as_text) == Some("tainted"),
+        place: place.to_owned(),
+        after: match instance.get("dependencies") {
+            Some(Data::Array(all)) => {
+                all.iter().filter_map(Data::as_text).map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        },
     })
 }
 
@@ -250,7 +267,7 @@ mod tests {
     #[test]
     fn other_files_are_refused_without_what_they_hold() {
         for (text, why) in [
-            ("canary", "is not JSON: line 1, column 1"),
+            ("canary", "is not JSON: line 1, column 1: expected a value"),
             ("[1]", "is not a state file: it has no `version`"),
             (r#"{"version": 3}"#, "has version 3, and opal reads version 4"),
             (

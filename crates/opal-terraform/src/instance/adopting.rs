@@ -6,6 +6,8 @@ use opal_core::protocol::{Body, Refusal};
 use super::{Instance, some};
 use crate::adopt::{self, Unadopted, state::Managed};
 use crate::client::Id;
+use crate::identity::Refused;
+use crate::package::manifest::parameter;
 use crate::secrets;
 use crate::value::Value;
 use crate::verify::Status;
@@ -19,7 +21,12 @@ impl Instance {
         let adopted = match adopt::adopt(&observe, &self.recipes, &config, managed).await {
             Ok(adopted) => adopted,
             Err(Unadopted::Refused(refused)) => {
-                return Err(self.invalid(&refused.message(&managed.of)));
+                let code = match refused {
+                    Refused::Unidentified => " (E1401)",
+                    Refused::StateOnly => " (E1402)",
+                    Refused::NoProject | Refused::Unfit(_) => "",
+                };
+                return Err(self.invalid(&format!("{}{code}", refused.message(&managed.of))));
             }
             Err(Unadopted::Trouble(trouble)) => {
                 return Err(self.refusal(&provider.explain(trouble).await));
@@ -45,12 +52,28 @@ impl Instance {
             Id::Identity(identity) => self.document(&identity),
         });
         Ok(Body::of(&Adopted {
-            args: self.document(&adopted.args)?,
+            args: self.document(&parameters(adopted.args))?,
             adopt: adopt.transpose()?,
-            secrets: some(adopted.secrets),
+            secrets: some(adopted.secrets.iter().map(|path| of_parameter(path)).collect()),
             unread: some(adopted.verified.unread),
             status,
             message: self.shown(&message),
         }))
     }
+}
+
+/// Arguments by the names of their parameters.
+fn parameters(args: Value) -> Value {
+    match args {
+        Value::Map(fields) => {
+            Value::Map(fields.into_iter().map(|(name, value)| (parameter(&name), value)).collect())
+        }
+        value => value,
+    }
+}
+
+/// The path of a parameter, from the path of its attribute.
+fn of_parameter(path: &str) -> String {
+    let end = path.find(['.', '[']).unwrap_or(path.len());
+    format!("{}{}", parameter(&path[..end]), &path[end..])
 }

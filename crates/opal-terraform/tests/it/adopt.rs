@@ -73,11 +73,46 @@ fn a_state_becomes_the_smallest_steps_whose_plan_is_the_same() {
 }
 
 #[test]
+fn an_object_that_its_arguments_do_not_identify_is_named_by_what_the_state_says() {
+    let Some(program) = real("box") else { return };
+    let home = directory();
+    let net = |name: &str, more: &str| {
+        format!(
+            r#"{{"mode": "managed", "type": "box_net", "name": "{name}", "instances": [{{"schema_version": 0,
+            "attributes": {{"id": "net-7", "name": "{name}", "size": "small", "tags": null}}{more}}}]}}"#
+        )
+    };
+    let all = [net("old", ""), net("new", r#", "identity": {"id": "net-7"}"#)];
+    let text = format!(r#"{{"version": 4, "resources": [{}]}}"#, all.join(","));
+    std::fs::write(home.path().join("state"), text).unwrap();
+    let stored = r#"{"ID": "net-7", "Name": "old", "Size": "small"}"#;
+    std::fs::write(home.path().join("net-net-7.json"), stored).unwrap();
+    let mut helper = Helper::start(home.path());
+    let path = home.path().join("state").display().to_string();
+    let read = Body::default().with("path", &path).with("recipes", &"{}".to_owned());
+    helper.call("adopt.read", read).unwrap();
+    let config = format!(r#"{{"directory":"{}"}}"#, home.path().display());
+    helper.load(&program, home.path(), &config, "{}");
+    let mut adopt = |number: u32| -> Adopted {
+        let body = helper.call("state.adopt", Body::default().with("object", &number));
+        body.unwrap().read().unwrap()
+    };
+    let old = adopt(0);
+    assert_eq!(old.args.expose(), r#"{"name":"old"}"#);
+    assert_eq!(old.adopt.unwrap().expose(), r#""net-7""#);
+    assert_eq!(old.status, Found::Satisfied);
+    let new = adopt(1);
+    assert_eq!(new.adopt.unwrap().expose(), r#"{"id":"net-7"}"#);
+    assert_eq!(new.status, Found::Drifted);
+    helper.end();
+}
+
+#[test]
 fn a_file_that_is_not_a_state_is_refused_without_what_it_holds() {
     let home = directory();
     let mut helper = Helper::start(home.path());
     for (text, why) in [
-        (Some("canary"), "is not JSON: line 1, column 1"),
+        (Some("canary"), "is not JSON: line 1, column 1: expected a value"),
         (Some(r#"{"version": 3, "x": "canary"}"#), "has version 3, and opal reads version 4"),
         (None, "cannot be read: entity not found"),
     ] {

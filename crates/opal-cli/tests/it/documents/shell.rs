@@ -14,11 +14,12 @@ use super::block::{blocks, pages};
 use crate::support::{binary, repository};
 
 /// Blocks of other tools, and their files.
-const FOREIGN: [(&str, &str); 5] = [
+const FOREIGN: [(&str, &str); 6] = [
     ("just", "justfile"),
     ("make", "Makefile"),
     ("taskfile", "Taskfile.yml"),
     ("json", "package.json"),
+    ("json terraform.tfstate", "terraform.tfstate"),
     ("ini", "hosts.ini"),
 ];
 

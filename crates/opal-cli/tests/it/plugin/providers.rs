@@ -1,6 +1,7 @@
 //! Terraform providers: a real one, from `opal.mod` to the world, without a state file. Its cloud is a
 //! directory.
 
+mod adopt;
 mod configs;
 mod contracts;
 mod deletions;

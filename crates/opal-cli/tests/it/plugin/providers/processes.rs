@@ -43,7 +43,7 @@ fun made() {
 "#;
 
 /// Processes of the provider of a project.
-fn running(opal: &Opal) -> usize {
+pub(super) fn running(opal: &Opal) -> usize {
     let own = opal.path().join("bin/box").canonicalize().unwrap();
     let all = fs::read_dir("/proc").unwrap().flatten();
     all.filter(|it| fs::read_link(it.path().join("exe")).is_ok_and(|exe| exe == own)).count()
