@@ -115,10 +115,20 @@ pub(super) fn yank() -> Command {
 
 pub(super) fn mirror() -> Command {
     Command::new("mirror")
-        .about("Write the locked packages of this project as a registry in a directory")
-        .args([directory().required(true).help("The directory of the mirror"), root(), json()])
+        .about("Write the locked packages and providers of this project into a directory")
+        .args([
+            directory().required(true).help("The directory of the mirror"),
+            option("platform", "OS_ARCH", "Mirror providers for this platform, such as linux_arm64")
+                .action(ArgAction::Append),
+            root(),
+            json(),
+        ])
         .after_help(
-            "Install from it on a machine without a network: `opal plugin install --from DIR`.\n\n\
-             Example:\n  opal plugin mirror /media/usb/packages",
+            "Packages are a registry in the directory: install from it on a machine without a network with \
+             `opal plugin install --from DIR`. Terraform providers are in the layout of `terraform providers \
+             mirror`; name the directory under `[[terraform.mirror]]` in config/settings.toml of the \
+             runtime root.\n\n\
+             Examples:\n  opal plugin mirror /media/usb/packages\n  \
+             opal plugin mirror /srv/mirror --platform linux_amd64 --platform linux_arm64",
         )
 }

@@ -5,6 +5,7 @@ pub(crate) mod author;
 mod fetching;
 mod files;
 mod index;
+mod mirroring;
 mod project;
 mod providers;
 mod publishing;

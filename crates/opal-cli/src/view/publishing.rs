@@ -5,7 +5,7 @@ use std::path::Path;
 use opal_trust::keys::PublicKey;
 use serde_json::{Value, json};
 
-use super::{print, print_json};
+use super::{counted, print, print_json};
 use crate::failure::{Exit, Failure};
 
 fn text<'v>(head: &'v Value, key: &str) -> &'v str {
@@ -118,20 +118,47 @@ pub(crate) fn mirrored(
     head: &Value,
     directory: &Path,
     count: usize,
+    providers: &[MirroredProvider],
     json: bool,
 ) -> Result<Exit, Failure> {
     let added = head.get("added").and_then(Value::as_array).cloned().unwrap_or_default();
     if json {
         let added: Vec<Value> = added.iter().map(release).collect();
         let directory = directory.display().to_string();
-        let document =
-            json!({"version": 1, "added": added, "packages": count, "directory": directory});
-        return print_json(&document);
+        let provider = |it: &MirroredProvider| {
+            let MirroredProvider { name, version, platform, file } = it;
+            json!({"name": name, "version": version, "platform": platform, "file": file})
+        };
+        let providers: Vec<Value> = providers.iter().map(provider).collect();
+        return print_json(&json!({
+            "version": 1,
+            "added": added,
+            "packages": count,
+            "providers": providers,
+            "directory": directory,
+        }));
     }
     let mut out = String::new();
     for one in &added {
         out += &format!("added {} {}\n", text(one, "name"), text(one, "version"));
     }
-    out += &format!("{} has {count} locked packages\n", directory.display());
+    for it in providers {
+        out += &format!("{} {} for {}: {}\n", it.name, it.version, it.platform, it.file);
+    }
+    let providers = match providers.len() {
+        0 => String::new(),
+        many => format!(" and {} of providers", counted(many, "archive")),
+    };
+    out += &format!("{} has {count} locked packages{providers}\n", directory.display());
     print(&out)
+}
+
+/// An archive of a provider in a mirror.
+#[derive(Debug)]
+pub(crate) struct MirroredProvider {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) platform: String,
+    /// From the directory of the mirror.
+    pub(crate) file: String,
 }

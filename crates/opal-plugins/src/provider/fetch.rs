@@ -3,8 +3,10 @@
 //! ```text
 //! source ──find──▶ documents ──▶ versions ──▶ archive, sums, signature ──open──▶ files that may be accepted
 //! ```
+//!
+//! A mirror has only archives. Where nothing is locked, the registry that it mirrors vouches for them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use opal_core::hash::Digest;
 use opal_core::protocol::Body;
@@ -12,7 +14,7 @@ use opal_core::wiped::Wiped;
 use opal_vault::root::Root;
 use tempfile::TempDir;
 
-use super::bridge::{Session, platform};
+use super::bridge::Session;
 use super::store::{FOLDER, ProviderError, h1_digest, kept_files};
 use super::wanted::WantedProvider;
 use super::{Installation, ProjectSettings, Provider};
@@ -56,6 +58,8 @@ pub struct Wish<'a> {
     pub signed_by: Option<&'a str>,
     /// A mirror: its address, or the path of a directory.
     pub mirror: Option<&'a str>,
+    /// `linux_amd64`.
+    pub platform: &'a str,
     /// A person accepts another key, or a mirror that nothing vouches for.
     pub trust: bool,
     /// Seconds since 1970.
@@ -72,6 +76,8 @@ pub struct Fetched {
     pub signed_by: Option<String>,
     /// Nothing but the registry vouches for its key.
     pub is_first_use: bool,
+    /// Its archive, which may go away with this; a mirror may have only files.
+    pub archive: Option<PathBuf>,
     /// Its files, which go away with this unless they are kept.
     folder: TempDir,
 }
@@ -116,12 +122,24 @@ pub fn source(wanted: &WantedProvider) -> String {
 
 const FILES: &str = "files";
 
-/// Where an archive is.
+/// Where a provider is.
 enum Located {
-    Registry { at: String, archive: String, sums: String, signature: String },
-    Mirrored(String),
-    Packed(String),
+    /// Its archive, and what vouches for it.
+    Packed(Archive, Option<Origin>),
+    /// Its files, on this machine.
     Unpacked(String),
+}
+
+enum Archive {
+    Url(String),
+    File(String),
+}
+
+/// What a registry says about an archive: its record, and the addresses of digests and signature.
+struct Origin {
+    at: String,
+    sums: String,
+    signature: String,
 }
 
 type Bytes = Wiped<Vec<u8>>;
@@ -146,6 +164,7 @@ pub fn fetch<D: Download>(
         None => search.version()?,
     };
     let located = search.locate(&version)?;
+    let located = search.vouched(&version, located)?;
     let above = root.path().join(FOLDER);
     std::fs::create_dir_all(&above).map_err(FetchError::Io)?;
     let folder = tempfile::Builder::new().prefix(".new-").tempdir_in(above);
@@ -157,7 +176,7 @@ impl<D: Download> Search<'_, D> {
     fn named(&self, version: Option<&str>) -> Body {
         Body::default()
             .with("source", &self.wish.wanted.source)
-            .with("platform", &platform())
+            .with("platform", &self.wish.platform.to_owned())
             .with("version", &version.map(str::to_owned))
     }
 
@@ -193,12 +212,42 @@ impl<D: Download> Search<'_, D> {
         if let (Some(at), Some(archive), Some(sums), Some(signature)) =
             (text("record"), text("archive"), text("sums"), text("signature"))
         {
-            return Ok(Located::Registry { at, archive, sums, signature });
+            return Ok(Located::Packed(
+                Archive::Url(archive),
+                Some(Origin { at, sums, signature }),
+            ));
         }
-        let mirrored = text("archive").map(Located::Mirrored);
-        let here = || text("packed").map(Located::Packed);
-        let found = mirrored.or_else(here).or_else(|| text("unpacked").map(Located::Unpacked));
-        found.ok_or_else(strange)
+        let archive = text("archive").map(Archive::Url);
+        let archive = archive.or_else(|| text("packed").map(Archive::File));
+        let packed = archive.map(|archive| Located::Packed(archive, None));
+        packed.or_else(|| text("unpacked").map(Located::Unpacked)).ok_or_else(strange)
+    }
+
+    /// The same, with what the registry says about an archive of a mirror that nothing else vouches for.
+    fn vouched(
+        &mut self,
+        version: &str,
+        located: Located,
+    ) -> Result<Located, FetchError<D::Error>> {
+        let Located::Packed(archive, None) = located else { return Ok(located) };
+        if self.wish.locked.is_some() || self.wish.trust {
+            return Ok(Located::Packed(archive, None));
+        }
+        let wish = Wish { mirror: None, ..self.wish };
+        let mut origin = Search {
+            wish,
+            session: self.session,
+            downloads: self.downloads,
+            documents: Vec::new(),
+        };
+        let found = match origin.locate(version) {
+            Ok(Located::Packed(_, found)) => found,
+            // Without the registry nothing vouches for it, and the helper says so.
+            Ok(Located::Unpacked(_)) | Err(FetchError::Download(_)) => None,
+            Err(error) => return Err(error),
+        };
+        self.documents.extend(origin.documents);
+        Ok(Located::Packed(archive, found))
     }
 
     /// Downloads what is left, and has all of it checked and unpacked.
@@ -209,10 +258,13 @@ impl<D: Download> Search<'_, D> {
         folder: TempDir,
     ) -> Result<Fetched, FetchError<D::Error>> {
         let into = |name: &str| folder.path().join(name).display().to_string();
-        let archive = |url: &str| {
-            let path = folder.path().join("archive.zip");
-            let done = self.downloads.file(url, MOST_ARCHIVE, &path);
-            done.map(|()| path.display().to_string()).map_err(FetchError::Download)
+        let file = |archive: &Archive| match archive {
+            Archive::File(path) => Ok(PathBuf::from(path)),
+            Archive::Url(url) => {
+                let path = folder.path().join("archive.zip");
+                let done = self.downloads.file(url, MOST_ARCHIVE, &path);
+                done.map(|()| path).map_err(FetchError::Download)
+            }
         };
         let document = |url: &str| {
             let bytes = self.downloads.document(url, MOST_DOCUMENT);
@@ -226,8 +278,13 @@ impl<D: Download> Search<'_, D> {
             .with("trust", &self.wish.trust)
             .with("now", &self.wish.now)
             .with("into", &Some(into(FILES)));
+        let archive = match located {
+            Located::Packed(archive, _) => Some(file(archive)?),
+            Located::Unpacked(_) => None,
+        };
+        let packed = archive.as_ref().map(|path| path.display().to_string());
         let params = match located {
-            Located::Registry { at, archive: url, sums, signature } => {
+            Located::Packed(_, Some(Origin { at, sums, signature })) => {
                 let record = self.documents.iter().find(|(url, _)| url == at);
                 let (_, record) = record.ok_or_else(strange)?;
                 params
@@ -235,10 +292,9 @@ impl<D: Download> Search<'_, D> {
                     .with("record", record)
                     .with("sums", &document(sums)?)
                     .with("signature", &document(signature)?)
-                    .with("archive", &Some(archive(url)?))
+                    .with("archive", &packed)
             }
-            Located::Mirrored(url) => params.with("packed", &Some(archive(url)?)),
-            Located::Packed(path) => params.with("packed", &Some(path.clone())),
+            Located::Packed(_, None) => params.with("packed", &packed),
             Located::Unpacked(path) => params.with("unpacked", &Some(path.clone())),
         };
         let opened = self.session.ask("package.open", params).map_err(FetchError::Call)?;
@@ -249,6 +305,7 @@ impl<D: Download> Search<'_, D> {
             hashes: opened.get("hashes").ok_or_else(strange)?,
             signed_by: opened.get("signed_by").ok_or_else(strange)?,
             is_first_use: opened.get("first_use").ok_or_else(strange)?,
+            archive,
             folder,
         })
     }

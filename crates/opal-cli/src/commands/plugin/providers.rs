@@ -11,7 +11,7 @@ use opal_plugins::accept::Acceptances;
 use opal_plugins::client::CallFailure;
 use opal_plugins::client::failure::Why;
 use opal_plugins::lock::{Lock, LockedProvider};
-use opal_plugins::provider::bridge::Session;
+use opal_plugins::provider::bridge::{Session, platform};
 use opal_plugins::provider::fetch::{Download, FetchError, Fetched, Wish, fetch, source};
 use opal_plugins::provider::store::{Described, ProviderError, Undescribed};
 use opal_plugins::provider::wanted::{Origin, WantedProvider, named};
@@ -38,15 +38,15 @@ pub(super) fn is_provider(given: &str) -> bool {
 
 /// Gets providers on behalf of a project.
 pub(super) struct Getting<'g> {
-    root: Root,
+    pub(super) root: Root,
     settings: ProjectSettings,
-    mirrors: Settings,
-    locked: &'g [LockedProvider],
+    pub(super) mirrors: Settings,
+    pub(super) locked: &'g [LockedProvider],
     trust: bool,
 }
 
 /// Downloads through the helper that has the network.
-struct Downloads<'d>(&'d Root);
+pub(super) struct Downloads<'d>(pub(super) &'d Root);
 
 impl Downloads<'_> {
     fn ask(&self, url: &str, most: u64, into: Option<&Path>) -> Result<Parcel, Failure> {
@@ -222,6 +222,7 @@ impl<'g> Getting<'g> {
             locked: kept,
             signed_by: known.and_then(|it| it.signed_by.as_deref()),
             mirror,
+            platform: &platform(),
             trust: self.trust,
             now: reaching::seconds(),
         };
@@ -318,7 +319,7 @@ fn check(one: &WantedProvider, kept: &LockedProvider, now: Described) -> Result<
     Err(Failure::new(Exit::NotTrusted, message, "check who changed opal.lock, or the provider"))
 }
 
-fn failed(one: &WantedProvider, why: Why) -> Failure {
+pub(super) fn failed(one: &WantedProvider, why: Why) -> Failure {
     let exit = match &why {
         Why::Refused(refusal) => match refusal.kind {
             opal_core::protocol::Kind::Denied => Exit::NotTrusted,
@@ -344,7 +345,7 @@ fn failed(one: &WantedProvider, why: Why) -> Failure {
     Failure::new(exit, said.unwrap_or_else(|| trouble.message.to_string()), help)
 }
 
-fn unfetched(one: &WantedProvider, error: FetchError<Failure>) -> Failure {
+pub(super) fn unfetched(one: &WantedProvider, error: FetchError<Failure>) -> Failure {
     match error {
         FetchError::Call(why) => failed(one, why),
         FetchError::Download(failure) => {

@@ -21,7 +21,7 @@ use super::files::write_bytes;
 use super::index::{self, IndexChange};
 use super::project::Project;
 use super::rebuild::Rebuild;
-use super::{reaching, report, verify, word};
+use super::{mirroring, reaching, report, verify, word};
 use crate::context::Context;
 use crate::decorators::{effective, failure};
 use crate::failure::{Exit, Failure};
@@ -253,12 +253,17 @@ pub(super) fn mirror(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit
         .iter()
         .filter_map(|locked| Some(format!("sha256:{}", locked.checksum?.hex())))
         .collect();
-    if checksums.is_empty() {
-        let message = "`opal.lock` has no packages of registries or git";
-        return Err(Failure::new(Exit::Configuration, message, "add one with `opal plugin add`"));
-    }
     let directory: &PathBuf = matches.get_one("directory").expect("clap demands it");
     let whole = planning::here()?.join(directory);
+    let providers = mirroring::providers(context, matches, &project, &whole)?;
+    if checksums.is_empty() && providers.is_empty() {
+        let message = "`opal.lock` has no packages of registries or git, and no providers";
+        return Err(Failure::new(Exit::Configuration, message, "add one with `opal plugin add`"));
+    }
+    let json = matches.get_flag("json");
+    if checksums.is_empty() {
+        return view::publishing::mirrored(&Value::Null, directory, 0, &providers, json);
+    }
     let request = Request {
         root: &root,
         document: json!({
@@ -272,7 +277,7 @@ pub(super) fn mirror(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit
         package: None,
     };
     let answer = request.send("mirror")?;
-    view::publishing::mirrored(&answer.head, directory, checksums.len(), matches.get_flag("json"))
+    view::publishing::mirrored(&answer.head, directory, checksums.len(), &providers, json)
 }
 
 /// Who signs.

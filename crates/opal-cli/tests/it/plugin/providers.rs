@@ -6,6 +6,7 @@ mod configs;
 mod contracts;
 mod deletions;
 mod identity;
+mod mirrors;
 mod processes;
 mod registries;
 mod shelf;

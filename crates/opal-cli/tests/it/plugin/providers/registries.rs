@@ -10,14 +10,14 @@ use crate::support::Opal;
 const COMMANDS: &str = "fun infra() {\n    @box.provider(directory=\"cloud\") {\n        \
                         @box.thing(name=\"web\", color=\"red\")\n    }\n}\n";
 
-fn project() -> Opal {
+pub(super) fn project() -> Opal {
     rooted(COMMANDS)
         .file("opal.mod", "name = \"shop\"\n")
         .file("cloud/owner", "alice\n")
         .env("TERM", "xterm")
 }
 
-fn published(versions: &[&str]) -> Option<Shelf> {
+pub(super) fn published(versions: &[&str]) -> Option<Shelf> {
     let program = real("box")?;
     let shelf = Shelf::open()?;
     shelf.publish(versions, &program, "acme");
@@ -25,7 +25,7 @@ fn published(versions: &[&str]) -> Option<Shelf> {
 }
 
 /// Adds on a terminal, and says yes.
-fn add(opal: &Opal, shelf: &Shelf, version: &str, more: &[&str]) -> String {
+pub(super) fn add(opal: &Opal, shelf: &Shelf, version: &str, more: &[&str]) -> String {
     let mut command = opal.command();
     let given = format!("terraform/{}@{version}", shelf.source());
     command.args(["plugin", "add", &given]).args(more);
