@@ -208,4 +208,6 @@ fn same_shape(
 }
 
 #[cfg(test)]
+mod opentofu;
+#[cfg(test)]
 mod tests;
