@@ -195,13 +195,15 @@ const BENCHES: [(&str, &str); 4] = [
 const PEERS: &str = "peers";
 const TARGETS: &str = "targets";
 
-/// What packages of decorators cost.
+/// What packages of decorators cost, and opal with Terraform providers beside Terraform.
 const PLUGINS: &str = "plugins";
+const PROVIDERS: &str = "providers";
 
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let (options, parts): (Vec<&str>, Vec<&str>) =
         arguments.iter().partition(|word| word.starts_with('-'));
-    let names = || BENCHES.iter().map(|(name, _)| *name).chain([PEERS, TARGETS, PLUGINS]);
+    let names =
+        || BENCHES.iter().map(|(name, _)| *name).chain([PEERS, TARGETS, PLUGINS, PROVIDERS]);
     if let Some(unknown) = parts.iter().find(|part| names().all(|name| name != **part)) {
         let names: Vec<&str> = names().collect();
         return Err(format!(
@@ -223,6 +225,9 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     }
     if is_required(PLUGINS) {
         crate::peers::plugins::compare(root, bars, options.contains(&QUICK))?;
+    }
+    if is_required(PROVIDERS) {
+        crate::peers::providers::compare(root, bars, options.contains(&QUICK))?;
     }
     if is_required(TARGETS) {
         provide_targets(root);

@@ -6,6 +6,7 @@
 mod cached;
 mod listing;
 pub(crate) mod plugins;
+pub(crate) mod providers;
 mod running;
 mod targets;
 mod tools;
