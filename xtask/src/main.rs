@@ -39,9 +39,9 @@ Commands:
   test           everything that must hold: format, lints, tests, fuzz targets; last the timing
                  tests, one at a time
   test --long    the same, and then, as root: 1,000 interruptions of runs on targets, networks that fail,
-                 Docker; sessions and resources on ARM (in qemu); the conversion of our own task files
-                 (xtask/corpus), whose exact tasks run in opal and in just, Task or make; last, two releases of
-                 the last commit must have the same bytes
+                 Docker, Terraform providers that are killed; sessions and resources on ARM (in qemu); the
+                 conversion of our own task files (xtask/corpus), whose exact tasks run in opal and in just, Task
+                 or make; last, two releases of the last commit must have the same bytes
   test --repeat N  the ordinary tests N times; stops at the first run that fails
   tidy           the rules no compiler knows: arrows, rings, sizes, leftovers, paths, pages, words
   bench [names]  the benchmarks (parse, contract, plan, scrub) and opal compared with its peers on this

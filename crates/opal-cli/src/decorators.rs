@@ -153,9 +153,9 @@ impl Decorators {
         helpers::run_providers(root);
         let Some(packages) = self.packages() else { return Ok(Vec::new()) };
         let policy = rules::of(root, Policy::default(), &[source.to_owned()])?;
-        let used: Vec<&Provider> = packages.providers.clone();
+        let used: Vec<&Provider> = packages.content()?.providers.clone();
         providers::demand(&used, (self.accepted(root)?, root), &policy.plugins)?;
-        Ok(packages.providers.clone())
+        Ok(packages.content()?.providers.clone())
     }
 
     pub(crate) fn accepted(&self, root: Option<&Root>) -> Result<&Acceptances, Failure> {

@@ -5,6 +5,7 @@
 //! Ctrl+C. So an action cannot forget any of it.
 
 mod limits;
+mod objects;
 mod streams;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use crate::inventory::EntryStore;
 use crate::resolver::{Inputs, Probe, ScriptPart, Trouble, TroubleKind};
 
 pub use limits::Limits;
+pub use objects::{Object, ObjectNews, OpenObject};
 pub use streams::{
     Incoming, KeptSink, Outgoing, Sink, Source, SourceFailure, StepFailed, StreamedSink,
 };
@@ -96,7 +98,7 @@ pub trait Stage {
     /// Records something that has to be closed, before it exists or before the block starts.
     fn opened(&mut self, object: &OpenObject<'_>) -> Result<(), Halt>;
 
-    /// Records which object of the world the step acted on.
+    /// Records which object of the world the step acted on, or is about to act on.
     fn object(&mut self, object: &Object<'_>) -> Result<(), Halt>;
 
     /// It is closed.
@@ -265,31 +267,6 @@ pub struct Fleet {
     /// Whether all targets are reached before the first step runs.
     pub is_reached_first: bool,
     pub output: Option<BranchOutput>,
-}
-
-/// Something outside of the run that a decorator of a package opened, and has to close.
-#[derive(Clone, Copy, Debug)]
-pub struct OpenObject<'a> {
-    /// Under which everything that closing needs is kept.
-    pub id: &'a str,
-    pub plugin: &'a str,
-    pub version: &'a str,
-    pub decorator: &'a str,
-    /// What the plugin calls it.
-    pub token: &'a Secret,
-    /// Whether this machine keeps what closing needs.
-    pub is_kept: bool,
-}
-
-/// An object of the world that a decorator of a package acted on.
-#[derive(Clone, Copy, Debug)]
-pub struct Object<'a> {
-    pub plugin: &'a str,
-    pub version: &'a str,
-    /// What the world calls it.
-    pub identity: Option<&'a Secret>,
-    /// Whether it was there before: opal never closes or deletes it.
-    pub is_adopted: bool,
 }
 
 /// The time between two attempts.

@@ -64,7 +64,7 @@ impl Class {
     #[must_use]
     pub fn of(exposure: Exposure, flags: Flags, name: Option<&str>, value: Option<&Data>) -> Self {
         match exposure {
-            Exposure::Secret => Self::Secret(Ground::Declared),
+            Exposure::Secret | Exposure::Marked => Self::Secret(Ground::Declared),
             _ if flags.secret => Self::Secret(Ground::Declared),
             Exposure::Public => Self::Public,
             _ if flags.public => Self::Public,

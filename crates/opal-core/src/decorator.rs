@@ -83,6 +83,8 @@ pub struct Descriptor {
     pub expansion: Option<&'static Expansion>,
     /// Whether a contract may hold it: false where its value is another at every look.
     pub repeatable: bool,
+    /// Whether reading it is known to change something: a plan that only verifies does not read it.
+    pub acts_when_read: bool,
     /// It is there to fail: the steps after it in its block never run.
     pub fails: bool,
     /// It says itself what it does: a line about its start would say it twice.
@@ -110,7 +112,7 @@ pub enum Subject {
     OrParam(&'static str),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Param {
     pub name: &'static str,
     /// Another name that means the same.
@@ -136,7 +138,7 @@ pub struct Param {
     pub docs: &'static str,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Presence {
     Required,
     /// May be left out, and then nothing takes its place.
@@ -185,6 +187,8 @@ pub enum Exposure {
     /// A placeholder in plans and clear in runs, unless its name or its looks say secret, or the
     /// source says `public=true` or `secret=true`.
     Plain,
+    /// The parts that its result marks are declared secrets; the others are plain.
+    Marked,
     /// In clear.
     Public,
 }
@@ -269,6 +273,7 @@ impl Descriptor {
         plugin: None,
         expansion: None,
         repeatable: true,
+        acts_when_read: false,
         fails: false,
         speaks: false,
         examples: &[],

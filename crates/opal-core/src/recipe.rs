@@ -61,6 +61,19 @@ pub enum Listing {
     },
 }
 
+/// What every resource has besides its own attributes.
+pub const ADDED: [&str; 9] = [
+    "id",
+    "depends_on",
+    "verify_timeout",
+    "adopt",
+    "mark",
+    "ignore",
+    "replace",
+    "rewrite",
+    "settle",
+];
+
 /// The tag that opal writes.
 pub const TAG: &str = "opal";
 

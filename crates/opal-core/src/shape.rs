@@ -127,6 +127,18 @@ impl Shape {
             }
     }
 
+    /// The shape of a field, of the value of a key, or without a name of an element.
+    #[must_use]
+    pub fn part(&self, name: Option<&str>) -> Option<&Self> {
+        match (&self.kind, name) {
+            (ShapeKind::Fields(fields), Some(name)) => {
+                fields.iter().find(|field| field.name == name).map(|field| &field.shape)
+            }
+            (ShapeKind::Map(element), Some(_)) | (ShapeKind::List(element), None) => Some(element),
+            _ => None,
+        }
+    }
+
     /// The parts of a value that are secret.
     pub fn secrets<'d>(&self, data: &'d Data, found: &mut Vec<&'d Data>) {
         if self.secret {

@@ -20,7 +20,7 @@ mod targets;
 use std::collections::BTreeMap;
 
 use opal_core::Duration;
-use opal_core::action::{Action, Halt, Level, Object, Stage};
+use opal_core::action::{Action, Halt, Level, Object, ObjectNews, Stage};
 use opal_core::data::{Data, Secret, json};
 use opal_core::decorator::Block;
 use opal_core::parameter::{self, Mismatch};
@@ -219,8 +219,9 @@ impl Adapter {
         if identity.is_none() && !is_adopted {
             return Ok(());
         }
-        let code = self.code;
-        stage.object(&Object { plugin: &code.name, version: &code.version, identity, is_adopted })
+        let (plugin, version) = (&*self.code.name, &*self.code.version);
+        let news = if is_adopted { ObjectNews::Adopted } else { ObjectNews::Made };
+        stage.object(&Object { plugin, version, of: None, identity, news })
     }
 
     fn finding(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<call::Finding, CallFailure> {

@@ -16,6 +16,7 @@
 //! | which variables of the environment a provider gets | `variables` |
 //! | what may be deleted | [`deletion`] |
 //! | objects of a state file as steps | [`adopt`] |
+//! | what a provider is about to do, recorded before | `intent` |
 //! | decorators as opal plans and runs them | `adapt`, what was found in `finding` |
 //!
 //! Nothing here starts a provider before somebody accepted its digest on this machine.
@@ -28,6 +29,7 @@ pub mod deletion;
 pub mod fetch;
 mod finding;
 mod identity;
+mod intent;
 pub mod recipes;
 pub mod store;
 mod variables;

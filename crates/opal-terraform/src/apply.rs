@@ -1,10 +1,12 @@
 //! Makes an object as a step describes it, and verifies that it is.
 //!
-//! An apply is never repeated: where it is not known how it ended, only a verification tells.
+//! An apply is never repeated: where it is not known how it ended, only a verification tells. What is about
+//! to be done is announced before it is done, and whoever hears it may refuse it.
 
 use std::time::Duration;
 
 use opal_core::data::Secret;
+use opal_core::protocol::call::Deed;
 use tokio::time::{Instant, sleep};
 
 use crate::client::{Change, Object, Observe, Planned};
@@ -57,6 +59,7 @@ pub async fn apply(
     change: &Change,
     ask: &Ask,
     allowed: Allowed,
+    announce: &impl AsyncFn(Deed) -> Result<(), Trouble>,
 ) -> Result<Acted, Trouble> {
     let before = verify(observe, ask).await?;
     let (done, prior) = match (&before.status, before.object) {
@@ -73,6 +76,7 @@ pub async fn apply(
             }
             if let Some(object) = &object {
                 is_meant(object, ask, allowed.only.as_ref())?;
+                announce(Deed::Replace).await?;
                 remove(observe, change, &ask.of, object).await?;
             }
             (Done::Replaced, None)
@@ -81,6 +85,12 @@ pub async fn apply(
             (Done::Changed(differences.clone()), object)
         }
     };
+    match &done {
+        Done::Created => announce(Deed::Create).await?,
+        Done::Changed(_) => announce(Deed::Change).await?,
+        // That was announced before its first half.
+        _ => {}
+    }
     let (made, warnings) = make(observe, change, ask, prior.as_ref()).await?;
     // What was sent again cannot be read back: the rest must be right.
     let ask = &Ask { rewrite: false, ..ask.clone() };
@@ -157,6 +167,7 @@ pub async fn absent(
     ask: &Ask,
     settle: Duration,
     only: Option<&Secret>,
+    announce: &impl AsyncFn(Deed) -> Result<(), Trouble>,
 ) -> Result<Acted, Trouble> {
     let nothing = Acted { done: Done::Nothing, object: None, warnings: Vec::new() };
     let before = present(observe, ask).await?;
@@ -166,6 +177,7 @@ pub async fn absent(
         (_, None) => return Err(Trouble::invalid("what was found cannot be read")),
         (_, Some(object)) => {
             is_meant(&object, ask, only)?;
+            announce(Deed::Remove).await?;
             remove(observe, change, &ask.of, &object).await?;
         }
     }

@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use opal_core::data::{Data, Secret, json};
-use opal_core::protocol::call::Resolved;
+use opal_core::protocol::call::{Intent, Resolved};
 use opal_core::protocol::{Body, Kind, Refusal, line};
 use opal_core::recipe::Recipes;
 use tokio::sync::Mutex;
@@ -158,14 +158,19 @@ impl Instance {
     }
 
     /// One call of opal.
-    pub(crate) async fn call(&self, name: &str, asked: &Asked) -> Result<Body, Refusal> {
+    pub(crate) async fn call(
+        &self,
+        name: &str,
+        asked: &Asked,
+        announce: &impl AsyncFn(Intent) -> Result<(), Refusal>,
+    ) -> Result<Body, Refusal> {
         self.keep_secret(asked.texts());
         // What only reads is repeated once after a crash, what changes never.
         let mut tries = if name == "action.act" { 1 } else { 2 };
         loop {
             tries -= 1;
             let provider = self.provider().await?;
-            let answer = self.answer(&provider, name, asked).await;
+            let answer = self.answer(&provider, name, asked, announce).await;
             let trouble = match answer {
                 Ok(body) => return Ok(body),
                 Err(Failed::Refused(refusal)) => return Err(refusal),
@@ -183,11 +188,17 @@ impl Instance {
         }
     }
 
-    async fn answer(&self, provider: &Provider, name: &str, asked: &Asked) -> Result<Body, Failed> {
+    async fn answer(
+        &self,
+        provider: &Provider,
+        name: &str,
+        asked: &Asked,
+        announce: &impl AsyncFn(Intent) -> Result<(), Refusal>,
+    ) -> Result<Body, Failed> {
         match name {
             "value.resolve" => self.resolve(provider, &asked.decorator, asked.args.clone()).await,
             "state.verify" => self.verify(provider, asked).await,
-            "action.act" => self.act(provider, asked).await,
+            "action.act" => self.act(provider, asked, announce).await,
             _ => Err(Failed::Refused(self.invalid("an unknown call"))),
         }
     }

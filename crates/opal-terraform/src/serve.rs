@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use opal_core::data::{Data, Secret, json};
-use opal_core::protocol::call::Invocation;
+use opal_core::protocol::call::{Intent, Invocation};
 use opal_core::protocol::request::{Handle, Revealed, Service};
 use opal_core::protocol::{Body, Call, Kind, Malformed, Message, Refusal, Reply, line};
 use opal_core::recipe::{Recipes, Way};
@@ -28,6 +28,7 @@ use tokio::task::AbortHandle;
 
 use crate::adopt::state::{self, Managed};
 use crate::instance::{Asked, Instance, Load};
+use crate::process;
 use handles::Sealed;
 
 /// What all calls share.
@@ -67,6 +68,7 @@ pub fn serve(socket: UnixStream, launcher: PathBuf, temporary: PathBuf) -> Resul
             }
         }
     });
+    process::sweep(&temporary);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(io)?;
     let served = Rc::new(Served {
         instances: RefCell::default(),
@@ -155,7 +157,13 @@ impl Served {
                 None => Err(Refusal::new(Kind::Invalid, "an object that was not read")),
             },
             (name, Some(instance)) => match self.asked(&call).await {
-                Ok(asked) => instance.call(name, &asked).await,
+                Ok(asked) => {
+                    let announce = async |intent: Intent| {
+                        let params = Body::of(&intent);
+                        self.ask(&call, Service::StageKeep, params).await.map(drop)
+                    };
+                    instance.call(name, &asked, &announce).await
+                }
                 Err(refusal) => Err(refusal),
             },
         };

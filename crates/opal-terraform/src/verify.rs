@@ -96,7 +96,7 @@ pub async fn verify(observe: &Observe, ask: &Ask) -> Result<Verified, Trouble> {
             let found = find(observe, ask, id, &[]).await?;
             // It is never created.
             if matches!(found.status, Status::Missing) {
-                return Ok(Verified::blocked(format!("not found: {}", shown(id))));
+                return Ok(Verified::blocked(format!("not found: {id}")));
             }
             Ok(found)
         }
@@ -296,12 +296,5 @@ fn filled(planned: &Value, observed: &Value) -> Value {
             Value::List(each.collect())
         }
         known => known.clone(),
-    }
-}
-
-fn shown(id: &Id) -> String {
-    match id {
-        Id::Text(id) => id.clone(),
-        Id::Identity(value) => differ::show(value),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use crate::LoggedSession;
-use opal_core::action::Halt;
+use opal_core::action::{Halt, ObjectNews};
 use opal_core::stream::{Closed, Stream};
 use opal_exec::execute::{self, Job, Outcome, ShownBranches, Unready};
 use opal_exec::verify::Report;
@@ -201,8 +201,9 @@ fn event(event: &Event<'_>) -> String {
         Kind::CleaningUp { why } => format!("cleaning up: {why}"),
         Kind::Opened { object, .. } => format!("opened: {}", object.named()),
         Kind::Closed { .. } => "closed".to_owned(),
-        Kind::Object { is_adopted: true, .. } => "adopted".to_owned(),
-        Kind::Object { .. } => "object".to_owned(),
+        Kind::Object { news: ObjectNews::Adopted, .. } => "adopted".to_owned(),
+        Kind::Object { news: ObjectNews::Made, .. } => "object".to_owned(),
+        Kind::Object { news: ObjectNews::Intended(deed), .. } => format!("about to {deed}"),
         Kind::Undone { path, .. } => format!("undone: {path}"),
         Kind::Verified { status, message, .. } => {
             format!("{}: {}", status.name(), message.text())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use opal_core::action::Level;
+use opal_core::action::{Level, ObjectNews};
 use opal_core::resource;
 
 use crate::Shown;
@@ -78,11 +78,14 @@ pub enum Kind<'a> {
         path: &'a str,
         id: Box<str>,
     },
-    /// Which object of the world a decorator of a package acted on, and whether it was there before.
+    /// Which object of the world a decorator of a package acts on.
     Object {
         path: &'a str,
+        plugin: Box<str>,
+        version: Box<str>,
+        of: Option<Box<str>>,
         identity: Option<Shown<'a>>,
-        is_adopted: bool,
+        news: ObjectNews,
     },
     /// The run was asked to stop, and `finally` blocks run: why, in words.
     CleaningUp {

@@ -9,6 +9,7 @@ mod refusal;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use opal_core::resource::Status;
 use opal_ops::contract::{self, Case, How, Refusal, Request, Rules, Stopped, Tolerance};
 use opal_ops::planning::{Subject, record_name};
 use opal_ops::source::Loaded;
@@ -246,12 +247,15 @@ fn hold(
     };
     let drift = compared.verdict.differences.iter().map(Drifted::from).collect();
     let (contract, file) = (opened.id, named.path.clone());
+    let seen = opened.contract.provenance().resources.iter();
+    let missing =
+        seen.filter(|it| it.status == Status::Missing).map(|it| it.path.clone()).collect();
     let errand = Errand {
         subject: &Subject::of_plan(source, &compared.fresh.plan),
         resolved: &compared.fresh,
         watched,
         claim: allowed.accepted.once.then_some(Claim { contract, resumed, file, new_contract }),
-        contract: Some(Held { named, drift, key: compared.key.clone() }),
+        contract: Some(Held { named, drift, key: compared.key.clone(), missing }),
         // A module always runs whole.
         again: keeper.is_none().then(|| command_line::resume_contract(context, asked, path)),
         keeper,

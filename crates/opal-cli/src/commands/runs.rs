@@ -82,6 +82,10 @@ fn show(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit
     if !unclosed.is_empty() {
         run.mark("unclosed", unclosed.iter().map(view::runs::unclosed_json).collect());
     }
+    let objects = reader::objects(&run.folder).map_err(unreadable)?;
+    if !objects.is_empty() {
+        run.mark("objects", objects.into());
+    }
     let json = matches.get_flag("json");
     if matches.get_flag("events") {
         let mut page = Page::default();

@@ -205,8 +205,14 @@ fn facts(descriptor: &Descriptor) -> Vec<String> {
             Exposure::Secret => "A secret: hidden everywhere".into(),
             Exposure::Resolved => "A secret unless `public=true`: hidden everywhere".into(),
             Exposure::Plain => "A placeholder in plans, in clear in runs".into(),
+            Exposure::Marked => {
+                "Secret fields are hidden everywhere, the others only in plans".into()
+            }
             Exposure::Public => "In clear everywhere".into(),
         });
+    }
+    if descriptor.acts_when_read {
+        facts.push("Reading it may change something: `opal verify` does not read it".into());
     }
     if !descriptor.repeatable {
         facts.push("Refused in contracts: its value changes each time it is read".into());

@@ -20,6 +20,9 @@ use super::table::Table;
 use super::{counted, print, print_json, say, targets};
 use crate::failure::{Exit, Failure};
 
+/// Objects that the page of a run names.
+const MOST_OBJECTS: usize = 20;
+
 pub(crate) use diff::{Comparison, Pair, diff, diff_json};
 pub(crate) use screen::{Page, Screen, piece_json};
 pub(crate) use tail::{tail_end, tail_event};
@@ -172,6 +175,7 @@ fn facts(run: &Run, paint: Paint) -> Vec<(&'static str, String)> {
         let what = format!("`@{decorator}` of {plugin} {version}: {}", text("token"));
         facts.push(("not closed", format!("{what}; `opal runs cleanup {}`", run.id)));
     }
+    objects(run, &mut facts);
     let length = run.get("took_ms").and_then(Value::as_f64);
     let length = length.map_or(String::new(), |ms| format!(", took {}", took(Some(ms))));
     facts.push(("started", format!("{} UTC{length}", time(run.started_at()))));
@@ -284,6 +288,28 @@ fn step_json(step: &Step) -> Value {
         node["message"] = finish.message.clone().into();
     }
     node
+}
+
+/// The objects that steps acted on, or were about to act on when the run ended.
+fn objects(run: &Run, facts: &mut Vec<(&'static str, String)>) {
+    let all: Vec<&Value> =
+        run.get("objects").and_then(Value::as_array).into_iter().flatten().collect();
+    let is_open = |it: &&&Value| it["deed"].is_string() && run.state != State::Running;
+    let text = |it: &Value, name: &str| visible(it[name].as_str().unwrap_or_default());
+    let named = |it: &Value| format!("{} {}", text(it, "type"), text(it, "identity"));
+    for it in all.iter().filter(is_open) {
+        let what = format!("{} {} ({})", text(it, "deed"), named(it), text(it, "path"));
+        facts.push(("unfinished", format!("{what}; `opal verify` shows whether it is done")));
+    }
+    let made: Vec<&&Value> = all.iter().filter(|it| !it["deed"].is_string()).collect();
+    for it in made.iter().take(MOST_OBJECTS) {
+        let what = named(it);
+        facts.push(("object", format!("{} ({})", what.trim_start(), text(it, "plugin"))));
+    }
+    if made.len() > MOST_OBJECTS {
+        let more = made.len() - MOST_OBJECTS;
+        facts.push(("", format!("{more} more; `opal runs show {} --json` has all", run.id)));
+    }
 }
 
 /// What a plugin opened and did not close.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use opal_core::action::ObjectNews;
 use opal_core::plan::{Plan, Step};
 use opal_core::view::{step_text, visible};
 use opal_ops::source::Loaded;
@@ -93,6 +94,9 @@ pub(crate) fn event(event: &Event<'_>, level: Debugged) {
         Kind::Undone { path, .. } => format!("finds {path} undone"),
         Kind::Opened { path, .. } => format!("has something to close after {path}"),
         Kind::Closed { path, .. } => format!("has closed it after {path}"),
+        Kind::Object { path, news: ObjectNews::Intended(deed), .. } => {
+            format!("is about to {deed} the object of {path}")
+        }
         Kind::Object { path, .. } => format!("knows the object of {path}"),
         Kind::Caught { .. } | Kind::Fleet { .. } | Kind::Log { .. } | Kind::CleaningUp { .. } => {
             return;

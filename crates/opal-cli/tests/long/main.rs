@@ -5,6 +5,9 @@
 mod docker;
 mod interrupted;
 mod networks;
+mod providers;
+#[path = "../it/plugin/providers/script.rs"]
+mod script;
 #[path = "../it/plugin/story.rs"]
 mod story;
 #[path = "../it/support.rs"]

@@ -14,7 +14,7 @@ use crate::types::Type;
 /// | `block` | `forbidden`, `optional`, `required` |
 /// | `cost` | `cheap`, `expensive` |
 /// | `effect` | `read`, `act` |
-/// | `exposure` | `secret`, `resolved`, `public` |
+/// | `exposure` | `secret`, `resolved`, `plain`, `marked`, `public` |
 /// | `fails` | true, where it is there to fail |
 /// | `one_of` | the parameters of which exactly one is given, where there are such |
 /// | `open` | the type of further parameters, where there may be any |
@@ -60,16 +60,7 @@ pub fn schema_hash(descriptor: &Descriptor) -> Digest {
             Effect::Act => "act",
         },
     );
-    text(
-        &mut json,
-        "exposure",
-        match descriptor.exposure {
-            Exposure::Secret => "secret",
-            Exposure::Resolved => "resolved",
-            Exposure::Plain => "plain",
-            Exposure::Public => "public",
-        },
-    );
+    text(&mut json, "exposure", exposure(descriptor.exposure));
     if descriptor.fails {
         flag(&mut json, "fails", true);
     }
@@ -99,6 +90,16 @@ pub fn schema_hash(descriptor: &Descriptor) -> Digest {
     flag(&mut json, "writes", descriptor.writes);
     json.close(b'}');
     Algorithm::Sha256.digest(&[b"opal schema v1\n", &json.out])
+}
+
+const fn exposure(of: Exposure) -> &'static str {
+    match of {
+        Exposure::Secret => "secret",
+        Exposure::Resolved => "resolved",
+        Exposure::Plain => "plain",
+        Exposure::Marked => "marked",
+        Exposure::Public => "public",
+    }
 }
 
 fn returns(json: &mut Writer, descriptor: &Descriptor) {

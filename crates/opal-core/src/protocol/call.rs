@@ -191,6 +191,39 @@ record! {
     }
 }
 
+words! {
+    /// What a provider does to an object.
+    Deed {
+        Create = "create",
+        Change = "change",
+        Replace = "replace",
+        Remove = "remove",
+    }
+}
+
+impl Shape for Deed {
+    fn write(&self, _: &mut Frames) -> Data {
+        Data::text(self.word())
+    }
+
+    fn read(view: View<'_>) -> Option<Self> {
+        Self::named(view.data.as_text()?)
+    }
+}
+
+record! {
+    /// What a provider is about to do. opal records it before, or refuses it.
+    Intent {
+        deed: Deed,
+        /// What the object is found by, for people.
+        by: Secret,
+        /// Whether an object that nobody may read looks as if it were missing.
+        hides_denied: bool,
+        /// Whose object it will be; only where it may be hidden.
+        account: Option<Secret>,
+    }
+}
+
 record! {
     /// What a step for an object of a state file says.
     Adopted {

@@ -221,8 +221,10 @@ impl Stage for Actor<'_, '_> {
     fn object(&mut self, object: &Object<'_>) -> Result<(), Halt> {
         let vault = self.here.vault(self.walk.job);
         let identity = object.identity.map(|it| vault.scrub(it.expose()).into_owned());
-        let (path, is_adopted) = (&*self.begun.step.path, object.is_adopted);
-        self.walk.tell(Kind::Object { path, identity, is_adopted }, self.here)
+        let (path, news) = (&*self.begun.step.path, object.news);
+        let (plugin, version) = (object.plugin.into(), object.version.into());
+        let of = object.of.map(Into::into);
+        self.walk.tell(Kind::Object { path, plugin, version, of, identity, news }, self.here)
     }
 
     fn closed(&mut self, id: &str) -> Result<(), Halt> {

@@ -8,13 +8,13 @@ use opal_core::class::Flags;
 use opal_core::context::Context;
 use opal_core::contract::schema_hash;
 use opal_core::crossing::Crossing;
-use opal_core::decorator::{Capability, Cost, Descriptor, Param, Presence, Site};
+use opal_core::decorator::{Capability, Cost, Descriptor, Exposure, Param, Presence, Site};
 use opal_core::placeholder::scalar_text;
 use opal_core::plan::Key;
 use opal_core::resolver::{Input, Inputs, SETTINGS, ScriptPart, Trouble, TroubleKind};
 use opal_core::{Class, Code, Data, Diagnostic, Secret, Span, Value};
 
-use super::datum::{Datum, Plain, Taint, inherit, key};
+use super::datum::{Datum, Parts, Plain, Taint, inherit, key};
 use super::scoped::{ArgName, ArgValue, Expr, Piece, ValueCall};
 use super::targeted::Targeted;
 use super::{parameters, text};
@@ -223,7 +223,17 @@ impl CallShape {
             member: self.target.as_ref().and_then(|target| target.member.clone()),
             target: self.machine(inherited.as_deref()),
             schema: descriptor.plugin.map(|_| schema_hash(descriptor)),
+            parts: self.parts(values),
         })
+    }
+
+    /// Which parts of the answer are secret, where its schema says so.
+    fn parts(&self, values: &[&Datum]) -> Option<Parts> {
+        let shape = self.descriptor().result.filter(|shape| !shape.secret)?;
+        let is_marked = self.descriptor().exposure == Exposure::Marked;
+        let given = inherit(values, String::new).map_or(Class::Plain, |taint| taint.class);
+        let is_partly = is_marked && !self.says("secret", values);
+        is_partly.then(|| Parts { shape, otherwise: given.max(Class::Plain) })
     }
 
     /// The machine that it is read on; none where that is opal's, or where it may tell a secret of another.

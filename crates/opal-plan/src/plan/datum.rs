@@ -4,6 +4,7 @@
 //! class, whether it is random. A constant has no taint.
 
 mod convert;
+mod parts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -12,6 +13,8 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Handle, Key};
 use opal_core::types::TypeRef;
 use opal_core::{Class, Duration, Secret, Type, Value};
+
+pub(crate) use parts::Parts;
 
 #[derive(Clone)]
 pub(crate) struct Datum {
@@ -95,6 +98,8 @@ pub(crate) struct Taint {
     pub(crate) member: Option<Rc<str>>,
     /// The machine that it was read on; none where that is opal's, or one of several.
     pub(crate) target: Option<Rc<str>>,
+    /// Of a result, or a part of one, whose schema says which of its parts are secret.
+    pub(crate) parts: Option<Parts>,
 }
 
 /// A part of a text that was put together.
@@ -321,6 +326,7 @@ pub(crate) fn inherit(operands: &[&Datum], symbol: impl FnOnce() -> String) -> O
         schema: taints.iter().find_map(|taint| taint.schema),
         member: taints.iter().find_map(|taint| taint.member.clone()),
         target: common_target(&taints),
+        parts: None,
     }))
 }
 

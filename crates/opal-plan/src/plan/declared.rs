@@ -32,7 +32,9 @@ impl Declared {
         for node in &graph.nodes {
             given(node, graph, &mut |part| collect(part, &mut taints));
         }
-        let roots = taints.iter().filter(|taint| !taint.class.is_public());
+        // Of a result whose schema marks what is secret, the other parts stay what they are.
+        let is_marked = |taint: &Taint| taint.class.is_declared() && taint.parts.is_some();
+        let roots = taints.iter().filter(|it| !it.class.is_public() && !is_marked(it));
         let roots = roots.flat_map(|taint| taint.roots.iter().cloned());
         Self(roots.filter(|root| !is_public(root, graph)).collect())
     }
@@ -45,7 +47,7 @@ impl Declared {
         }
         // The parts that were in clear are not any more.
         let class = Class::Secret(Ground::Declared);
-        Rc::new(Taint { class, join: None, ..(**taint).clone() })
+        Rc::new(Taint { class, join: None, parts: None, ..(**taint).clone() })
     }
 }
 

@@ -75,6 +75,8 @@ pub(crate) struct Graph {
     pub(crate) nodes: Vec<Node>,
     /// Expensive values are left open.
     pub(crate) quick: bool,
+    /// Nothing may be changed by reading a value.
+    pub(crate) only_reads: bool,
     /// Every decorator's answer, by its key: nothing is asked twice.
     pub(crate) answers: BTreeMap<Key, State>,
     pub(crate) reads: BTreeMap<Key, (Read, Datum)>,
@@ -99,6 +101,7 @@ impl Graph {
         Self {
             nodes: Vec::new(),
             quick,
+            only_reads: false,
             answers: BTreeMap::new(),
             reads: BTreeMap::new(),
             generated: BTreeMap::new(),

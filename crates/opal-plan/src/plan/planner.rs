@@ -77,11 +77,13 @@ impl<'a> Planner<'a> {
             .arguments
             .get("args")
             .map_or_else(|| Datum::from(&Value::Array(Vec::new())), Datum::given);
+        let mut graph = Graph::new(request.purpose == Purpose::Quick);
+        graph.only_reads = request.purpose == Purpose::Verify;
         Self {
             program,
             request,
             probe,
-            graph: Graph::new(request.purpose == Purpose::Quick),
+            graph,
             target: None,
             around: None,
             target_reads: 0,

@@ -31,6 +31,7 @@ impl Maker<'_> {
             showing.visible.insert(key.clone(), Value::String(mask.clone().into()));
             label = mask;
         }
+        let data = taint.parts.map_or(data.clone(), |parts| parts.hidden(&data));
         let target = taint.target.as_deref().filter(|_| !taint.class.is_declared());
         let target = target.map(Into::into);
         let member = taint.member.as_deref().map(Into::into);

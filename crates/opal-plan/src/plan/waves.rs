@@ -11,7 +11,7 @@ use opal_core::crossing::Crossing;
 use opal_core::decorator::Site;
 use opal_core::plan::{Key, Read};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
-use opal_core::{Code, Data, Diagnostic};
+use opal_core::{Code, Data, Diagnostic, Span};
 
 use super::call::{CallShape, trouble};
 use super::datum::{Datum, Open, Plain, Taint};
@@ -269,6 +269,9 @@ impl Graph {
         if self.quick && shape.is_expensive() {
             return Ok(Prepared::open(Open::Deferred, taint));
         }
+        if self.only_reads && descriptor.acts_when_read {
+            return Err(refuse_acting(descriptor.path, span));
+        }
         let Some(resolver) = descriptor.resolver else {
             let message = format!("`@{}` has no value at plan time", descriptor.path);
             return Err(Diagnostic::new(Code::NotAValue, span, message)
@@ -386,6 +389,13 @@ fn resolve((resolver, inputs, from): Question<'_>, probe: &dyn Probe) -> Answer 
     let there = there.map_err(|why| Unanswered { is_gone: !is_other(why.kind), why })?;
     let is_gone = |kind| matches!(kind, TroubleKind::Unreachable | TroubleKind::Lost);
     resolver.resolve(inputs, &*there).map_err(|why| Unanswered { is_gone: is_gone(why.kind), why })
+}
+
+/// What only verifies must not change anything.
+fn refuse_acting(path: &str, span: Span) -> Diagnostic {
+    let message = format!("`@{path}` may change something, so it is not read to verify");
+    Diagnostic::new(Code::ValueFailed, span, message)
+        .help("use a value that only reads, or run the task: a run reads it")
 }
 
 fn lost() -> Trouble {

@@ -1,9 +1,8 @@
 //! Decorators of a provider as opal plans and runs them.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use opal_core::action::{Action, Conditions, Halt, Level, Object, Stage};
+use opal_core::action::{Action, Conditions, Halt, Level, Object, ObjectNews, Stage};
 use opal_core::data::{Data, Secret};
 use opal_core::protocol::call::{self, Acted, Invocation, Resolved};
 use opal_core::protocol::request::Service;
@@ -17,6 +16,7 @@ use super::Provider;
 use super::bridge::{BRIDGE, Bridge, Configured, denied};
 use super::deletion::Deletion;
 use super::finding::finding;
+use super::intent::{Acts, region};
 use super::variables::gets;
 use crate::adapt::result;
 use crate::client::Serve;
@@ -24,9 +24,6 @@ use crate::client::failure::{CallFailure, Why};
 
 /// The exit code of a step that would delete what nobody has confirmed.
 const REFUSED: i32 = 2;
-
-/// How long a provider may take to stop a change that is no longer wanted.
-const PARTING: Duration = Duration::from_secs(15);
 
 /// One decorator of a provider.
 #[derive(Debug)]
@@ -151,8 +148,18 @@ impl ProviderAdapter {
     }
 
     /// The type, without what the step does with it.
-    fn kind(&self) -> &str {
+    pub(super) fn kind(&self) -> &str {
         self.of.strip_suffix(".absent").unwrap_or(&self.of)
+    }
+
+    pub(super) fn note(
+        &self,
+        stage: &mut dyn Stage,
+        identity: Option<&Secret>,
+        news: ObjectNews,
+    ) -> Result<(), Halt> {
+        let (plugin, version) = (self.provider.name(), self.provider.version());
+        stage.object(&Object { plugin, version, of: Some(self.kind()), identity, news })
     }
 
     /// Applies, and records what was acted on.
@@ -167,10 +174,14 @@ impl ProviderAdapter {
         let of = of.map_err(|trouble| stage.fail(1, trouble))?;
         let only = self.only(bridge, inputs, stage)?;
         let invocation = self.invocation(inputs, only.as_ref());
-        let acted = bridge.call::<Acted>(&of, "action.act", &invocation, &mut Acts(stage));
+        let region = region(inputs, &of.environment);
+        let mut acts = Acts { adapter: self, bridge, inputs, region, stage, halt: None };
+        let acted = bridge.call::<Acted>(&of, "action.act", &invocation, &mut acts);
+        if let Some(halt) = acts.halt.take() {
+            return Err(halt);
+        }
         let note = |stage: &mut dyn Stage, identity: Option<&Secret>| {
-            let (plugin, version) = (self.provider.name(), self.provider.version());
-            stage.object(&Object { plugin, version, identity, is_adopted: false })
+            self.note(stage, identity, ObjectNews::Made)
         };
         let (acted, log) = match acted {
             Ok(given) => given,
@@ -281,8 +292,6 @@ impl Action for ProviderAdapter {
 /// Whether anybody still waits is all that is asked here.
 struct Reads<'a>(&'a dyn Probe);
 
-struct Acts<'a>(&'a dyn Stage);
-
 impl Serve for Reads<'_> {
     fn serve(&mut self, _: Service, _: &Body) -> Result<Body, Refusal> {
         denied()
@@ -290,19 +299,5 @@ impl Serve for Reads<'_> {
 
     fn is_stopped(&self) -> bool {
         self.0.is_stopped()
-    }
-}
-
-impl Serve for Acts<'_> {
-    fn serve(&mut self, _: Service, _: &Body) -> Result<Body, Refusal> {
-        denied()
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.0.go_on().is_err()
-    }
-
-    fn parting(&self) -> Duration {
-        PARTING
     }
 }

@@ -1,6 +1,6 @@
 //! The helper `opal-terraform`, and one instance in it for each provider, configuration and environment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub struct Bridge {
     /// Directories that providers are not to see.
     covered: Vec<String>,
     open: Mutex<Open>,
-    deleting: Mutex<Deleting>,
+    agreed: Mutex<Agreed>,
 }
 
 #[derive(Debug, Default)]
@@ -47,15 +47,17 @@ struct Open {
     has_restarted: bool,
 }
 
-/// What steps would delete, and who agreed.
+/// What steps would delete, who agreed, and what a contract is about.
 #[derive(Debug, Default)]
-struct Deleting {
+struct Agreed {
     /// What was found.
     seen: Vec<Deletion>,
     /// What a person confirmed.
     confirmed: Vec<Deletion>,
     /// Whether a contract is about all objects as they were found.
     is_held: bool,
+    /// The paths of steps whose objects a contract saw missing; none without a contract.
+    missing: Option<BTreeSet<Box<str>>>,
 }
 
 /// A provider with what a block around the step says.
@@ -72,7 +74,7 @@ impl Bridge {
     /// providers are not to see.
     #[must_use]
     pub fn new(variables: Vec<String>, covered: Vec<String>) -> Self {
-        Self { variables, covered, open: Mutex::default(), deleting: Mutex::default() }
+        Self { variables, covered, open: Mutex::default(), agreed: Mutex::default() }
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -146,44 +148,54 @@ impl Bridge {
         Ok(host)
     }
 
-    fn deleting(&self) -> MutexGuard<'_, Deleting> {
-        self.deleting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn agreed(&self) -> MutexGuard<'_, Agreed> {
+        self.agreed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A contract is run, which saw the objects of these steps missing.
+    pub fn under_contract(&self, missing: BTreeSet<Box<str>>) {
+        self.agreed().missing = Some(missing);
+    }
+
+    /// Whether the contract saw the object of a step missing; none without a contract.
+    pub(super) fn contract_saw_missing(&self, step: &str) -> Option<bool> {
+        self.agreed().missing.as_ref().map(|missing| missing.contains(step))
     }
 
     /// A contract is about the objects as they were found: nothing about them differs.
     pub fn hold(&self) {
-        self.deleting().is_held = true;
+        self.agreed().is_held = true;
     }
 
     pub(super) fn is_held(&self) -> bool {
-        self.deleting().is_held
+        self.agreed().is_held
     }
 
     /// A verification found something that its step would delete.
     pub(super) fn saw(&self, deletion: Deletion) {
-        let mut deleting = self.deleting();
-        deleting.seen.retain(|seen| seen.step != deletion.step);
-        deleting.seen.push(deletion);
+        let mut agreed = self.agreed();
+        agreed.seen.retain(|seen| seen.step != deletion.step);
+        agreed.seen.push(deletion);
     }
 
     /// What steps would delete and nobody has fixed, as verifications found it.
     #[must_use]
     pub fn doubtful(&self) -> Vec<Deletion> {
-        let deleting = self.deleting();
-        let is_held = |seen: &&Deletion| deleting.is_held && seen.account.is_some();
-        let doubtful = deleting.seen.iter().filter(|seen| seen.doubt.is_some() && !is_held(seen));
+        let agreed = self.agreed();
+        let is_held = |seen: &&Deletion| agreed.is_held && seen.account.is_some();
+        let doubtful = agreed.seen.iter().filter(|seen| seen.doubt.is_some() && !is_held(seen));
         doubtful.cloned().collect()
     }
 
     /// A person has seen it and agreed.
     pub fn confirm(&self, deletion: Deletion) {
-        self.deleting().confirmed.push(deletion);
+        self.agreed().confirmed.push(deletion);
     }
 
     /// Whether something may be deleted.
     pub(super) fn may_delete(&self, deletion: &Deletion) -> bool {
-        let deleting = self.deleting();
-        deletion.doubt.is_none() || deleting.confirmed.iter().any(|it| it.is_same(deletion))
+        let agreed = self.agreed();
+        deletion.doubt.is_none() || agreed.confirmed.iter().any(|it| it.is_same(deletion))
     }
 
     /// Ends all providers.

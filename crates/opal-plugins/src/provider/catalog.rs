@@ -10,7 +10,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use opal_core::Registry;
 use opal_core::data::{Data, json};
-use opal_core::decorator::{Cost, Descriptor, Exposure, Plugin, Resource, Settings};
+use opal_core::decorator::{
+    Cost, Descriptor, Exposure, Param, Plugin, Presence, Resource, Settings,
+};
+use opal_core::recipe::template::Template;
+use opal_core::recipe::{self, ADDED, Way};
 use opal_core::registry::Catalog;
 
 use super::adapt::{Around, ProviderAdapter};
@@ -159,10 +163,20 @@ impl ProviderCatalog {
             Kind::Provider => {
                 Descriptor { settings: Settings::Given, action: Some(&Around), ..base }
             }
-            Kind::Data => Descriptor { settings, resolver: Some(adapter()), ..base },
+            Kind::Data => {
+                // Only the fields that its schema marks are secret.
+                let is_secret = base.exposure == Exposure::Secret;
+                let exposure = if is_secret { Exposure::Marked } else { base.exposure };
+                let (acts_when_read, resolver) = (recipe::acts(yaml), Some(adapter() as _));
+                Descriptor { settings, resolver, exposure, acts_when_read, ..base }
+            }
             Kind::Resource => {
                 let adapter = adapter();
                 let key = base.resource.as_ref().map_or(&[][..], |it| it.key);
+                let (params, key) = match self.identifying(yaml, path, base.params) {
+                    Some((params, own)) => (params, own),
+                    None => (base.params, key),
+                };
                 let resource = Some(Resource { yaml, key, verify: adapter });
                 // Only the fields that its schema marks are secret.
                 let exposure = Exposure::Plain;
@@ -171,6 +185,7 @@ impl ProviderCatalog {
                 let identified: &'static TypeIdentity = Box::leak(Box::new(identity));
                 let identified = Some(identified as _);
                 Descriptor {
+                    params,
                     settings,
                     action: Some(adapter),
                     resource,
@@ -180,6 +195,54 @@ impl ProviderCatalog {
                 }
             }
         })))
+    }
+}
+
+type Identifying = (&'static [Param], &'static [&'static str]);
+
+impl ProviderCatalog {
+    /// The parameters and the key of a type that a recipe of the project identifies: a manifest does not
+    /// know those recipes. `.absent` has what identifies.
+    fn identifying(&self, of: &str, path: &str, own: &'static [Param]) -> Option<Identifying> {
+        let way = self.provider.project.recipes.rows.way(of)?;
+        let filled: Option<Vec<String>> = match way {
+            Way::Import(template) => Some(template.arguments()),
+            Way::Identity(all) => Some(all.values().flat_map(Template::arguments).collect()),
+            // It is found by all that a create would plan.
+            Way::Replay(_) => None,
+            Way::Mark(_) | Way::State => return None,
+        };
+        let identifies = |param: &&Param| match &filled {
+            None => !ADDED.contains(&param.name),
+            Some(filled) => filled.iter().any(|it| {
+                let top = it.split('.').next().unwrap_or(it);
+                param.name == top || param.name.strip_suffix('_') == Some(top)
+            }),
+        };
+        let twin = path.strip_suffix(".absent");
+        let all = match twin {
+            Some(twin) => self.make(twin)?.params,
+            None => own,
+        };
+        let found: Vec<&Param> = all.iter().filter(identifies).collect();
+        let is_required = |param: &&&Param| matches!(param.presence, Presence::Required);
+        let key = found.iter().filter(is_required).map(|param| param.name);
+        let key: Vec<&'static str> = key.chain(["mark", "adopt"]).collect();
+        let params = match twin {
+            None => own,
+            Some(_) => {
+                let has = |name: &str| found.iter().any(|param| param.name == name);
+                let rest = own.iter().filter(|param| !has(param.name)).cloned();
+                // Whether they identify, `check` says: `adopt` does so without them.
+                let optional = |param: &&Param| match filled {
+                    Some(_) => Param { presence: Presence::Optional, ..(*param).clone() },
+                    None => (*param).clone(),
+                };
+                let params: Vec<Param> = found.iter().map(optional).chain(rest).collect();
+                Box::leak(params.into_boxed_slice())
+            }
+        };
+        Some((params, Box::leak(key.into_boxed_slice())))
     }
 }
 

@@ -102,6 +102,15 @@ impl Deletion {
     }
 }
 
+/// An account, as people read it.
+pub(super) fn named_account(account: Option<&Secret>) -> String {
+    match account.map(Secret::expose) {
+        None => "account not checked".to_owned(),
+        Some(LOCAL) => "this machine".to_owned(),
+        Some(account) => format!("account {}", account.strip_prefix(ACCOUNT).unwrap_or(account)),
+    }
+}
+
 /// Whether the account is the expected one.
 fn check(
     of: &str,

@@ -1,5 +1,6 @@
 //! What has no effect: finding, reading, planning, data sources, lists.
 
+use std::fmt;
 use std::rc::Rc;
 
 use opal_core::data::Secret;
@@ -47,6 +48,16 @@ impl Object {
 pub enum Id {
     Text(String),
     Identity(Value),
+}
+
+/// As people read it.
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(id) => f.write_str(id),
+            Self::Identity(value) => f.write_str(&differ::show(value)),
+        }
+    }
 }
 
 /// What a provider would do.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use opal_core::data::Secret;
-use opal_core::protocol::call::{Acted, Finding, Found};
+use opal_core::protocol::call::{Acted, Deed, Finding, Found, Intent};
 use opal_core::protocol::{Body, Refusal};
 use opal_core::recipe::{Owner, TAG};
 use tokio::time::timeout;
@@ -141,18 +141,33 @@ impl Instance {
         Ok(Some(account))
     }
 
-    pub(super) async fn act(&self, provider: &Provider, asked: &Asked) -> Result<Body, Failed> {
+    pub(super) async fn act(
+        &self,
+        provider: &Provider,
+        asked: &Asked,
+        announce: &impl AsyncFn(Intent) -> Result<(), Refusal>,
+    ) -> Result<Body, Failed> {
         let (of, is_absent) = named(&asked.decorator);
         let step = self.step(provider, of, is_absent, asked)?;
         let (observe, change) = (provider.observe(), provider.change());
         let block = observe.resource(of)?;
+        let announce = async |deed| {
+            let hides_denied = deed == Deed::Create && self.recipes.hides_denied(of);
+            let account = match hides_denied {
+                true => self.account(&observe, of).await?,
+                false => None,
+            };
+            let by = self.shown(&found_by(&step.ask));
+            let said = announce(Intent { deed, by, hides_denied, account }).await;
+            said.map_err(|refusal| Trouble::invalid(refusal.message.expose()))
+        };
         let acted = if is_absent {
             let only = step.only.as_ref();
-            apply::absent(&observe, &change, &step.ask, step.settle, only).await?
+            apply::absent(&observe, &change, &step.ask, step.settle, only, &announce).await?
         } else {
             let (replace, only) = (step.replace, step.only.clone());
             let allowed = Allowed { replace, settle: step.settle, only };
-            apply::apply(&observe, &change, &step.ask, allowed).await?
+            apply::apply(&observe, &change, &step.ask, allowed, &announce).await?
         };
         let message = done(&acted.done, acted.object.as_ref());
         let changes = match &acted.done {
@@ -212,13 +227,22 @@ impl Instance {
     /// Which object there is not.
     fn not_found(&self, of: &str, ask: &Ask) -> String {
         let by = match &ask.by {
-            Chosen::Mark { tag, .. } => format!("not found: tag {TAG}={tag}"),
+            Chosen::Mark { .. } => format!("not found: {}", found_by(ask)),
             _ => "not found".to_owned(),
         };
         match self.recipes.hides_denied(of) {
             true => format!("{by}, or you may not read it"),
             false => by,
         }
+    }
+}
+
+/// What an object is found by.
+fn found_by(ask: &Ask) -> String {
+    match &ask.by {
+        Chosen::Mark { tag, .. } => format!("tag {TAG}={tag}"),
+        Chosen::Adopt(id) | Chosen::Import { id, .. } => id.to_string(),
+        Chosen::Replay(_) => "what the step describes".to_owned(),
     }
 }
 

@@ -20,7 +20,7 @@ mod ways;
 
 use std::collections::BTreeMap;
 
-use opal_core::recipe::{self, Recipes};
+use opal_core::recipe::{self, ADDED, Recipes};
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest as _, Sha256};
 
@@ -28,19 +28,6 @@ use super::hex;
 use super::source::{Source, Version};
 use crate::schema::{Block, Schemas};
 use crate::trouble::visible;
-
-/// What every resource has besides its own attributes.
-pub const ADDED: [&str; 9] = [
-    "id",
-    "depends_on",
-    "verify_timeout",
-    "adopt",
-    "mark",
-    "ignore",
-    "replace",
-    "rewrite",
-    "settle",
-];
 
 /// What `.absent` has of them.
 const ADDED_ABSENT: [&str; 6] = ["id", "depends_on", "verify_timeout", "adopt", "mark", "settle"];
@@ -239,7 +226,9 @@ fn absent_entry(path: &str, of: &str, block: &Block, way: &ways::Known) -> Json 
     let (all, required) = types::parameters(block, &parameter);
     let mut properties: Map<String, Json> =
         all.into_iter().filter(|(name, _)| way.arguments.contains(name)).collect();
-    let required = required.into_iter().filter(|name| properties.contains_key(name)).collect();
+    // Whether they identify, `check` says: `adopt` does so without them.
+    let is_needed = |name: &String| way.is_replayed && properties.contains_key(name);
+    let required = required.into_iter().filter(is_needed).collect();
     types::add(&mut properties, &ADDED_ABSENT);
     let text = format!("Remove an object of the type {of}");
     let mut entry = base(path, text, String::new(), closed(properties, required));

@@ -12,7 +12,7 @@ use opal_terraform::value::Value;
 use opal_terraform::verify::{Ask, Status, Verified, verify};
 use tempfile::TempDir;
 
-use crate::support::{directory, provider, real, run};
+use crate::support::{directory, provider, quietly, real, run};
 
 const ALLOWED: Allowed = Allowed { replace: false, settle: Duration::from_secs(2), only: None };
 const MARKED: &str = r#"{"box_net":{"mark":{"in":"tags","list":{}}}}"#;
@@ -82,7 +82,10 @@ fn an_object_is_found_by_its_arguments_and_corrected() {
         let (observe, power) = (provider.observe(), provider.change());
         let red = thing(&provider, &[("name", "a"), ("color", "red"), ("secret", "canary-1")]);
         assert!(matches!(verify(&observe, &red).await.unwrap().status, Status::Missing));
-        assert_eq!(apply(&observe, &power, &red, ALLOWED).await.unwrap().done, Done::Created);
+        assert_eq!(
+            apply(&observe, &power, &red, ALLOWED, &quietly).await.unwrap().done,
+            Done::Created
+        );
         let found = verify(&observe, &red).await.unwrap();
         assert!(found.is_satisfied(), "{found:?}");
         // The cloud does not give it back, so it is not compared.
@@ -95,13 +98,13 @@ fn an_object_is_found_by_its_arguments_and_corrected() {
         assert!(replace.is_empty());
         let accepting = Ask { ignore: vec!["color".to_owned()], ..red.clone() };
         assert!(verify(&observe, &accepting).await.unwrap().is_satisfied());
-        let acted = apply(&observe, &power, &red, ALLOWED).await.unwrap();
+        let acted = apply(&observe, &power, &red, ALLOWED, &quietly).await.unwrap();
         assert_eq!(changed(&acted.done), ["color"]);
         // A default of the provider is drift too.
         change(&home, "thing-a.json", "small", "large");
-        let acted = apply(&observe, &power, &red, ALLOWED).await.unwrap();
+        let acted = apply(&observe, &power, &red, ALLOWED, &quietly).await.unwrap();
         assert_eq!(changed(&acted.done), ["size"]);
-        let gone = absent(&observe, &power, &red, ALLOWED.settle, None).await.unwrap();
+        let gone = absent(&observe, &power, &red, ALLOWED.settle, None, &quietly).await.unwrap();
         assert_eq!(gone.done, Done::Removed);
         assert!(!home.path().join("thing-a.json").exists());
         provider.stop().await;
@@ -120,9 +123,9 @@ fn an_object_that_is_adopted_is_never_created() {
         };
         let found = verify(&observe, &net("n", "net-1")).await.unwrap();
         assert_eq!(blocked(&found), "not found: net-1");
-        assert!(apply(&observe, &power, &net("n", "net-1"), ALLOWED).await.is_err());
+        assert!(apply(&observe, &power, &net("n", "net-1"), ALLOWED, &quietly).await.is_err());
         let marked = self::net(&provider, "n");
-        apply(&observe, &power, &marked, ALLOWED).await.unwrap();
+        apply(&observe, &power, &marked, ALLOWED, &quietly).await.unwrap();
         let mut adopted = net("n", "net-1");
         adopted.ignore.push("tags".to_owned());
         assert!(verify(&observe, &adopted).await.unwrap().is_satisfied());
@@ -136,10 +139,10 @@ fn what_cannot_be_changed_in_place_is_replaced_only_if_a_step_says_so() {
     run(async {
         let (_home, provider) = cloud(&program).await;
         let (observe, power) = (provider.observe(), provider.change());
-        apply(&observe, &power, &net(&provider, "old"), ALLOWED).await.unwrap();
+        apply(&observe, &power, &net(&provider, "old"), ALLOWED, &quietly).await.unwrap();
         let adopt = Some(Id::Text("net-1".to_owned()));
         let new = step(&provider, "box_net", &[("name", "new")], (adopt, None, "{}"));
-        let refused = apply(&observe, &power, &new, ALLOWED).await.unwrap_err();
+        let refused = apply(&observe, &power, &new, ALLOWED, &quietly).await.unwrap_err();
         let message = refused.message("box 1.0.0").expose().to_owned();
         assert_eq!(message, "box 1.0.0: name cannot be changed in place");
         provider.stop().await;
@@ -154,7 +157,10 @@ fn an_object_is_found_by_its_mark_and_a_moved_mark_deletes_nothing() {
         let (observe, power) = (provider.observe(), provider.change());
         let own = net(&provider, "own");
         assert!(matches!(verify(&observe, &own).await.unwrap().status, Status::Missing));
-        assert_eq!(apply(&observe, &power, &own, ALLOWED).await.unwrap().done, Done::Created);
+        assert_eq!(
+            apply(&observe, &power, &own, ALLOWED, &quietly).await.unwrap().done,
+            Done::Created
+        );
         assert!(verify(&observe, &own).await.unwrap().is_satisfied());
         // Somebody else's object gets our mark: first beside ours, then alone.
         let file = std::fs::read_to_string(home.path().join("net-net-1.json")).unwrap();
@@ -166,14 +172,16 @@ fn an_object_is_found_by_its_mark_and_a_moved_mark_deletes_nothing() {
         let why = verify(&observe, &own).await.unwrap();
         assert_eq!(blocked(&why), "what has the tag opal=shop/net differs in name");
         let replacing = Allowed { replace: true, ..ALLOWED };
-        assert!(apply(&observe, &power, &own, replacing).await.is_err());
-        assert!(absent(&observe, &power, &own, ALLOWED.settle, None).await.is_err());
+        assert!(apply(&observe, &power, &own, replacing, &quietly).await.is_err());
+        assert!(absent(&observe, &power, &own, ALLOWED.settle, None, &quietly).await.is_err());
         // Somebody agreed to the removal of ours, before the mark was moved.
         let ours = Secret::new(r#"{id: "net-1"}"#);
-        assert!(absent(&observe, &power, &own, ALLOWED.settle, Some(&ours)).await.is_err());
+        assert!(
+            absent(&observe, &power, &own, ALLOWED.settle, Some(&ours), &quietly).await.is_err()
+        );
         assert!(home.path().join("net-net-7.json").exists());
         let theirs = Secret::new(r#"{id: "net-7"}"#);
-        absent(&observe, &power, &own, ALLOWED.settle, Some(&theirs)).await.unwrap();
+        absent(&observe, &power, &own, ALLOWED.settle, Some(&theirs), &quietly).await.unwrap();
         assert!(!home.path().join("net-net-7.json").exists());
         provider.stop().await;
     });
@@ -186,7 +194,7 @@ fn an_id_that_leads_to_another_object_blocks() {
         let (home, provider) = cloud(&program).await;
         let (observe, power) = (provider.observe(), provider.change());
         let own = thing(&provider, &[("name", "a")]);
-        apply(&observe, &power, &own, ALLOWED).await.unwrap();
+        apply(&observe, &power, &own, ALLOWED, &quietly).await.unwrap();
         change(&home, "thing-a.json", "\"Name\":\"a\"", "\"Name\":\"b\"");
         let found = verify(&observe, &own).await.unwrap();
         assert_eq!(blocked(&found), "what was found has another `name`");
@@ -194,7 +202,7 @@ fn an_id_that_leads_to_another_object_blocks() {
         std::fs::write(home.path().join("thing-a.json"), "{").unwrap();
         let said = verify(&observe, &own).await.unwrap_err();
         assert!(said.message("box 1.0.0").expose().starts_with("box says: cannot read: "));
-        assert!(absent(&observe, &power, &own, ALLOWED.settle, None).await.is_err());
+        assert!(absent(&observe, &power, &own, ALLOWED.settle, None, &quietly).await.is_err());
         provider.stop().await;
     });
 }

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 
 use opal_core::data::Secret;
-use opal_core::protocol::call::{Acted, Finding, Found, Invocation, Resolved};
+use opal_core::protocol::call::{Acted, Deed, Finding, Found, Intent, Invocation, Resolved};
 use opal_core::protocol::request::{Handle, Revealed};
-use opal_core::protocol::{Body, Call, Message, Refusal, Reply, line};
+use opal_core::protocol::{Body, Call, Kind, Message, Refusal, Reply, line};
 
 use crate::support::{directory, real};
 
@@ -22,6 +22,9 @@ pub(crate) struct Helper {
     pub(crate) secrets: Vec<Secret>,
     /// What the providers printed.
     pub(crate) log: String,
+    /// What they were about to do, and what opal says to it.
+    pub(crate) intents: Vec<(Deed, String)>,
+    pub(crate) refusal: Option<Refusal>,
 }
 
 impl Helper {
@@ -34,7 +37,9 @@ impl Helper {
             .spawn()
             .unwrap();
         let incoming = BufReader::new(socket.try_clone().unwrap());
-        Self { child, socket, incoming, next: 1, secrets: Vec::new(), log: String::new() }
+        let (secrets, log) = (Vec::new(), String::new());
+        let (intents, refusal) = (Vec::new(), None);
+        Self { child, socket, incoming, next: 1, secrets, log, intents, refusal }
     }
 
     pub(crate) fn call(&mut self, call: &str, params: Body) -> Result<Body, Refusal> {
@@ -47,6 +52,13 @@ impl Helper {
                 Some(Message::Reply(reply)) if reply.id == id => {
                     self.log.extend(reply.log.iter().map(Secret::expose));
                     return reply.result;
+                }
+                Some(Message::Call(asked)) if asked.call == "stage.keep" => {
+                    let intent: Intent = asked.params.read().unwrap();
+                    self.intents.push((intent.deed, intent.by.expose().to_owned()));
+                    let result = self.refusal.clone().map_or_else(|| Ok(Body::default()), Err);
+                    let reply = Message::Reply(Reply { id: asked.id, result, log: None });
+                    line::write(&reply, &mut self.socket).unwrap();
                 }
                 Some(Message::Call(asked)) if asked.call == "secret.reveal" => {
                     assert_eq!(asked.parent, Some(id));
@@ -197,4 +209,40 @@ fn a_line_that_is_not_a_message_ends_the_helper() {
     let mut helper = Helper::start(home.path());
     helper.socket.write_all(b"{\"id\":1}\n").unwrap();
     assert_eq!(helper.child.wait().unwrap().code(), Some(76));
+}
+
+#[test]
+fn what_is_about_to_be_done_is_announced_before_and_can_be_refused() {
+    let Some(program) = real("box") else { return };
+    let home = directory();
+    let mut helper = Helper::start(home.path());
+    let config = format!(r#"{{"directory":"{}"}}"#, home.path().display());
+    let recipes = r#"{"box_net":{"mark":{"in":"tags","list":{}}}}"#;
+    helper.load(&program, home.path(), &config, recipes);
+    let steps = [
+        ("box_thing", r#"{"name":"a"}"#, Some((Deed::Create, r#"{name: "a"}"#))),
+        ("box_thing", r#"{"name":"a"}"#, None),
+        ("box_thing", r#"{"name":"a","color":"red"}"#, Some((Deed::Change, r#"{name: "a"}"#))),
+        ("box_net", r#"{"name":"a","mark":"net"}"#, Some((Deed::Create, "tag opal=shop/net"))),
+        (
+            "box_net",
+            r#"{"name":"b","adopt":"net-2","replace":true,"ignore":["tags"]}"#,
+            Some((Deed::Replace, "net-2")),
+        ),
+        ("box_thing.absent", r#"{"name":"a"}"#, Some((Deed::Remove, r#"{name: "a"}"#))),
+        ("box_thing.absent", r#"{"name":"a"}"#, None),
+    ];
+    for (of, args, expected) in &steps {
+        helper.refusal = Some(Refusal::new(Kind::Denied, "not today"));
+        let refused = helper.ask("action.act", of, args);
+        assert_eq!(refused.is_err(), expected.is_some(), "{of} {args}: {refused:?}");
+        helper.refusal = None;
+        let _ = helper.ask("action.act", of, args);
+        let found = std::mem::take(&mut helper.intents);
+        let expected: Vec<_> =
+            expected.iter().map(|(deed, by)| (*deed, (*by).to_owned())).collect();
+        // Once refused, once done: nothing is announced twice.
+        assert_eq!(found, [expected.clone(), expected].concat(), "{of} {args}");
+    }
+    assert!(helper.end().success());
 }

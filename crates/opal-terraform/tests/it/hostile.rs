@@ -12,7 +12,7 @@ use opal_terraform::verify::{Ask, verify};
 use opal_terraform::wire::{self, DynamicValue, schema::v6};
 use tempfile::TempDir;
 
-use crate::support::{directory, real, run, start};
+use crate::support::{directory, quietly, real, run, start};
 
 const LIMIT: Duration = Duration::from_millis(700);
 
@@ -92,7 +92,7 @@ impl Liar {
             let done = async {
                 provider.configure(Value::map([])).await?;
                 let allowed = Allowed { replace: false, settle: Duration::ZERO, only: None };
-                apply(&provider.observe(), &provider.change(), &ask(), allowed).await
+                apply(&provider.observe(), &provider.change(), &ask(), allowed, &quietly).await
             };
             let trouble = done.await.map(|acted| acted.done).expect_err("a lie is believed");
             let trouble = provider.explain(trouble).await;

@@ -11,7 +11,7 @@ use opal_terraform::identity::{Refused, Step, choose};
 use opal_terraform::value::Value;
 use opal_terraform::verify::{Ask, Status, verify};
 
-use crate::support::{directory, provider, real, run};
+use crate::support::{directory, provider, quietly, real, run};
 
 const ALLOWED: Allowed = Allowed { replace: false, settle: Duration::from_secs(5), only: None };
 
@@ -45,24 +45,30 @@ fn a_file_is_missing_created_satisfied_changed_and_absent() {
         let hello = file(&provider, &path, "hello");
         assert!(matches!(verify(&observe, &hello).await.unwrap().status, Status::Missing));
         assert!(!path.exists(), "a verification changes nothing");
-        let acted = apply(&observe, &change, &hello, ALLOWED).await.unwrap();
+        let acted = apply(&observe, &change, &hello, ALLOWED, &quietly).await.unwrap();
         assert_eq!(acted.done, Done::Created);
         let made = acted.object.unwrap().state;
         assert_eq!(made.field("content_md5").as_text(), Some("5d41402abc4b2a76b9719d911017c592"));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "hello");
         assert!(verify(&observe, &hello).await.unwrap().is_satisfied());
-        assert_eq!(apply(&observe, &change, &hello, ALLOWED).await.unwrap().done, Done::Nothing);
+        assert_eq!(
+            apply(&observe, &change, &hello, ALLOWED, &quietly).await.unwrap().done,
+            Done::Nothing
+        );
 
         // By hand: for this provider, a file with other content is another file.
         std::fs::write(&path, "other").unwrap();
         assert!(matches!(verify(&observe, &hello).await.unwrap().status, Status::Missing));
-        assert_eq!(apply(&observe, &change, &hello, ALLOWED).await.unwrap().done, Done::Created);
+        assert_eq!(
+            apply(&observe, &change, &hello, ALLOWED, &quietly).await.unwrap().done,
+            Done::Created
+        );
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "hello");
 
-        let gone = absent(&observe, &change, &hello, ALLOWED.settle, None).await.unwrap();
+        let gone = absent(&observe, &change, &hello, ALLOWED.settle, None, &quietly).await.unwrap();
         assert_eq!(gone.done, Done::Removed);
         assert!(!path.exists());
-        let gone = absent(&observe, &change, &hello, ALLOWED.settle, None).await.unwrap();
+        let gone = absent(&observe, &change, &hello, ALLOWED.settle, None, &quietly).await.unwrap();
         assert_eq!(gone.done, Done::Nothing);
         provider.stop().await;
     });
@@ -79,7 +85,10 @@ fn a_sensitive_file_makes_the_round_trip() {
         let (observe, change) = (provider.observe(), provider.change());
         let fields = [("filename", path.to_str().unwrap()), ("content", "s3cret")];
         let ask = ask(&provider, "local_sensitive_file", &fields).unwrap();
-        assert_eq!(apply(&observe, &change, &ask, ALLOWED).await.unwrap().done, Done::Created);
+        assert_eq!(
+            apply(&observe, &change, &ask, ALLOWED, &quietly).await.unwrap().done,
+            Done::Created
+        );
         assert!(verify(&observe, &ask).await.unwrap().is_satisfied());
         std::fs::remove_file(&path).unwrap();
         assert!(matches!(verify(&observe, &ask).await.unwrap().status, Status::Missing));
@@ -116,7 +125,7 @@ fn a_hundred_files_are_made_and_verified_at_once() {
             let ask = file(&provider, &path, &format!("content {number}"));
             let (observe, change) = (provider.observe(), provider.change());
             tasks.push(tokio::task::spawn_local(async move {
-                let acted = apply(&observe, &change, &ask, ALLOWED).await.unwrap();
+                let acted = apply(&observe, &change, &ask, ALLOWED, &quietly).await.unwrap();
                 assert_eq!(acted.done, Done::Created);
                 assert_eq!(std::fs::read_to_string(path).unwrap(), format!("content {number}"));
             }));
@@ -138,7 +147,7 @@ fn a_provider_that_says_no_blocks() {
         let (observe, change) = (provider.observe(), provider.change());
         // A directory is where the file should be.
         let ask = file(&provider, home.path(), "x");
-        let said = apply(&observe, &change, &ask, ALLOWED).await.unwrap_err();
+        let said = apply(&observe, &change, &ask, ALLOWED, &quietly).await.unwrap_err();
         assert!(said.message("local 2.5.3").expose().starts_with("local says: "));
         provider.stop().await;
     });

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest as _, Sha256};
 
 use crate::event::Kind;
+use opal_core::action::ObjectNews;
 use opal_core::stream::Stream;
 
 #[derive(Debug, Default)]
@@ -76,8 +77,12 @@ impl<'p> Digests<'p> {
                 field(b"undone");
                 field(message.bytes());
             }
-            Kind::Object { identity, is_adopted, .. } => {
-                field(if *is_adopted { b"adopted" } else { b"object" });
+            Kind::Object { identity, news, .. } => {
+                field(match news {
+                    ObjectNews::Intended(_) => &b"intended"[..],
+                    ObjectNews::Made => b"object",
+                    ObjectNews::Adopted => b"adopted",
+                });
                 field(identity.as_ref().map(|it| it.text()).unwrap_or_default().as_bytes());
             }
             Kind::CleaningUp { .. }

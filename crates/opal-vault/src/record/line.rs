@@ -2,7 +2,7 @@
 //!
 //! Lines are written by hand: thousands of steps a second should not each build a tree of maps.
 
-mod objects;
+pub(super) mod objects;
 
 use std::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};

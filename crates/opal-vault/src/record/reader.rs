@@ -7,7 +7,7 @@
 //! | what earlier runs of a contract left | [`earlier_runs`] |
 //! | how a run went | [`Run`], in `run` |
 //! | its steps, by target and then in their order | [`Step`], in `steps`; all that happened to them [`replay`] |
-//! | what its plugins opened and did not close | [`unclosed`], in `objects` |
+//! | what its plugins opened and did not close, and acted on | [`unclosed`], [`objects`] |
 //! | how the targets of its fleets ended | [`tables`], in `fleets` |
 //! | what they printed | [`Outputs`], in `printed`; while it grows [`Following`], in `tail` |
 
@@ -35,7 +35,7 @@ pub use crate::error::{Unread, Unreadable};
 pub use earlier_runs::earlier;
 pub use events::Events;
 pub use fleets::tables;
-pub use objects::unclosed;
+pub use objects::{objects, unclosed};
 pub use printed::{Outputs, Printed};
 pub use replay::replay;
 pub use run::{FailedPath, Run, State, failed_path};

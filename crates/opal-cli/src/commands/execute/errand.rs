@@ -1,5 +1,6 @@
 //! A plan that is to run, and what it runs under.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use opal_core::hash::Digest;
@@ -43,6 +44,8 @@ pub(crate) struct Held {
     pub(crate) drift: Vec<Drifted>,
     /// What its placeholders are keyed with.
     pub(crate) key: PlaceholderKey,
+    /// The paths of steps whose objects it saw missing.
+    pub(crate) missing: BTreeSet<Box<str>>,
 }
 
 /// The one run of a single-use contract.

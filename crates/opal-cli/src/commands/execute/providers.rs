@@ -104,6 +104,9 @@ pub(super) fn confirm(
 ) -> Result<Option<Exit>, Failure> {
     let &Errand { subject, resolved, watched, .. } = errand;
     let Some(bridge) = BRIDGE.get() else { return Ok(None) };
+    if let Some(held) = &errand.contract {
+        bridge.under_contract(held.missing.clone());
+    }
     if !resolved.plan.all_steps().any(|step| may_delete(step, &context.registry)) {
         return Ok(None);
     }

@@ -21,7 +21,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use opal_core::action::Level;
+use opal_core::action::{Level, ObjectNews};
 use opal_core::stream::{Closed, Stream};
 use opal_core::view::visible;
 use opal_vault::Shown;
@@ -213,7 +213,7 @@ impl State {
             }
             Kind::Log { path, level, message } => self.log(path, *level, &message.text()),
             // What it made itself is in the record.
-            Kind::Object { path, identity, is_adopted: true } => {
+            Kind::Object { path, identity, news: ObjectNews::Adopted, .. } => {
                 let identity = identity.as_ref().map(Shown::text);
                 let what = identity.as_deref().unwrap_or("an object that was there");
                 self.log(path, Level::Info, &format!("adopted {what}"));

@@ -4,12 +4,17 @@
 mod adopt;
 mod configs;
 mod contracts;
+mod data;
 mod deletions;
+mod hostile;
 mod identity;
+mod intents;
 mod mirrors;
 mod processes;
 mod registries;
+mod script;
 mod shelf;
+mod story;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -37,16 +42,6 @@ fun infra(color: String = "red") {
 fun gone() {
     @box.provider(directory="cloud", expect={account: "alice"}) {
         @box.thing.absent(name="web")
-    }
-}
-
-fun nets() {
-    @box.provider(directory="cloud") {
-        var owner = @box.data.owner().account_id
-        echo owned by @var.owner
-        for id in @box.data.nets(tag="shop/net").ids {
-            echo found @var.id
-        }
     }
 }
 
@@ -240,19 +235,6 @@ fn the_environment_configures_a_provider_without_a_block() {
     let ran = ended(&opal, &["verify", "nowhere"], 1);
     // Our provider needs its directory, and says so itself.
     assert!(ran.stdout.contains("blocked") && ran.stdout.contains("directory"), "{ran:?}");
-}
-
-#[test]
-fn a_data_source_is_a_value_and_a_quick_plan_does_not_ask_it() {
-    let Some(opal) = accepted(COMMANDS) else { return };
-    ended(&opal, &["net"], 0);
-    let ran = ended(&opal, &["nets"], 0);
-    assert!(ran.stdout.contains("owned by alice"), "{ran:?}");
-    // One of its attributes is sensitive.
-    assert!(ran.stdout.contains("found <5:"), "{ran:?}");
-    fs::remove_file(opal.path().join("bin/box")).unwrap();
-    let ran = ended(&opal, &["nets"], 69);
-    assert!(ran.stderr.contains("does not exist"), "{ran:?}");
 }
 
 #[test]

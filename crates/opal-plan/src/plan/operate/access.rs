@@ -32,7 +32,12 @@ pub(crate) fn field(base: &Datum, field: &FieldName) -> Result<Datum, OpError> {
         Plain::Array(_) if name != "length" => format!("{}[{name}]", base.symbol()),
         _ => format!("{}.{name}", base.symbol()),
     };
-    part(base, symbol, own)
+    let found = part(base, symbol, own)?;
+    Ok(match &base.plain {
+        Plain::Map(fields) if fields.items.contains_key(name) => found.part_of(base, Some(name)),
+        Plain::Array(_) if name != "length" => found.part_of(base, None),
+        _ => found,
+    })
 }
 
 pub(crate) fn index(base: &Datum, at: &Datum) -> Result<Datum, OpError> {
@@ -58,6 +63,10 @@ pub(crate) fn index(base: &Datum, at: &Datum) -> Result<Datum, OpError> {
         return operate(&[base, at], symbol, || Ok(Plain::Null));
     }
     let found = part(base, symbol, own)?;
+    let found = match &at.plain {
+        Plain::Text(key) => found.part_of(base, Some(key.expose())),
+        _ => found.part_of(base, None),
+    };
     if !at.is_tainted() {
         return Ok(found);
     }
@@ -89,7 +98,8 @@ pub(super) fn elements(base: &Datum) -> Result<Vec<Datum>, OpError> {
     let Plain::Array(list) = &base.plain else { return Ok(Vec::new()) };
     let element = |(at, item): (usize, &Datum)| {
         let symbol = || format!("{}[{at}]", base.symbol());
-        operate(&[base], symbol, || Ok(item.plain.clone()))
+        let item = operate(&[base], symbol, || Ok(item.plain.clone()))?;
+        Ok(item.part_of(base, None))
     };
     list.items.iter().enumerate().map(element).collect()
 }

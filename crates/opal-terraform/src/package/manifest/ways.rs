@@ -14,6 +14,8 @@ pub(super) struct Known {
     pub(super) arguments: Vec<String>,
     /// The same for `check`, which starts no provider.
     pub(super) document: Json,
+    /// Whether it is found by all that a create would plan.
+    pub(super) is_replayed: bool,
 }
 
 pub(super) fn way(
@@ -74,7 +76,8 @@ pub(super) fn way(
         "optional": optional,
         "tags": tags,
     });
-    Known { key, arguments, document }
+    let is_replayed = matches!(way, Some(Way::Replay(_)));
+    Known { key, arguments, document, is_replayed }
 }
 
 fn attribute(name: &str) -> &str {

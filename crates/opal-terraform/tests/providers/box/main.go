@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"sort"
@@ -53,12 +54,14 @@ func (*box) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.S
 
 func (*box) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("directory"), &cloud)...)
+	pause("configure")
 }
 
 func (*box) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
 		func() datasource.DataSource { return &found{} },
 		func() datasource.DataSource { return &owner{} },
+		func() datasource.DataSource { return &script{} },
 	}
 }
 
@@ -73,11 +76,22 @@ func (*box) ListResources(context.Context) []func() list.ListResource {
 	return []func() list.ListResource{func() list.ListResource { return &nets{} }}
 }
 
+// A test that has made a file of this name finds the process in the middle of the call, once.
+func pause(call string) {
+	if os.Rename(filepath.Join(cloud, "pause-"+call), filepath.Join(cloud, "pausing")) == nil {
+		pid := fmt.Sprintf("%d\n", os.Getpid())
+		os.WriteFile(filepath.Join(cloud, "pausing"), []byte(pid), 0o600)
+		os.Rename(filepath.Join(cloud, "pausing"), filepath.Join(cloud, "paused"))
+		select {}
+	}
+}
+
 type model struct {
 	ID     types.String `tfsdk:"id"`
 	Name   types.String `tfsdk:"name"`
 	Color  types.String `tfsdk:"color"`
 	Size   types.String `tfsdk:"size"`
+	Zone   types.String `tfsdk:"zone"`
 	Secret types.String `tfsdk:"secret"`
 	Weight types.Int64  `tfsdk:"weight"`
 	Tags   types.Map    `tfsdk:"tags"`
@@ -85,9 +99,9 @@ type model struct {
 
 // What the cloud knows. It gives no secret back.
 type stored struct {
-	ID, Name, Color, Size string
-	Weight                *int64
-	Tags                  map[string]string
+	ID, Name, Color, Size, Zone string
+	Weight                      *int64
+	Tags                        map[string]string
 }
 
 type thing struct{ kind, key string }
@@ -103,6 +117,7 @@ func (t *thing) Schema(_ context.Context, _ resource.SchemaRequest, resp *resour
 		"name":   schema.StringAttribute{Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}},
 		"color":  schema.StringAttribute{Optional: true},
 		"size":   schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("small")},
+		"zone":   schema.StringAttribute{Optional: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}},
 		"secret": schema.StringAttribute{Optional: true, Sensitive: true},
 		"weight": schema.Int64Attribute{Optional: true},
 		"tags":   schema.MapAttribute{Optional: true, ElementType: types.StringType},
@@ -116,7 +131,12 @@ func (t *thing) IdentitySchema(_ context.Context, _ resource.IdentitySchemaReque
 }
 
 func (t *thing) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	pause("import")
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root(t.key), path.Root(t.key), req, resp)
+}
+
+func (t *thing) ModifyPlan(context.Context, resource.ModifyPlanRequest, *resource.ModifyPlanResponse) {
+	pause("plan")
 }
 
 func (t *thing) value(m model) string {
@@ -145,7 +165,7 @@ func (t *thing) write(ctx context.Context, m *model) error {
 			}
 		}
 	}
-	it := stored{m.ID.ValueString(), m.Name.ValueString(), m.Color.ValueString(), m.Size.ValueString(), m.Weight.ValueInt64Pointer(), map[string]string{}}
+	it := stored{m.ID.ValueString(), m.Name.ValueString(), m.Color.ValueString(), m.Size.ValueString(), m.Zone.ValueString(), m.Weight.ValueInt64Pointer(), map[string]string{}}
 	m.Tags.ElementsAs(ctx, &it.Tags, false)
 	bytes, err := json.Marshal(it)
 	if err != nil {
@@ -168,6 +188,10 @@ func read(ctx context.Context, file string, m *model) error {
 	if it.Color != "" {
 		m.Color = types.StringValue(it.Color)
 	}
+	m.Zone = types.StringNull()
+	if it.Zone != "" {
+		m.Zone = types.StringValue(it.Zone)
+	}
 	m.Weight = types.Int64PointerValue(it.Weight)
 	m.Tags = types.MapNull(types.StringType)
 	if len(it.Tags) > 0 {
@@ -179,6 +203,7 @@ func read(ctx context.Context, file string, m *model) error {
 func (t *thing) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	pause("create")
 	if _, err := os.Stat(t.file(t.value(m))); err == nil {
 		resp.Diagnostics.AddError("already exists", t.value(m))
 		return
@@ -187,9 +212,19 @@ func (t *thing) Create(ctx context.Context, req resource.CreateRequest, resp *re
 		resp.Diagnostics.AddError("cannot create", err.Error())
 		return
 	}
+	pause("created")
 	switch m.Name.ValueString() {
 	case "crash-created":
 		os.Exit(3)
+	case "hang-created":
+		select {}
+	case "twin":
+		// Somebody else creates the same at the same time.
+		other := m
+		other.ID = types.StringUnknown()
+		if err := t.write(ctx, &other); err != nil {
+			resp.Diagnostics.AddError("cannot create", err.Error())
+		}
 	case "half-created":
 		resp.Diagnostics.AddError("half of it failed", m.Secret.ValueString())
 	}
@@ -220,6 +255,7 @@ func (t *thing) Read(ctx context.Context, req resource.ReadRequest, resp *resour
 	var m model
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	misbehave(&m)
+	pause("read")
 	if m.Name.ValueString() == "huge" {
 		m.ID, m.Size = types.StringValue("huge"), types.StringValue("huge")
 		resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
@@ -308,6 +344,7 @@ func (*owner) Metadata(_ context.Context, req datasource.MetadataRequest, resp *
 func (*owner) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = dataschema.Schema{Attributes: map[string]dataschema.Attribute{
 		"account_id": dataschema.StringAttribute{Computed: true},
+		"serial":     dataschema.NumberAttribute{Computed: true},
 	}}
 }
 
@@ -319,6 +356,35 @@ func (*owner) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasour
 	}
 	account := strings.TrimSpace(string(bytes))
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("account_id"), account)...)
+	// A number that no machine has a type for.
+	if digits, err := os.ReadFile(filepath.Join(cloud, "serial")); err == nil {
+		serial, _, err := big.ParseFloat(strings.TrimSpace(string(digits)), 10, 512, big.ToNearestEven)
+		if err != nil {
+			resp.Diagnostics.AddError("not a number", err.Error())
+			return
+		}
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("serial"), serial)...)
+	}
+}
+
+// A data source that is known to act: it has the name of one that runs programs.
+type script struct{}
+
+func (*script) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = "shell_script"
+}
+
+func (*script) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = dataschema.Schema{Attributes: map[string]dataschema.Attribute{
+		"output": dataschema.StringAttribute{Computed: true},
+	}}
+}
+
+func (*script) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
+	if err := os.WriteFile(filepath.Join(cloud, "acted"), nil, 0o600); err != nil {
+		resp.Diagnostics.AddError("cannot act", err.Error())
+	}
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("output"), "green")...)
 }
 
 type nets struct{}

@@ -1,7 +1,13 @@
 //! What decorators of packages open, close and act on.
 
+use opal_core::action::ObjectNews;
+
 use super::Line;
 use crate::event::Kind;
+
+/// An object is about to be acted on, and it was acted on.
+pub(in crate::record) const INTENDED: &str = "object_intended";
+pub(in crate::record) const MADE: &str = "object_made";
 
 pub(super) fn write(line: &mut Line, kind: &Kind<'_>, target: Option<&str>) {
     match kind {
@@ -22,12 +28,21 @@ pub(super) fn write(line: &mut Line, kind: &Kind<'_>, target: Option<&str>) {
             line.text("path", path);
             line.maybe("target", target);
         }
-        Kind::Object { path, identity, is_adopted } => {
+        Kind::Object { path, plugin, version, of, identity, news } => {
+            let (deed, kind) = match news {
+                ObjectNews::Intended(deed) => (Some(*deed), INTENDED),
+                ObjectNews::Made => (None, MADE),
+                ObjectNews::Adopted => (None, "object_adopted"),
+            };
             let identity = identity.as_ref().map(crate::Shown::text);
+            line.maybe("deed", deed);
             line.maybe("identity", identity.as_deref());
-            line.text("kind", if *is_adopted { "object_adopted" } else { "object_made" });
+            line.text("kind", kind);
             line.text("path", path);
+            line.text("plugin", plugin);
             line.maybe("target", target);
+            line.maybe("type", of.as_deref());
+            line.text("version", version);
         }
         _ => {}
     }

@@ -1,9 +1,10 @@
-//! What decorators of packages opened in a run and did not close.
+//! What decorators of packages opened in a run and did not close, and what they acted on.
 
 use std::path::Path;
 
 use serde_json::Value;
 
+use super::super::line::objects::{INTENDED, MADE};
 use super::{Events, Unreadable};
 use crate::Shown;
 use crate::event::Opened;
@@ -29,4 +30,26 @@ pub fn unclosed(folder: &Path) -> Result<Vec<Opened>, Unreadable> {
         }
     }
     Ok(open)
+}
+
+/// The objects of the world that steps acted on, as the record has them. One that a step was about to act
+/// on is among them where the record ends before it says how that went.
+pub fn objects(folder: &Path) -> Result<Vec<Value>, Unreadable> {
+    let mut all: Vec<Value> = Vec::new();
+    for event in Events::open(folder)? {
+        let event = event?;
+        let kind = event.get("kind").and_then(Value::as_str).unwrap_or_default();
+        let is_same = |it: &Value| it["path"] == event["path"] && it["target"] == event["target"];
+        match kind {
+            INTENDED | MADE | "step_finished" => {
+                all.retain(|it| it["kind"] != INTENDED || !is_same(it));
+            }
+            _ => {}
+        }
+        let is_named = kind == MADE && event.get("identity").is_some();
+        if kind == INTENDED || is_named {
+            all.push(event);
+        }
+    }
+    Ok(all)
 }

@@ -23,6 +23,12 @@ fun thing() {
     }
 }
 
+fun gone() {
+    @box.provider(directory="cloud", expect={account: "alice"}) {
+        @box.thing.absent(name="web")
+    }
+}
+
 fun other_account() {
     @box.provider(directory="cloud", expect={account: "bob"}) {
         @box.thing.absent(name="web")
@@ -177,4 +183,17 @@ fn runs_of_a_project_wait_for_each_other() {
     fs::write(opal.path().join("go"), "").unwrap();
     assert!(slow.wait().unwrap().success() && quick.wait().unwrap().success());
     assert!(stored(&opal, "thing-b").contains('b'));
+}
+
+#[test]
+fn a_read_that_fails_is_blocked_and_never_gone() {
+    let Some(opal) = made() else { return };
+    let whole = stored(&opal, "thing-web");
+    let opal = opal.file("cloud/thing-web.json", "{");
+    let ran = ended(&opal, &["verify", "gone"], 1);
+    assert!(ran.stdout.contains("blocked") && !ran.stdout.contains("satisfied"), "{ran:?}");
+    assert_ne!(opal.call(&["gone"]).code, 0);
+    let opal = opal.file("cloud/thing-web.json", whole);
+    ended(&opal, &["gone"], 0);
+    assert!(!has(&opal, "thing-web"));
 }

@@ -70,3 +70,27 @@ fn what_is_not_a_provider_is_not_described() {
     assert_ne!(ran.code, 0);
     assert!(ran.stderr.contains("box"), "{ran:?}");
 }
+
+#[test]
+fn a_recipe_of_the_project_gives_a_type_its_key_and_absent_its_parameters() {
+    let Some(opal) = accepted("fun it() = @box.net(name=\"n\", color=\"red\")\n") else { return };
+    let text = opal.read("opal.mod");
+    let mark = "mark = { in = \"tags\", list = {} }";
+    let opal = opal.file("opal.mod", text.replace(mark, "import = \"{name}\""));
+    ended(&opal, &["check"], 0);
+    let ran = ended(&opal, &["verify", "it"], 1);
+    assert!(ran.stdout.contains("box_net:n"), "{ran:?}");
+    let ran = ended(&opal, &["explain", "@box.net.absent"], 0);
+    assert!(ran.stdout.contains("name: String"), "{ran:?}");
+    assert!(!ran.stdout.contains("color"), "{ran:?}");
+    for (line, code, expected) in [
+        ("@box.net.absent(name=\"n\")", 0, ""),
+        ("@box.net.absent(name=\"n\", color=\"red\")", 65, "color"),
+        ("@box.net.absent()", 65, "`name` is not given"),
+        ("@box.net.absent(adopt=\"net-1\")", 0, ""),
+    ] {
+        fs::write(opal.path().join("commands.opl"), format!("fun it() = {line}\n")).unwrap();
+        let ran = ended(&opal, &["check"], code);
+        assert!(ran.stdout.contains(expected), "{line}: {ran:?}");
+    }
+}

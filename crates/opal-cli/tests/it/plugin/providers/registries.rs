@@ -110,6 +110,49 @@ fn what_a_registry_changed_is_refused_with_its_reason() {
 }
 
 #[test]
+fn a_lock_that_somebody_changed_installs_nothing_else() {
+    let Some(shelf) = published(&["1.2.0", "1.2.1"]) else { return };
+    let opal = project();
+    add(&opal, &shelf, "=1.2.0", &[]);
+    let list = tempfile::NamedTempFile::new().unwrap();
+    fs::write(list.path(), ended(&opal, &["plugin", "accepted"], 0).stdout).unwrap();
+    let lock = opal.read("opal.lock");
+    let begins = |start: &str| lock.split('"').find(|it| it.starts_with(start)).unwrap();
+    let changed = |lock: &str, field: &str| {
+        let last = field.trim_end_matches('=').len() - 1;
+        let other = if &field[last..=last] == "1" { "2" } else { "1" };
+        lock.replace(field, &format!("{}{other}{}", &field[..last], &field[last + 1..]))
+    };
+    let [h1, zh] = ["h1:", "zh:"].map(begins);
+    // One of two hashes is enough: it is of the same files.
+    for (fields, is_same) in [
+        (&[h1][..], true),
+        (&[zh], true),
+        (&["protocol = 6"], true),
+        (&[h1, zh], false),
+        (&[begins("sha256:")], false),
+        (&[begins("openpgp:")], false),
+        (&["1.2.0"], false),
+    ] {
+        let text = fields.iter().fold(lock.clone(), |text, field| changed(&text, field));
+        let other = project()
+            .file("opal.mod", opal.read("opal.mod").replace("=1.2.0", "1.2"))
+            .file("opal.lock", text);
+        let ran = other.call(&["plugin", "install", "--accept", list.path().to_str().unwrap()]);
+        match is_same {
+            true => {
+                ran.code(0);
+                assert!(fields.iter().all(|field| other.read("opal.lock").contains(field)));
+            }
+            false => {
+                assert!([77, 78].contains(&ran.code), "{fields:?}: {ran:?}");
+                assert_ne!(other.call(&["infra"]).code, 0, "{fields:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn another_key_needs_a_person_who_trusts_it() {
     let Some(shelf) = published(&["1.2.0"]) else { return };
     let opal = project();
