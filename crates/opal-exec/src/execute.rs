@@ -67,6 +67,7 @@ mod resume;
 mod roster;
 mod run;
 mod screen;
+mod sending;
 mod show;
 mod skip;
 mod stage;

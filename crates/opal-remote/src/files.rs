@@ -17,7 +17,10 @@ use crate::link::{Sent, Shape};
 use crate::request::Heeding;
 
 /// Sent at once.
-const CHUNK_BYTES: usize = 128 * 1024;
+const CHUNK_BYTES: usize = 512 * 1024;
+
+/// From here on a file is a large one, for which a larger pipe is worth it.
+const LARGE_BYTES: u64 = 1024 * 1024;
 
 /// All files of a target, or those in a directory that is held.
 #[derive(Debug)]
@@ -174,7 +177,11 @@ impl Write for Upload {
         let mut goes_on = || heeding.is_in_time(stop);
         let is_sent = inner.sender.data_while(stream, &bytes[..most], &mut goes_on);
         is_sent.inspect_err(|error| drop(inner.unsent(error)))?;
+        let before = self.count;
         self.count += most as u64;
+        if before < LARGE_BYTES && self.count >= LARGE_BYTES {
+            self.sent.link.inner.sender.widen();
+        }
         Ok(most)
     }
 

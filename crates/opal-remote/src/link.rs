@@ -34,6 +34,12 @@ pub(crate) use mailbox::{Event, Mailbox, Shape};
 /// How long a transport may take to end after a good-bye, and after a loss.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// The same where nobody answers: it does not end by itself.
+const BRIEFLY: Duration = Duration::from_millis(200);
+
+/// So long after the last thing that was heard nobody is taken to answer: pings come every 5 s.
+const SILENT: Duration = Duration::from_secs(11);
+
 /// The connection. It says good-bye when its last owner lets go of it.
 pub(crate) struct Link {
     pub(crate) inner: Arc<Inner>,
@@ -209,7 +215,9 @@ impl Drop for Link {
         let _ = self.inner.sender.word(Kind::Bye, StreamId::LINK);
         self.inner.sender.close();
         if let Some(carrier) = self.carrier.take() {
-            carrier.finish(PATIENCE);
+            let is_silent = self.inner.silence() >= SILENT;
+            let is_gone = self.inner.lost().is_some_and(|loss| loss != Loss::Ended);
+            carrier.finish(if is_silent || is_gone { BRIEFLY } else { PATIENCE });
         }
     }
 }

@@ -3,6 +3,8 @@
 //! Both get nothing but what has been through the scrubber. The record gets events at once,
 //! whatever runs in parallel; the audience gets them in the order of the plan.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use crate::Shown;
@@ -37,6 +39,11 @@ pub trait Audience: Sync {
     /// The step with this number runs on a target, and has opal's terminal: what it may draw there has been
     /// decided already.
     fn has_terminal(&self, number: u64);
+
+    /// A step sends files to a target: so many bytes so far, which goes on by itself until the step ends.
+    fn sends(&self, path: &str, sent: &Arc<AtomicU64>) {
+        let _ = (path, sent);
+    }
 
     /// How far branches that run in parallel have come: reported at once, between the rest.
     fn progress(&self, progress: &Progress<'_>);

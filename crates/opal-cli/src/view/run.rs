@@ -37,6 +37,7 @@ mod words;
 
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -190,6 +191,12 @@ impl Audience for Live {
 
     fn has_terminal(&self, number: u64) {
         self.0.lock().has_terminal(number);
+    }
+
+    fn sends(&self, path: &str, sent: &Arc<AtomicU64>) {
+        let mut state = self.0.lock();
+        state.sends(path, sent);
+        self.draw(&mut state);
     }
 
     fn progress(&self, progress: &Progress<'_>) {

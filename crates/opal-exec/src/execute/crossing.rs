@@ -159,7 +159,7 @@ impl<'p> Actor<'_, 'p> {
 /// Copies all of it: the digest of what was read.
 fn copied(from: &mut dyn Read, to: &mut dyn Pending) -> io::Result<Digest> {
     let mut hasher = Algorithm::Sha256.hasher();
-    let mut bytes = vec![0; 64 * 1024];
+    let mut bytes = vec![0; 512 * 1024];
     loop {
         match from.read(&mut bytes) {
             Ok(0) => return Ok(hasher.finish()),

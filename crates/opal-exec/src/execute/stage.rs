@@ -4,6 +4,7 @@ use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use opal_core::Secret;
@@ -21,6 +22,7 @@ use rustix::event::PollFlags;
 use super::actor::{Actor, length};
 use super::context::{Context, In, Out};
 use super::halts::{NOT_WRITTEN, failed, go_on, unable};
+use super::sending::Counted;
 use super::show::Show;
 use crate::error::StepError;
 use crate::threads::lock;
@@ -286,7 +288,13 @@ impl Stage for Actor<'_, '_> {
     }
 
     fn files(&self) -> Box<dyn Files + '_> {
-        self.here.session(self.walk.job).files(&self.here.stop)
+        let files = self.here.session(self.walk.job).files(&self.here.stop);
+        if self.here.site.is_none() {
+            return files;
+        }
+        let sent = Arc::default();
+        self.walk.job.audience.sends(&self.begun.step.path, &sent);
+        Box::new(Counted { files, sent })
     }
 
     fn entries(&self) -> Option<&dyn EntryStore> {

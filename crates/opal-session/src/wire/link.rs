@@ -30,6 +30,9 @@ const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 /// The same for who waits for a turn.
 const TURN: Duration = Duration::from_millis(200);
 
+/// What a pipe holds over which much is sent. A user has 64 MiB for all pipes.
+const PIPE_BYTES: usize = 512 * 1024;
+
 /// How long a pipe that is to be closed waits for the last turn.
 const LAST_TURN: Duration = Duration::from_secs(1);
 
@@ -81,6 +84,16 @@ impl Sender {
             pipe: Mutex::new(Some(fd)),
             is_over: Mutex::new(false),
             over: Condvar::new(),
+        }
+    }
+
+    /// Makes the pipe larger where the system allows it: whoever sends much is woken less often.
+    pub fn widen(&self) {
+        let pipe = self.pipe.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipe) = &*pipe
+            && rustix::pipe::fcntl_getpipe_size(pipe).is_ok_and(|size| size < PIPE_BYTES)
+        {
+            let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
         }
     }
 

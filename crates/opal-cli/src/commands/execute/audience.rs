@@ -2,6 +2,8 @@
 //! and the line of one that failed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use opal_core::gather::Gather as _;
 use opal_core::plan::{Arg, Plan, Step};
@@ -118,6 +120,10 @@ impl Audience for RunAudience<'_> {
 
     fn has_terminal(&self, number: u64) {
         self.live.has_terminal(number);
+    }
+
+    fn sends(&self, path: &str, sent: &Arc<AtomicU64>) {
+        self.live.sends(path, sent);
     }
 
     fn progress(&self, progress: &Progress<'_>) {

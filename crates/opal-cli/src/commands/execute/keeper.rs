@@ -1,5 +1,8 @@
 //! Somebody besides the record who keeps what happens in a run, and knows better how it ended.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
 use opal_core::plan::Plan;
 use opal_core::stream::{Closed, Stream};
 use opal_exec::execute::Outcome;
@@ -44,6 +47,10 @@ impl Audience for Unmoved<'_> {
 
     fn has_terminal(&self, number: u64) {
         self.0.has_terminal(number);
+    }
+
+    fn sends(&self, path: &str, sent: &Arc<AtomicU64>) {
+        self.0.sends(path, sent);
     }
 
     fn progress(&self, progress: &Progress<'_>) {

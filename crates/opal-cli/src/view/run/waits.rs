@@ -1,6 +1,8 @@
 //! What is waited for: branches side by side, and pauses between attempts.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use opal_vault::witness::Progress;
@@ -13,6 +15,14 @@ const MAX_BRANCHES: usize = 4;
 /// `@parallel`s that are shown, where some are inside of others.
 const MAX_BLOCKS: usize = 2;
 
+/// Steps whose sending is shown.
+const MAX_SENDING: usize = 4;
+
+/// What is sent in less time is not worth a line.
+const SHOWN_AFTER: Duration = Duration::from_secs(1);
+
+const MEGABYTE: u64 = 1_000_000;
+
 /// Told on a pipe for each `@parallel`, besides failures.
 const MAX_TOLD: usize = 10;
 
@@ -22,6 +32,14 @@ pub(super) struct Waits {
     branches: BTreeMap<String, Branches>,
     /// By the path of the `@retry`: when it is over.
     pauses: BTreeMap<String, Instant>,
+    /// By the path of the step that sends files.
+    sending: BTreeMap<String, Sending>,
+}
+
+#[derive(Debug)]
+struct Sending {
+    sent: Arc<AtomicU64>,
+    since: Instant,
 }
 
 #[derive(Debug, Default)]
@@ -36,7 +54,7 @@ struct Branches {
 
 impl Waits {
     pub(super) fn is_empty(&self) -> bool {
-        self.branches.is_empty() && self.pauses.is_empty()
+        self.branches.is_empty() && self.pauses.is_empty() && self.sending.is_empty()
     }
 
     /// What is worth a line of its own where nothing can be drawn anew.
@@ -55,6 +73,11 @@ impl Waits {
         is_news.then(|| format!("{}: {}", progress.path, branches.counts()))
     }
 
+    /// From now on so many bytes are sent.
+    pub(super) fn sends(&mut self, path: &str, sent: &Arc<AtomicU64>, since: Instant) {
+        self.sending.insert(path.to_owned(), Sending { sent: Arc::clone(sent), since });
+    }
+
     pub(super) fn pause(&mut self, path: &str, until: Instant) {
         self.pauses.insert(path.to_owned(), until);
     }
@@ -69,6 +92,7 @@ impl Waits {
 
     pub(super) fn finished(&mut self, path: &str) {
         self.branches.remove(path);
+        self.sending.remove(path);
         self.goes_on(path);
     }
 
@@ -87,6 +111,8 @@ impl Waits {
                 format!("  {time:>6}  {text}")
             }));
         }
+        let sent = self.sending.values().filter_map(|it| it.line(now));
+        lines.extend(sent.take(MAX_SENDING));
         let left = |until: &Instant| until.saturating_duration_since(now);
         if let Some(left) = self.pauses.values().map(left).min().filter(|left| !left.is_zero()) {
             // The last second counts as one.
@@ -97,6 +123,19 @@ impl Waits {
     }
 }
 
+impl Sending {
+    /// `sent 120 MB in 8s, 15 MB/s`; none for what is sent in a moment.
+    fn line(&self, now: Instant) -> Option<String> {
+        let took = now.saturating_duration_since(self.since);
+        let megabytes = self.sent.load(Ordering::Relaxed) / MEGABYTE;
+        if took < SHOWN_AFTER || megabytes == 0 {
+            return None;
+        }
+        let speed = megabytes / took.as_secs().max(1);
+        Some(format!("sent {megabytes} MB in {}, {speed} MB/s", words::seconds(took)))
+    }
+}
+
 impl Branches {
     fn counts(&self) -> String {
         let mut text = format!("{} of {} ended", self.done, self.total);
@@ -104,5 +143,25 @@ impl Branches {
             text.push_str(&format!(", {} failed", self.failed));
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_is_shown_once_it_takes_time() {
+        let (mut waits, start) = (Waits::default(), Instant::now());
+        let sent = Arc::new(AtomicU64::new(0));
+        waits.sends("task.file.copy[0]", &sent, start);
+        assert!(!waits.is_empty());
+        let at = |waits: &Waits, seconds| waits.lines(start + Duration::from_secs(seconds), false);
+        assert_eq!(at(&waits, 9), Vec::<String>::new());
+        sent.store(120_000_000, Ordering::Relaxed);
+        assert_eq!(at(&waits, 0), Vec::<String>::new());
+        assert_eq!(at(&waits, 8), ["sent 120 MB in 8s, 15 MB/s"]);
+        waits.finished("task.file.copy[0]");
+        assert!(waits.is_empty() && at(&waits, 9).is_empty());
     }
 }

@@ -145,6 +145,9 @@ fn each<'d>(
     first.map_or(Ok(()), |(_, trouble)| Err(trouble))
 }
 
+/// Read at once.
+const PIECE: usize = 512 * 1024;
+
 /// In pieces: a file may be larger than the memory.
 fn copy(
     from: &Path,
@@ -152,7 +155,7 @@ fn copy(
     to: &Path,
     mut pending: Box<dyn Pending>,
 ) -> Result<(), Trouble> {
-    let mut buffer = vec![0; 64 * 1024];
+    let mut buffer = vec![0; PIECE];
     loop {
         match source.read(&mut buffer) {
             Ok(0) => return pending.keep(),

@@ -1,5 +1,9 @@
 //! Targets: where steps run, how far a fleet has come, and how each target ended.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
+
 use opal_core::view::visible;
 use opal_vault::event::{Event, Started};
 use opal_vault::targets::TargetRow;
@@ -41,6 +45,11 @@ impl State {
         if let Some(reasons) = targets::reasons(rows, self.ink) {
             self.say(&reasons);
         }
+    }
+
+    /// A step sends files.
+    pub(in crate::view::run) fn sends(&mut self, path: &str, sent: &Arc<AtomicU64>) {
+        self.waits.sends(path, sent, Instant::now());
     }
 
     /// How far branches have come, where nobody sees it being drawn.
