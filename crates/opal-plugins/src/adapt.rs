@@ -37,6 +37,7 @@ use crate::client::Serve;
 use crate::client::failure::{CallFailure, Why};
 use crate::client::handles::Handles;
 use crate::client::serving::{Acting, Powers, Reading};
+use crate::manifest::TO_TARGET;
 
 /// One decorator of a package.
 #[derive(Debug)]
@@ -82,6 +83,9 @@ impl Adapter {
         let mut args: BTreeMap<String, Data> = BTreeMap::new();
         for (name, input) in &inputs.args {
             let Input::Data(data) = input else { continue };
+            if *name == TO_TARGET {
+                continue;
+            }
             let data = match data {
                 Data::Text(text) if self.secrets.contains(name) => {
                     secrets.push(text.clone());
@@ -93,7 +97,8 @@ impl Adapter {
             args.insert((*name).to_owned(), data);
         }
         let args = line::json(&Data::Map(args));
-        let handles = Handles::new(secrets);
+        let mut handles = Handles::new(secrets);
+        handles.may_leave = inputs.is_true(TO_TARGET);
         let subject = inputs.subject.clone();
         let text = inputs.block_text().map(Secret::new);
         let step = [inputs.step.as_deref(), inputs.member.as_deref(), subject.as_deref()];

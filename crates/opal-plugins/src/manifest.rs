@@ -31,6 +31,7 @@ use semver::Version;
 
 pub use description::Description;
 pub(crate) use generated::decorator;
+pub(crate) use interface::own::TO_TARGET;
 pub(crate) use schema::constant;
 pub use sources::ShellLine;
 

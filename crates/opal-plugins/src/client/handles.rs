@@ -16,6 +16,8 @@ pub struct Handles {
     /// What is hidden in what the call is answered: those that it read or sent. What it was given and did not
     /// send, it may compare with what is there.
     passed: Vec<Secret>,
+    /// Whether the step lets its secrets go to programs of a target.
+    pub(crate) may_leave: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -34,7 +36,8 @@ impl Handles {
     pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Self {
         let hidden: Vec<Secret> = secrets.into_iter().collect();
         let held = |secret: &Secret| Held { secret: secret.clone(), is_of_site: false };
-        Self { all: hidden.iter().map(held).collect(), hidden, passed: Vec::new() }
+        let all = hidden.iter().map(held).collect();
+        Self { all, hidden, ..Self::default() }
     }
 
     #[must_use]
@@ -70,7 +73,7 @@ impl Handles {
         held.ok_or_else(|| Refusal::new(Kind::Denied, "this call does not have this secret"))
     }
 
-    /// Parts as one text. A program on a target gets only what was read there.
+    /// Parts as one text. A program on a target gets only what was read there, or what the step lets go.
     pub(crate) fn text(&mut self, parts: &[Part], is_target: bool) -> Result<Secret, Refusal> {
         let mut text = Wiped::new(String::new());
         for part in parts {
@@ -78,8 +81,9 @@ impl Handles {
                 Part::Text(more) => text.push_str(more.expose()),
                 Part::Secret(handle) => {
                     let held = self.held(*handle)?;
-                    if is_target && !held.is_of_site {
-                        let message = "a secret of opal's machine does not go to a target";
+                    if is_target && !held.is_of_site && !self.may_leave {
+                        let message = "a secret of opal's machine does not go to a target, unless the step \
+                                       says `to_target=true`";
                         return Err(Refusal::new(Kind::Denied, message));
                     }
                     text.push_str(held.secret.expose());
@@ -124,4 +128,24 @@ fn masked(secrets: &[Secret], bytes: &[u8]) -> Wiped<Vec<u8>> {
         vault.register(&Data::Text(secret.clone()), "secret");
     }
     Wiped::new(vault.scrub_bytes(bytes).bytes().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_goes_to_a_target_only_if_it_is_from_there_or_the_step_says_so() {
+        let mut handles = Handles::new([Secret::new("of the step")]);
+        let read = handles.add("NAME", Secret::new("of the target")).unwrap();
+        let given = |handles: &mut Handles, handle, is_target| {
+            handles.text(&[Part::Secret(handle)], is_target).map(|text| text.expose().to_owned())
+        };
+        assert_eq!(given(&mut handles, 0, false).unwrap(), "of the step");
+        assert_eq!(given(&mut handles, read, true).unwrap(), "of the target");
+        let refused = given(&mut handles, 0, true).unwrap_err();
+        assert!(refused.message.expose().contains("to_target=true"));
+        handles.may_leave = true;
+        assert_eq!(given(&mut handles, 0, true).unwrap(), "of the step");
+    }
 }

@@ -1,6 +1,7 @@
 //! `dim.yaml`: the decorators that code provides.
 
 mod examples;
+pub(crate) mod own;
 
 use std::collections::BTreeSet;
 
@@ -159,13 +160,13 @@ impl<'n> Reader<'n, '_, '_> {
         descriptor.summary = self.words(&mut fields, "summary").map_or("", |text| leak(&text));
         descriptor.docs = self.words(&mut fields, "description").map_or("", |text| leak(&text));
         fields.take("$id");
+        self.capabilities(&mut fields, &mut descriptor);
         self.params(&mut fields, &mut descriptor);
         let returns = self.returns(&mut fields, &mut descriptor);
         self.block(&mut fields, &mut descriptor);
         self.io(&mut fields, &mut descriptor);
         self.resource(&mut fields, &mut descriptor);
         self.transport(&mut fields, &mut descriptor);
-        self.capabilities(&mut fields, &mut descriptor);
         let only_reads = self.effect(&mut fields, &mut descriptor);
         self.cost(&mut fields, &mut descriptor);
         descriptor.examples = self.examples(&mut fields);
@@ -202,12 +203,8 @@ impl<'n> Reader<'n, '_, '_> {
         }
         let Some(found) = self.schemas.properties(&mut inner, None) else { return };
         inner.typos(&["description"], self.schemas.problems);
-        let is_name = |name: &str| {
-            name.starts_with(|c: char| c.is_ascii_lowercase())
-                && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-        };
-        if let Some((name, ..)) = found.iter().find(|(name, ..)| !is_name(name)) {
-            let help = "use lower case letters, digits and `_`";
+        if let Some((name, ..)) = found.iter().find(|(name, ..)| !own::is_param_name(name)) {
+            let help = "use lower case letters, digits and `_`; opal has `to_target` itself";
             self.schemas.value(field.key, &format!("{name:?} is not a name for a parameter"), help);
         }
         // A provider gets what it is given, secrets included.
@@ -232,6 +229,7 @@ impl<'n> Reader<'n, '_, '_> {
         let mut params: Vec<Param> = found.into_iter().map(param).collect();
         // What must be given comes first, so that it may be given by position.
         params.sort_by_key(|param| !matches!(param.presence, Presence::Required));
+        params.extend(own::to_target(&params, descriptor.capabilities));
         descriptor.params = Box::leak(params.into_boxed_slice());
     }
 

@@ -307,3 +307,23 @@ fn a_variable_that_programs_run_is_as_much_as_a_shell() {
         assert!(found.shell_lines.is_empty(), "{name}");
     }
 }
+
+#[test]
+fn a_decorator_that_could_take_secrets_to_a_target_has_the_parameter_that_allows_it() {
+    let one = |params: &str, capabilities: &str| {
+        dim(&format!(
+            "- name: house.x\n  x-opal-effect: act\n  params: {{properties: {{{params}}}}}\n  \
+             x-opal-capabilities: [{capabilities}]\n"
+        ))
+    };
+    let has = |params: &str, capabilities: &str| {
+        let found = one(params, capabilities).unwrap_or_else(|it| panic!("{it:?}"));
+        let params = found.decorators[0].descriptor.params;
+        params.iter().any(|param| param.name == "to_target")
+    };
+    let secret = "token: {type: string, x-opal-secret: true}";
+    assert!(has(secret, "\"run:psql\"") && has(secret, "\"ask:psql -l\""));
+    assert!(!has(secret, "\"net:a.example\"") && !has("token: {type: string}", "\"run:psql\""));
+    // Nobody else gives it another meaning.
+    assert_eq!(codes(one("to_target: {type: boolean, default: true}", "")), ["E1305"]);
+}

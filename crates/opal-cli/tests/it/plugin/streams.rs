@@ -114,8 +114,9 @@ fn ctrl_c_ends_what_is_at_the_streams_and_nothing_is_kept() {
         assert!(lines.any(|line| line.unwrap().contains("here")), "{task}");
         let kill = ["-INT", &child.id().to_string()];
         assert!(std::process::Command::new("kill").args(kill).status().unwrap().success());
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{task}");
-        drop(lines);
+        let code = child.wait().unwrap().code();
+        let said: Vec<String> = lines.map(Result::unwrap).collect();
+        assert_eq!(code, Some(130), "{task}: {said:?}");
     }
     assert!(!opal.path().join("store/out").exists());
     assert_eq!(fs::read_dir(opal.path().join("store")).unwrap().count(), 1);
