@@ -22,19 +22,14 @@ const GO: &str = "1.27.3";
 /// The oldest minor version that builds all of them.
 const OLDEST: u32 = 26;
 
-/// The publisher and the name of each provider, and the version of its module.
-const PROVIDERS: [Pinned; 5] = [
-    ("hashicorp", "local", "v1.4.1-0.20260806152022-9068a4b7aa37"),
-    ("hashicorp", "random", "v1.3.2-0.20260824155315-e1092b0cfc07"),
-    ("hashicorp", "time", "v0.14.2"),
-    ("hashicorp", "tls", "v1.2.1-0.20260819085117-d044ca7c6f52"),
-    ("hashicorp", "http", "v1.2.1-0.20260814132659-be89f04ea469"),
+/// The name of each provider and the version of its module.
+const PROVIDERS: [(&str, &str); 5] = [
+    ("local", "v1.4.1-0.20260806152022-9068a4b7aa37"),
+    ("random", "v1.3.2-0.20260824155315-e1092b0cfc07"),
+    ("time", "v0.14.2"),
+    ("tls", "v1.2.1-0.20260819085117-d044ca7c6f52"),
+    ("http", "v1.2.1-0.20260814132659-be89f04ea469"),
 ];
-
-/// Those that only `test --long` needs: they take minutes to build.
-const LONG: [Pinned; 1] = [("kreuzwerker", "docker", "v0.0.0-20260916201441-96d331c98ff4")];
-
-type Pinned = (&'static str, &'static str, &'static str);
 
 /// Builds what is missing. Tests that need a provider say so where it could not be built.
 pub(crate) fn provide(root: &Path) {
@@ -43,17 +38,9 @@ pub(crate) fn provide(root: &Path) {
     }
 }
 
-/// The same for `test --long`.
-pub(crate) fn provide_long(root: &Path) {
-    let built = go(root).and_then(|go| LONG.iter().try_for_each(|one| build(root, &go, one)));
-    if let Err(message) = built {
-        say(&format!("Terraform providers are missing: {message}"));
-    }
-}
-
 pub(crate) fn build_all(root: &Path) -> Result<(), String> {
     let go = go(root)?;
-    PROVIDERS.iter().try_for_each(|one| build(root, &go, one))?;
+    PROVIDERS.iter().try_for_each(|(name, version)| build(root, &go, name, version))?;
     // Our own, which Go builds again only if they changed.
     OWN_PROGRAMS.iter().try_for_each(|(name, package)| {
         let program = root.join(FOLDER).join(format!("terraform-provider-{name}"));
@@ -80,14 +67,14 @@ pub(crate) fn go(root: &Path) -> Result<String, String> {
     Ok(program.to_owned())
 }
 
-fn build(root: &Path, go: &str, &(publisher, name, version): &Pinned) -> Result<(), String> {
+fn build(root: &Path, go: &str, name: &str, version: &str) -> Result<(), String> {
     let program = format!("{FOLDER}/terraform-provider-{name}");
     let stamp = root.join(format!("{program}.version"));
     let is_there = fs::read_to_string(&stamp).is_ok_and(|built| built == version);
     if is_there && root.join(&program).is_file() {
         return Ok(());
     }
-    let module = format!("github.com/{publisher}/terraform-provider-{name}@{version}");
+    let module = format!("github.com/hashicorp/terraform-provider-{name}@{version}");
     run(root, &[go, "mod", "download", &module])?;
     let cache = answers(&[go, "env", "GOMODCACHE"]).ok_or("`go env` does not answer")?;
     let from = format!("{}/{module}", cache.trim());

@@ -6,9 +6,11 @@ pub(crate) mod current;
 pub(crate) mod new_contract;
 mod refusal;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use opal_core::contract::Contract;
 use opal_core::resource::Status;
 use opal_ops::contract::{self, Case, How, Refusal, Request, Rules, Stopped, Tolerance};
 use opal_ops::planning::{Subject, record_name};
@@ -247,9 +249,7 @@ fn hold(
     };
     let drift = compared.verdict.differences.iter().map(Drifted::from).collect();
     let (contract, file) = (opened.id, named.path.clone());
-    let seen = opened.contract.provenance().resources.iter();
-    let missing =
-        seen.filter(|it| it.status == Status::Missing).map(|it| it.path.clone()).collect();
+    let missing = missing(&opened.contract);
     let errand = Errand {
         subject: &Subject::of_plan(source, &compared.fresh.plan),
         resolved: &compared.fresh,
@@ -261,6 +261,12 @@ fn hold(
         keeper,
     };
     execute::execute(context, asked, &errand)
+}
+
+/// The steps whose resources were missing when the contract was made.
+fn missing(contract: &Contract) -> BTreeSet<Box<str>> {
+    let seen = contract.provenance().resources.iter();
+    seen.filter(|it| it.status == Status::Missing).map(|it| it.path.clone()).collect()
 }
 
 /// A private key of somebody whose approval counts, which every step could sign with. That refuses the

@@ -209,7 +209,8 @@ impl<'n> Reader<'n, '_, '_> {
         }
         // A provider gets what it is given, secrets included.
         let takes_secrets = self.schemas.is_generated;
-        let param = |(name, required, Described { shape, default }): (String, bool, Described)| {
+        let param = |(name, required, described): (String, bool, Described)| {
+            let Described { shape, default, deprecated } = described;
             let presence = match default {
                 Some(value) => Presence::Default(value),
                 None if required => Presence::Required,
@@ -222,6 +223,7 @@ impl<'n> Reader<'n, '_, '_> {
                 presence,
                 docs: shape.docs,
                 shape: Some(shape),
+                deprecated,
                 takes_secrets,
                 ..Param::BASE
             }

@@ -48,7 +48,8 @@ const KEYWORDS: [&str; 25] = [
 const MOST_LEVELS: usize = 32;
 
 /// Keywords of manifests that opal itself has made from the schemas of a provider.
-const GENERATED: [&str; 3] = ["x-opal-any", "x-opal-numeric", "x-opal-one-or-more"];
+const GENERATED: [&str; 4] =
+    ["x-opal-any", "x-opal-deprecated", "x-opal-numeric", "x-opal-one-or-more"];
 
 /// What schemas are read with.
 pub(super) struct Schemas<'n, 'p> {
@@ -64,6 +65,8 @@ pub(super) struct Schemas<'n, 'p> {
 pub(super) struct Described {
     pub(super) shape: Shape,
     pub(super) default: Option<Value>,
+    /// Why it should not be given any more.
+    pub(super) deprecated: Option<&'static str>,
 }
 
 pub(super) fn leak(text: &str) -> &'static str {
@@ -117,6 +120,9 @@ impl<'n> Schemas<'n, '_> {
         for ignored in ["title", "examples", "$id", "version"] {
             fields.take(ignored);
         }
+        let deprecated = fields.take("x-opal-deprecated");
+        let deprecated = deprecated.and_then(|field| self.text(field, "x-opal-deprecated"));
+        let deprecated = deprecated.map(|why| leak(&why));
         let secret = fields.take("x-opal-secret").is_some_and(|field| self.flag(field));
         let default = fields.take("default");
         let is_any = fields.take("x-opal-any").is_some_and(|field| self.flag(field));
@@ -146,7 +152,7 @@ impl<'n> Schemas<'n, '_> {
                 Some(value)
             }
         };
-        Some(Described { shape, default })
+        Some(Described { shape, default, deprecated })
     }
 
     /// `$ref: "#/$defs/NAME"`.

@@ -78,6 +78,7 @@ fn described(attribute: &Attribute, mut of: Json) -> Json {
     if let Some(why) = &attribute.deprecated {
         let why = if why.is_empty() { "deprecated by the provider" } else { why };
         docs = format!("Deprecated: {}. {docs}", visible(why));
+        of["x-opal-deprecated"] = visible(why).into();
     }
     if !docs.trim().is_empty() {
         of["description"] = docs.trim().into();

@@ -49,6 +49,7 @@ func (*box) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provid
 func (*box) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	resp.Schema = providerschema.Schema{Attributes: map[string]providerschema.Attribute{
 		"directory": providerschema.StringAttribute{Required: true},
+		"folder":    providerschema.StringAttribute{Optional: true, DeprecationMessage: "Use directory instead."},
 	}}
 }
 

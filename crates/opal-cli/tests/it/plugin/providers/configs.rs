@@ -46,7 +46,7 @@ fn what_is_wrong_in_a_configuration_is_said_before_a_provider_starts() {
         ("type: box_thing", "type: box_thign", "box_thign"),
         ("color: red", "colour: red", "colour"),
         ("  box:\n", "  bax:\n", "`bax` is not a provider of this project"),
-        ("    directory: cloud", "    folder: cloud", "folder"),
+        ("    directory: cloud", "    place: cloud", "place"),
         ("weight: 3", "weight: heavy", "weight"),
     ] {
         let opal = &opal;

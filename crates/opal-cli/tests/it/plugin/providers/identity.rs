@@ -94,3 +94,16 @@ fn a_recipe_of_the_project_gives_a_type_its_key_and_absent_its_parameters() {
         assert!(ran.stdout.contains(expected), "{line}: {ran:?}");
     }
 }
+
+#[test]
+fn a_deprecated_attribute_is_a_warning_with_the_reason_of_the_provider() {
+    let source = "fun it() {\n    @box.provider(directory=\"cloud\", folder=\"x\") {\n        \
+                  @box.thing(name=\"n\")\n    }\n}\n";
+    let Some(opal) = accepted(source) else { return };
+    let ran = ended(&opal, &["check"], 0);
+    assert!(
+        ran.stdout.contains("W0518") && ran.stdout.contains("`folder` is deprecated"),
+        "{ran:?}"
+    );
+    assert!(ran.stdout.contains("Use directory instead"), "{ran:?}");
+}
