@@ -143,10 +143,7 @@ fn a_lock_that_somebody_changed_installs_nothing_else() {
             true => {
                 ran.code(0);
             }
-            false => {
-                assert!([77, 78].contains(&ran.code), "{fields:?}: {ran:?}");
-                assert_ne!(other.call(&["infra"]).code, 0, "{fields:?}");
-            }
+            false => assert!([77, 78].contains(&ran.code), "{fields:?}: {ran:?}"),
         }
     }
 }
