@@ -50,7 +50,6 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
         provide(root, package, &["test", "-x", program]);
     }
     crate::vault::provide(root);
-    crate::providers::provide_long(root);
     let tests = ["-p", "opal-cli", "--test", "long"];
     run(root, &[&["cargo", "clippy"], &tests[..], &["--", "-D", "warnings"]].concat())?;
     run(root, &["cargo", "build", "--bins"])?;

@@ -1,6 +1,7 @@
 //! Signatures of people, by real `ssh-keygen` and by a device that is pretended.
 
 #![expect(clippy::disallowed_methods, reason = "real keys are made and used by `ssh-keygen`")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::io::Write as _;
 use std::path::Path;
