@@ -1,9 +1,8 @@
 //! The key of the person who approves, and signing with it: `ssh-keygen` does it, so that agents and hardware
 //! keys work and no private key is read here.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use opal_core::contract::approval::{Approval, Statement};
 use opal_trust::approvals::{self, KeyFile, NAMESPACE, Signer};
@@ -89,21 +88,20 @@ impl Approver {
             let help = "see what it printed; `ssh-keygen` is part of OpenSSH 8.1 and later";
             Failure::new(Exit::Unavailable, format!("`ssh-keygen` {what}"), help)
         };
+        // A file, so that standard input stays what a passphrase is typed on.
+        let unwritable = |error: std::io::Error| Failure::unwritable("a temporary file", &error);
+        let folder = tempfile::tempdir().map_err(unwritable)?;
+        let file = folder.path().join("statement");
+        std::fs::write(&file, statement.bytes()).map_err(unwritable)?;
         let mut command = Command::new("ssh-keygen");
-        command.args(["-q", "-Y", "sign", "-n", NAMESPACE, "-f"]).arg(&self.path);
-        command.env_remove(IDENTITY).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child =
-            command.spawn().map_err(|error| failed(format!("cannot be started: {error}")))?;
-        if let Some(mut input) = child.stdin.take() {
-            // It may have ended already; then its exit code says so.
-            let _ = input.write_all(&statement.bytes());
-        }
-        let done = child.wait_with_output();
-        let done = done.map_err(|error| failed(format!("was lost: {error}")))?;
-        if !done.status.success() {
+        command.args(["-q", "-Y", "sign", "-n", NAMESPACE, "-f"]).arg(&self.path).arg(&file);
+        let done = command.env_remove(IDENTITY).stdout(std::io::stderr()).status();
+        let done = done.map_err(|error| failed(format!("cannot be started: {error}")))?;
+        if !done.success() {
             return Err(failed("did not sign".to_owned()));
         }
-        let signature = String::from_utf8_lossy(&done.stdout).into_owned();
+        let signature = std::fs::read_to_string(file.with_added_extension("sig"));
+        let signature = signature.map_err(|error| failed(format!("did not sign: {error}")))?;
         let approval = Approval { statement, signature };
         // What nobody could check counts nowhere.
         let checked =
