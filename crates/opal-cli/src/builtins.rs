@@ -1,6 +1,7 @@
 //! The built-in commands: one table for parsing, help and completion.
 
 mod approvals;
+mod audit;
 mod blueprints;
 mod keys;
 pub(crate) mod modules;
@@ -60,6 +61,7 @@ pub(crate) fn opal() -> Command {
             run(),
             resources::apply(),
             runs::runs(),
+            audit::audit(),
             resources::convert(),
             resources::adopt(),
             modules::module(),

@@ -2,6 +2,7 @@
 
 pub(crate) mod adopt;
 pub(crate) mod apply;
+pub(crate) mod audit;
 pub(crate) mod blueprint;
 pub(crate) mod check;
 pub(crate) mod command_line;

@@ -153,6 +153,7 @@ fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
         "add" => commands::plugin::add(context, &matches),
         "adopt" => commands::adopt::run(context, &matches),
         "apply" => commands::apply::run(context, &matches),
+        "audit" => commands::audit::run(context, &matches),
         "check" => commands::check::run(context, &matches),
         "fmt" => commands::fmt::run(context, &matches),
         "list" => commands::list::run(context, &matches),
@@ -217,20 +218,15 @@ fn help(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     }
 }
 
-/// Refuses a word that `opal plan` keeps for itself that is not one of its commands: one of a later
-/// version, or one after an option.
+/// Refuses a command of `opal plan` after an option: it is not a function.
 fn not_of_plan(command: &clap::Command, rest: &[OsString], opal: &str) -> Result<(), Failure> {
     let Some((at, word)) = builtins::target(command, rest) else { return Ok(()) };
     let is_command = at == 0 && command.find_subcommand(word).is_some();
     if is_command || !builtins::is_reserved_by_plan(word) {
         return Ok(());
     }
-    let message = match command.find_subcommand(word) {
-        Some(_) => format!("options of `opal plan {word}` come after `{word}`"),
-        None => format!("this version of opal has no command `plan {word}`; the name is reserved"),
-    };
     Err(Failure::usage(
-        message,
+        format!("options of `opal plan {word}` come after `{word}`"),
         format!("plan a function of this name with `{opal} plan -- {word}`"),
     ))
 }

@@ -7,6 +7,7 @@ use base64ct::{Base64, Encoding as _};
 use opal_core::contract::Sign as _;
 use opal_core::data::{Data, json};
 
+use crate::domains::DSSE;
 use crate::keys::{PublicKey, SigningKey, verify};
 
 /// Signatures of one envelope.
@@ -98,7 +99,7 @@ impl Envelope {
     /// The pre-authentication encoding. Its first word is that of no other bytes that opal signs.
     fn signed_bytes(&self) -> Vec<u8> {
         let (kind, payload) = (&self.payload_type, &self.payload);
-        let head = format!("DSSEv1 {} {kind} {} ", kind.len(), payload.len());
+        let head = format!("{DSSE}{} {kind} {} ", kind.len(), payload.len());
         [head.as_bytes(), payload].concat()
     }
 }

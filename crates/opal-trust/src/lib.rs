@@ -5,6 +5,8 @@
 //! | keys, sealing, signatures | [`keys`] |
 //! | which contracts are accepted here | [`policy`] |
 //! | which people approved one | [`approvals`] |
+//! | signed exports of records | [`audit`] |
+//! | what every kind of signed message begins with | [`domains`] |
 //! | contracts: making and opening them | [`contracts`] |
 //! | signed documents (DSSE), and what people vouch for in them | [`dsse`], [`statements`] |
 //! | entries of `@cached` that this machine has made | [`entries`] |
@@ -16,8 +18,10 @@
 //! Deliberately not here: running a step.
 
 pub mod approvals;
+pub mod audit;
 pub mod code;
 pub mod contracts;
+pub mod domains;
 pub mod dsse;
 pub mod entries;
 pub mod keys;

@@ -55,6 +55,21 @@ impl<'a> Ledger<'a> {
         text.lines().map(str::to_owned).collect()
     }
 
+    /// The lines of all rejections, each after the digits of its contract, in order.
+    #[must_use]
+    pub fn all_rejections(&self) -> Vec<(String, String)> {
+        let entries = fs::read_dir(self.0.path().join(FOLDER)).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut contracts: Vec<Digest> =
+            names.filter_map(|name| Digest::parse(name.strip_suffix(".rejected")?)).collect();
+        contracts.sort_unstable_by_key(Digest::hex);
+        let lines = |contract: Digest| {
+            let hex = contract.hex();
+            self.rejections(&contract).into_iter().map(move |line| (hex.clone(), line))
+        };
+        contracts.into_iter().flat_map(lines).collect()
+    }
+
     /// Keeps the line of somebody who rejected a contract. When this returns, it is on the disk.
     pub fn reject(&self, contract: &Digest, line: &str) -> Result<(), RootError> {
         if self.rejections(contract).iter().any(|known| known == line.trim_end()) {

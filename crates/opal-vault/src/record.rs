@@ -22,6 +22,7 @@
 //! Deliberately not here: the clock, randomness and secrets. Callers say what time it is and bring
 //! the random part of a name; texts come as [`Shown`].
 
+pub mod audit;
 mod chain;
 mod contract;
 mod header;

@@ -1,10 +1,11 @@
 //! Which names are opal's own.
 
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 24] = [
+pub(crate) const NAMES: [&str; 25] = [
     "add",
     "adopt",
     "apply",
+    "audit",
     "blueprint",
     "check",
     "completions",

@@ -21,6 +21,10 @@ fn run(id: &'static str) -> Arg {
     Arg::new(id).value_name("RUN").help("An id, a prefix of it, or last")
 }
 
+fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).help(help)
+}
+
 fn list() -> Command {
     Command::new("list")
         .about("List runs, the newest first")
@@ -42,6 +46,15 @@ fn list() -> Command {
                     "crashed",
                 ])
                 .help("List only runs with this status"),
+            flag("failed", "List only runs that failed, were interrupted or crashed")
+                .conflicts_with("status"),
+            option("since", "TIME", "List only runs that started then or later: 2d, 2026-11-18"),
+            option("until", "TIME", "List only runs that started before"),
+            option("host", "NAME", "List only runs on this machine"),
+            option("commit", "COMMIT", "List only runs of this commit, by its first digits"),
+            option("contract", "FILE|ID", "List only runs of this contract"),
+            option("step", "PATH", "List only runs with this step"),
+            option("grep", "TEXT", "List only runs whose steps printed this text"),
             Arg::new("limit")
                 .long("limit")
                 .value_name("N")
@@ -51,7 +64,10 @@ fn list() -> Command {
             root(),
             json(),
         ])
-        .after_help("Examples:\n  opal runs list\n  opal runs list --target deploy --status failed")
+        .after_help(
+            "Examples:\n  opal runs list\n  opal runs list --target deploy --status failed\n  \
+             opal runs list --failed --since 2d\n  opal runs list --grep 'connection refused'",
+        )
 }
 
 fn show() -> Command {

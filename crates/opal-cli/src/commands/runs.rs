@@ -2,8 +2,9 @@
 
 mod cleanup;
 mod diff;
+mod filter;
 mod report;
-mod stored;
+pub(super) mod stored;
 mod tail;
 
 use std::io::Read;
@@ -22,6 +23,8 @@ use crate::failure::record::{root_failure, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::view;
 use crate::view::runs::{Listed, Page, Screen};
+use filter::Filter;
+pub(super) use filter::moment;
 use stored::{found, load};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -41,25 +44,25 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
 }
 
 fn list(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let target = matches.get_one::<String>("target");
-    let status = matches.get_one::<String>("status").and_then(|name| State::named(name));
+    let filter = Filter::from(matches)?;
     let limit = matches.get_one::<usize>("limit").copied().unwrap_or(usize::MAX);
-    let is_meant = |listed: &Listed| match &listed.run {
-        Ok(run) => {
-            target.is_none_or(|target| run.target() == target)
-                && status.is_none_or(|status| run.state == status)
-        }
-        // What cannot be read is nobody's, and is told only where everything is.
-        Err(_) => target.is_none() && status.is_none(),
-    };
     let all = found(root)?;
-    let listed: Vec<Listed> = all
-        .iter()
-        .map(|found| Listed { id: found.id.clone(), run: Run::load(found) })
-        .filter(is_meant)
+    let mut listed: Vec<Listed> = Vec::new();
+    for found in &all {
+        let run = Run::load(found);
+        let is_meant = match &run {
+            Ok(run) => filter.holds(run)?,
+            // What cannot be read is nobody's, and is told only where everything is.
+            Err(_) => filter.is_open(),
+        };
+        if is_meant {
+            listed.push(Listed { id: found.id.clone(), run });
+        }
         // One more says that there are more.
-        .take(limit.saturating_add(1))
-        .collect();
+        if listed.len() > limit {
+            break;
+        }
+    }
     let shown = &listed[..listed.len().min(limit)];
     if matches.get_flag("json") {
         return view::runs::list_json(shown);

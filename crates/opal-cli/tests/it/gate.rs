@@ -313,6 +313,11 @@ fn a_rule_holds_for_what_it_names_and_for_what_calls_it() {
     gate.policy("[[approval]]\nby = [ANN]\nexcept = [\"all\"]\n");
     gate.run("all.plan").code(0);
     gate.run("test.plan").code(77);
+    // A script is known by its file.
+    gate.opal.write("backup.opl", "echo saved\n");
+    gate.plan(&["./backup.opl", "-o", "b.plan"]);
+    gate.policy("[[approval]]\nby = [ANN]\ntargets = [\"backup.opl\"]\n");
+    gate.run("b.plan").code(77).says("needs 1 approval");
     // Under contract only, also where another function calls it.
     gate.policy("[[approval]]\nneeded = 0\ntargets = [\"deploy\"]\ndirect = \"refuse\"\n");
     gate.opal.call(&["deploy"]).code(77).says("the policy requires a contract for `deploy`");
@@ -382,6 +387,18 @@ fn a_key_of_opal_has_a_passphrase_and_approves() {
     assert_eq!(code, 0, "{shown}");
     let ran = gate.run("d.plan");
     ran.code(0).hides("has no passphrase");
+}
+
+#[test]
+fn an_approval_is_never_written_through_a_symlink() {
+    let gate = Gate::new();
+    gate.plan(&["deploy", "-o", "d.plan"]);
+    gate.opal.write("profile", "safe\n");
+    std::os::unix::fs::symlink("profile", gate.opal.path().join("d.plan.approvals")).unwrap();
+    let key = gate.key("ann").display().to_string();
+    let (code, shown) = gate.says(&["plan", "approve", "d.plan", "--key", &key], "y\r");
+    assert_eq!(code, 74, "{shown}");
+    assert_eq!(gate.opal.read("profile"), "safe\n");
 }
 
 #[test]

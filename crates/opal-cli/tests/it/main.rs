@@ -4,6 +4,7 @@
 mod acceptance;
 mod apply;
 mod attacks;
+mod audit;
 mod bad_input;
 mod cached;
 mod check;

@@ -23,7 +23,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use super::actor::{Actor, Begun};
 use super::context::{Context, In, Out};
-use super::halts::{bug, failed, unable};
+use super::halts::{bug, failed, go_on, unable};
 use super::pump::{Ended, PAUSE};
 use super::run::Walk;
 use crate::error::Bug;
@@ -85,8 +85,8 @@ impl<'scope, 'env, 'p: 'scope> Beside<'scope, 'env, 'p> {
         if waits.recv().is_ok() {
             return Ok((In::of(read), Some(Feeding(thread))));
         }
-        // It has ended without a byte.
-        Feeding(thread).close(self.begun)?;
+        // It has ended without a byte. Where all was stopped, that is why.
+        Feeding(thread).close(self.begun).or_else(|halt| go_on(&here.stop).and(Err(halt)))?;
         Ok((In::of(read), None))
     }
 
@@ -121,8 +121,8 @@ impl<'scope, 'env, 'p: 'scope> Beside<'scope, 'env, 'p> {
         };
         let thread = self.spawn(work)?;
         if waits.recv().is_err() {
-            // It has ended before it read anything.
-            join(thread, self.begun)?;
+            // It has ended before it read anything. Where all was stopped, that is why.
+            join(thread, self.begun).or_else(|halt| go_on(&here.stop).and(Err(halt)))?;
             return Ok((Out::to(write), None));
         }
         let draining = Draining { thread, drained: is_drained, verdict, known };

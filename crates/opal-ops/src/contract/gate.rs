@@ -1,6 +1,7 @@
 //! The gate: what the approval rules of this side demand of a contract, and whether it has it.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use opal_core::Value;
 use opal_core::contract::Contract;
@@ -13,6 +14,7 @@ use opal_trust::policy::{Environment, Policy, Rule};
 use opal_vault::record::reader::Run;
 
 use super::{Refusal, Rules};
+use crate::planning::record_name;
 
 /// How a contract that the rules accept is to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,7 +44,12 @@ impl<'c> Case<'c> {
     #[must_use]
     pub fn rules<'p>(&self, policy: &'p Policy) -> Vec<&'p Rule> {
         let plan = self.contract.plan();
-        policy.rules_for(&plan.target.name, &functions(plan))
+        let source = self.contract.provenance().source.as_ref().map_or("", |it| it.path.as_str());
+        // Scripts are known by their files, as in records and where they run without a contract.
+        let name = record_name(Path::new(source), plan);
+        let mut functions = functions(plan);
+        functions.insert(&plan.target.name);
+        policy.rules_for(name, &functions)
     }
 
     /// What the rules judge.

@@ -23,10 +23,10 @@ use rustix::fs::{FlockOperation, OFlags};
 use super::line::Line;
 use crate::root::RootError;
 
-const FILE: &str = "chain.jsonl";
+pub(super) const FILE: &str = "chain.jsonl";
 
 /// More than any line has.
-const MAX_LINE_BYTES: u64 = 64 * 1024;
+pub(super) const MAX_LINE_BYTES: u64 = 64 * 1024;
 
 /// Adds the record in `folder`, which is `TARGET/RUN` below `logs/run`. Its files stay as they are now.
 pub(super) fn add(logs: &Path, folder: &Path, at: SystemTime) -> Result<(), RootError> {
@@ -84,7 +84,7 @@ fn name(folder: &Path) -> String {
 }
 
 /// Of all files of a record.
-fn digest(folder: &Path) -> io::Result<Digest> {
+pub(super) fn digest(folder: &Path) -> io::Result<Digest> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -10,6 +10,7 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_files::regular;
 use opal_trust::approvals::{self, MAX_FILE_BYTES};
 use opal_vault::root::Root;
+use rustix::fs::OFlags;
 
 use super::file::read_file;
 use crate::context::Context;
@@ -90,7 +91,11 @@ impl Named {
         if read(&path)?.chars().next_back().is_some_and(|last| last != '\n') {
             line.insert(0, '\n');
         }
-        let opened = OpenOptions::new().append(true).create(true).mode(0o644).open(&path);
+        // Nothing that somebody put there leads to another file.
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+        let mut options = OpenOptions::new();
+        options.append(true).create(true).mode(0o644).custom_flags(flags);
+        let opened = options.open(&path);
         let written = opened.and_then(|mut file| {
             file.write_all(line.as_bytes())?;
             file.sync_all()

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::failure::record::{root_failure, unclear, unreadable};
 use crate::planning;
 
-pub(super) fn found(root: &Root) -> Result<Vec<Found>, Failure> {
+pub(in crate::commands) fn found(root: &Root) -> Result<Vec<Found>, Failure> {
     reader::list(root).map_err(root_failure)
 }
 

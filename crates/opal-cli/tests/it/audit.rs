@@ -1,0 +1,98 @@
+//! `opal audit`: records of contracts as evidence.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::support::Opal;
+
+/// A machine with a run of a contract, a refusal and a direct run.
+fn machine() -> Opal {
+    let opal = Opal::machine("fun deploy() {\n    echo deployed\n}\n");
+    opal.call(&["keys", "generate", "release"]).code(0);
+    opal.call(&["plan", "deploy", "-o", "d.plan", "--once"]).code(0);
+    opal.call(&["run", "--plan", "d.plan"]).code(0);
+    opal.call(&["run", "--plan", "d.plan"]).code(76);
+    opal.call(&["deploy"]).code(0);
+    opal
+}
+
+fn chain(opal: &Opal) -> PathBuf {
+    opal.path().join("home/.opal/logs/chain.jsonl")
+}
+
+fn faults(opal: &Opal) -> Vec<String> {
+    let shown = opal.call(&["audit", "verify", "--json"]).json();
+    let all = shown["findings"].as_array().unwrap().iter();
+    all.map(|one| format!("{} {}", one["line"], one["fault"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn what_was_edited_or_removed_is_found() {
+    let opal = machine();
+    opal.call(&["audit", "verify"]).code(0).stdout("2 records: nothing is missing or edited\n");
+    let lines = fs::read_to_string(chain(&opal)).unwrap();
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    let record = opal.path().join("home/.opal/logs/run").join(first["record"].as_str().unwrap());
+    let summary = fs::read_to_string(record.join("summary.json")).unwrap();
+    fs::write(record.join("summary.json"), summary.replace("deploy", "deplay")).unwrap();
+    assert_eq!(faults(&opal), ["1 record_changed"]);
+    opal.call(&["audit", "verify"]).code(1).says("the record was edited").says("1 finding");
+    fs::remove_dir_all(&record).unwrap();
+    assert_eq!(faults(&opal), ["1 record_missing"]);
+    // Also together with its line.
+    fs::write(chain(&opal), lines.lines().nth(1).unwrap().to_owned() + "\n").unwrap();
+    assert_eq!(faults(&opal), ["1 gap"]);
+    fs::write(chain(&opal), "nonsense\n").unwrap();
+    assert_eq!(faults(&opal), ["1 malformed"]);
+    fs::write(chain(&opal), lines.replace("deploy/", "../../")).unwrap();
+    assert!(faults(&opal).contains(&"1 malformed".to_owned()));
+}
+
+#[test]
+fn an_export_has_runs_and_refusals_and_its_last_line_signs_them() {
+    let opal = machine();
+    let exported = opal.call(&["audit", "export", "--sign", "release"]).code(0).stdout.clone();
+    let lines: Vec<Value> =
+        exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = lines.iter().map(|line| line["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["run", "refusal", "signature"]);
+    assert_eq!(lines[1]["run"]["refused"]["reason"], "used");
+    opal.write("audit.jsonl", &exported);
+    opal.call(&["audit", "verify", "audit.jsonl"])
+        .code(0)
+        .says("2 records")
+        .says("signed by ed25519:");
+    opal.call(&["audit", "verify", "audit.jsonl", "--key", "release"]).code(0);
+    opal.call(&["keys", "generate", "other"]).code(0);
+    let ran = opal.call(&["audit", "verify", "audit.jsonl", "--key", "other"]);
+    ran.code(77).says("signed by another key");
+    opal.write("edited.jsonl", exported.replace("\"used\"", "\"fine\""));
+    opal.call(&["audit", "verify", "edited.jsonl"]).code(77).says("does not match the lines");
+    let unsigned = opal.call(&["audit", "export"]).code(0).stdout.clone();
+    opal.write("unsigned.jsonl", &unsigned);
+    opal.call(&["audit", "verify", "unsigned.jsonl"]).code(0).says("not signed");
+    opal.call(&["audit", "verify", "unsigned.jsonl", "--key", "release"])
+        .code(77)
+        .says("it is not signed");
+    // Without its first line the rest still follows; without one in the middle it does not.
+    opal.call(&["plan", "deploy", "-o", "e.plan"]).code(0);
+    opal.call(&["run", "--plan", "e.plan"]).code(0);
+    let three = opal.call(&["audit", "export"]).code(0).stdout.clone();
+    let all: Vec<&str> = three.lines().collect();
+    opal.write("rest.jsonl", all[1..].join("\n") + "\n");
+    opal.call(&["audit", "verify", "rest.jsonl"]).code(0);
+    opal.write("gap.jsonl", [all[0], all[2]].join("\n") + "\n");
+    opal.call(&["audit", "verify", "gap.jsonl"]).code(1).says("was edited or removed");
+    opal.call(&["audit", "export", "--since", "2020-01-01"]).code(0).stdout(&three);
+}
+
+#[test]
+fn a_machine_without_contracts_has_nothing_to_show() {
+    let opal = Opal::machine("fun a() {\n    echo a\n}\n");
+    opal.call(&["audit", "verify"]).code(0).stdout("0 records: nothing is missing or edited\n");
+    opal.call(&["audit", "export"]).code(0).stdout("");
+    opal.call(&["audit", "verify", "missing.jsonl"]).code(66);
+    opal.call(&["audit", "export", "--since", "soon"]).code(2);
+}
