@@ -110,7 +110,6 @@ impl Policy {
             project.trusted_keys = None;
         }
         project.plugins = project.plugins.of_project();
-        project.rules.iter_mut().for_each(|rule| rule.of_machine = false);
         self.merge(project)
     }
 }

@@ -44,7 +44,7 @@ use crate::verb::Verb;
 use crate::{limit, planning, reports, rules, view};
 use compare::{Here, undecided};
 use confine::{Confined, confine};
-use current::{Current, recorded_sources, source_path};
+use current::{Current, policed};
 use new_contract::{new_contract, of_module};
 use refusal::{Attempt, Kept};
 
@@ -151,17 +151,10 @@ fn confined<'c>(
     file: Option<&PathBuf>,
 ) -> Result<Option<Confined<'c>>, Failure> {
     let &Attempt { context, asked, path, bytes, approvals } = attempt;
-    let source = source_path(&opened.contract, file);
-    let sources = source.map_or_else(Vec::new, |source| {
-        let others = recorded_sources(&opened.contract, &source);
-        [vec![source], others].concat()
-    });
+    let sources = policed(&opened.contract, file);
     let policy = trust::policy(context, &asked.plan, &required(matches), &sources)?;
     let case = Case { contract: &opened.contract, id: opened.id };
-    let is_fixed = |rule: &&Rule| rule.tree || rule.environment.is_some();
-    let fixes =
-        policy.tree || policy.environment.is_some() || case.rules(&policy).iter().any(is_fixed);
-    if !fixes {
+    if case.fixed(&policy) == (false, None) {
         return Ok(None);
     }
     let root = context.root(asked.plan.root.as_ref());
@@ -248,8 +241,8 @@ fn hold(
         ..record::Contract::new(opened.id, path.display().to_string())
     };
     let drift = compared.verdict.differences.iter().map(Drifted::from).collect();
-    let (contract, file) = (opened.id, named.path.clone());
-    let missing = missing(&opened.contract);
+    let (contract, file, missing) = (opened.id, named.path.clone(), missing(&opened.contract));
+    remember(&allowed.accepted.approvals, &opened.contract, bytes, here.root.as_ref());
     let errand = Errand {
         subject: &Subject::of_plan(source, &compared.fresh.plan),
         resolved: &compared.fresh,
@@ -289,6 +282,14 @@ fn reach(case: &Case<'_>, policy: &Policy, root: Option<&Root>) -> Option<Refusa
         ));
     }
     None
+}
+
+/// Who approved it sees next time what differs from it, also where it was approved on another machine.
+fn remember(approvals: &[Counted], contract: &Contract, bytes: &[u8], root: Option<&Root>) {
+    for (signer, _) in approvals.iter().filter_map(|it| Signer::parse(&it.key)) {
+        let kin = contract::kinship(contract, &signer);
+        let _ = root.map(|root| Ledger::new(root).keep_approved(&kin, bytes));
+    }
 }
 
 fn approved(one: &Counted) -> record::Approved {

@@ -8,7 +8,7 @@ use opal_core::contract::{Contract, Verdict};
 use opal_core::view::{PlanFormatter as _, PlanView, Tree};
 use opal_ops::contract::Case;
 use opal_trust::approvals::KeyFile;
-use opal_trust::policy::{Environment, Policy, Rule};
+use opal_trust::policy::{Policy, Rule};
 use serde_json::json;
 
 use super::diagnostics::visible;
@@ -81,6 +81,7 @@ fn about(shown: &Shown<'_>, ink: Ink) -> String {
     let (bold, reset) = if ink.colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
     let contract = shown.case.contract;
     let facts = facts(contract);
+    let (is_commit, environment) = shown.case.fixed(shown.policy);
     let mut out = String::new();
     let mut line = |name: &str, text: String| {
         let _ = writeln!(out, "{bold}{name:<12}{reset}{}", visible(&text));
@@ -104,7 +105,7 @@ fn about(shown: &Shown<'_>, ink: Ink) -> String {
     line("Expires", facts.expires.map_or_else(|| "never".to_owned(), time));
     line(
         "Checkout",
-        match is_commit(shown) {
+        match is_commit {
             true => "policy: a fresh checkout of this commit".to_owned(),
             false => {
                 "not fixed by the policy here: scripts and programs of the working tree can change"
@@ -114,7 +115,7 @@ fn about(shown: &Shown<'_>, ink: Ink) -> String {
     );
     line(
         "Variables",
-        match environment(shown) {
+        match environment {
             Some(fixed) => {
                 let names = fixed.entries().map(|(name, value)| match value {
                     Some(value) => format!("{name}={value}"),
@@ -172,18 +173,8 @@ fn warnings(shown: &Shown<'_>) -> String {
     if out.is_empty() { out } else { format!("\n{out}") }
 }
 
-fn is_commit(shown: &Shown<'_>) -> bool {
-    shown.policy.tree || shown.rules.iter().any(|rule| rule.tree)
-}
-
-fn environment(shown: &Shown<'_>) -> Option<Environment> {
-    let rules = shown.rules.iter().filter_map(|rule| rule.environment.clone());
-    rules.fold(shown.policy.environment.clone(), |known, one| Environment::both(known, Some(one)))
-}
-
-/// What was signed, and what is still missing.
+/// What was signed, and where it is.
 pub(crate) fn signed(
-    context: &Context<'_>,
     shown: &Shown<'_>,
     approval: &Approval,
     file: &Path,
@@ -204,7 +195,6 @@ pub(crate) fn signed(
             "file": file.display().to_string(),
         }));
     }
-    let _ = context;
     let done = match statement.decision {
         Decision::Approve => "approved",
         Decision::Reject => "rejected",

@@ -148,7 +148,7 @@ pub(crate) fn selected(selection: &Selection) {
 
 /// What is to be known about a contract beside its plan.
 pub(crate) fn note(text: &str) {
-    say(&format!("note: {text}\n"));
+    say(&format!("note: {}\n", visible::line(text)));
 }
 
 /// The source has changed, in these files where it has several, and it does not matter.

@@ -216,6 +216,9 @@ fn what_does_not_count_is_named_with_its_reason() {
         gate.opal.write("d.plan.approvals", forged);
         gate.run("d.plan").code(77).says("has none").says("d.plan.approvals:1: not an approval");
     }
+    // Nor does anything in the file act on a terminal.
+    gate.opal.write("d.plan.approvals", "{\"\u{9b}2J\u{202e}x\":1}\n");
+    gate.run("d.plan").code(77).says("unknown member").hides("\u{9b}").hides("\u{202e}");
     // Among a thousand broken lines one that counts is found.
     gate.opal.write("d.plan.approvals", "nonsense\n".repeat(1000) + &line);
     gate.run("d.plan").code(0).says("(and 999 other lines)");

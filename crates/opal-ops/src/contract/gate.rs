@@ -8,9 +8,10 @@ use opal_core::contract::Contract;
 use opal_core::contract::approval::Approval;
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{self, Arg, Plan};
-use opal_trust::approvals::{self, Claim, Counted, Judged, Signer};
+use opal_trust::approvals::{self, Claim, Counted, Signer};
 use opal_trust::keys::PublicKey;
 use opal_trust::policy::{Environment, Policy, Rule};
+use opal_vault::ledger::Ledger;
 use opal_vault::record::reader::Run;
 
 use super::{Refusal, Rules};
@@ -27,8 +28,6 @@ pub struct Accepted {
     pub tree: bool,
     /// The only variables that it runs with.
     pub environment: Option<Environment>,
-    /// Whether a rule of the machine, and not only of the project, needed the approval of people.
-    pub by_machine: bool,
 }
 
 /// A contract that somebody wants to run, show or approve.
@@ -61,7 +60,6 @@ impl<'c> Case<'c> {
             algorithm: plan.algorithm,
             plan_hash: self.contract.plan_hash(),
             target: &plan.target.name,
-            functions: functions(plan),
             made: self.contract.created(),
             maker: self.contract.provenance().signer.map(PublicKey::from_bytes),
             unseen: plan.values.values().filter(|value| value.public.is_none()).count(),
@@ -70,10 +68,36 @@ impl<'c> Case<'c> {
         }
     }
 
-    /// What the rules say about it, with these approvals.
+    /// What the policy fixes of its run: whether it runs in a fresh checkout of its commit, and the only
+    /// variables that it runs with.
     #[must_use]
-    pub fn judge(&self, policy: &Policy, approvals: &[Approval], now: i64) -> Judged {
-        approvals::judge(&self.rules(policy), approvals, &self.claim(false, now))
+    pub fn fixed(&self, policy: &Policy) -> (bool, Option<Environment>) {
+        let rules = self.rules(policy);
+        let environments = rules.iter().filter_map(|rule| rule.environment.clone());
+        let known = policy.environment.clone();
+        let environment =
+            environments.fold(known, |known, one| Environment::both(known, Some(one)));
+        (policy.tree || rules.iter().any(|rule| rule.tree), environment)
+    }
+
+    /// Who rejected it, of those whom its rules list, now or as far as the ledger remembers. The ledger
+    /// remembers it from now on; that it cannot does not make the contract any better.
+    #[must_use]
+    pub fn rejections(
+        &self,
+        policy: &Policy,
+        approvals: &[Approval],
+        ledger: Option<Ledger<'_>>,
+        now: i64,
+    ) -> Vec<Counted> {
+        let kept = ledger.map(|ledger| ledger.rejections(&self.id)).unwrap_or_default();
+        let kept = kept.iter().filter_map(|line| Approval::parse(line.trim_end()).ok());
+        let known: Vec<Approval> = kept.chain(approvals.iter().cloned()).collect();
+        let found = approvals::rejections(&self.rules(policy), &known, &self.claim(false, now));
+        for (_, line) in &found {
+            let _ = ledger.map(|ledger| ledger.reject(&self.id, &line.to_line()));
+        }
+        found.into_iter().map(|(who, _)| who).collect()
     }
 }
 
@@ -110,18 +134,9 @@ pub(super) fn pass(case: &Case<'_>, rules: &Rules<'_>) -> Result<Accepted, Refus
     let policy = rules.policy;
     let matching = case.rules(policy);
     let claim = case.claim(rules.is_limited, rules.time);
-    let kept = rules.ledger.map(|ledger| ledger.rejections(&case.id)).unwrap_or_default();
-    let kept = kept.iter().filter_map(|line| Approval::parse(line.trim_end()).ok());
-    let known: Vec<Approval> = kept.chain(rules.approvals.iter().cloned()).collect();
-    let rejections = approvals::rejections(&matching, &known, &claim);
+    let rejections = case.rejections(policy, rules.approvals, rules.ledger, rules.time);
     if !rejections.is_empty() {
-        if let Some(ledger) = rules.ledger {
-            for (_, line) in &rejections {
-                // That it cannot be kept does not make the contract any better.
-                let _ = ledger.reject(&case.id, &line.to_line());
-            }
-        }
-        return Err(Refusal::Rejected(rejections.into_iter().map(|(who, _)| who).collect()));
+        return Err(Refusal::Rejected(rejections));
     }
     let gated: Vec<&&Rule> = matching.iter().filter(|rule| rule.needs_people()).collect();
     if !gated.is_empty()
@@ -133,14 +148,12 @@ pub(super) fn pass(case: &Case<'_>, rules: &Rules<'_>) -> Result<Accepted, Refus
     if !judged.unmet.is_empty() {
         return Err(Refusal::Unapproved(judged.unmet));
     }
-    let environments = matching.iter().filter_map(|rule| rule.environment.clone());
+    let (tree, environment) = case.fixed(policy);
     Ok(Accepted {
         approvals: judged.counted,
         once: case.contract.provenance().once || gated.iter().any(|rule| rule.once),
-        tree: policy.tree || matching.iter().any(|rule| rule.tree),
-        environment: environments
-            .fold(policy.environment.clone(), |known, one| Environment::both(known, Some(one))),
-        by_machine: gated.iter().any(|rule| rule.of_machine),
+        tree,
+        environment,
     })
 }
 

@@ -19,8 +19,6 @@ pub struct Claim<'c> {
     pub algorithm: Algorithm,
     pub plan_hash: Digest,
     pub target: &'c str,
-    /// Every function of the file that its steps call.
-    pub functions: BTreeSet<&'c str>,
     /// When it was made, in Unix seconds.
     pub made: i64,
     /// Whose signature it has.

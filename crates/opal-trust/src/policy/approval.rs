@@ -37,8 +37,6 @@ const USUAL_AGE: i64 = 24 * 60 * 60 * 1_000_000_000;
 pub struct Rule {
     /// The file that it is in.
     pub file: PathBuf,
-    /// Whether the machine demands it, and not only the project.
-    pub of_machine: bool,
     pub by: Vec<Person>,
     /// Names of targets; a `*` matches any characters.
     pub targets: Vec<String>,
@@ -222,7 +220,6 @@ impl Rule {
     fn new(file: &Path, max_age: Duration) -> Self {
         Self {
             file: file.to_owned(),
-            of_machine: true,
             by: Vec::new(),
             targets: vec!["*".to_owned()],
             except: Vec::new(),

@@ -14,7 +14,7 @@ use super::file::refused;
 use super::named::Named;
 use super::trust::{self, Required};
 use crate::clock::unix_time;
-use crate::commands::run::current::{recorded_sources, source_path};
+use crate::commands::run::current::policed;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
@@ -86,7 +86,7 @@ pub(crate) fn run(
     if let Some(root) = &root {
         keep(root, &shown, &kin, &named, &signed.to_line());
     }
-    approval::signed(context, &shown, &signed, &file, matches.get_flag("json"))
+    approval::signed(&shown, &signed, &file, matches.get_flag("json"))
 }
 
 /// What this machine knows of it from now on. A ledger that cannot be written changes nothing of what was
@@ -110,11 +110,7 @@ pub(super) fn policy(
     root: Option<&std::path::PathBuf>,
     contract: &Contract,
 ) -> Result<Policy, Failure> {
-    let source = source_path(contract, None);
-    let sources = source.map_or_else(Vec::new, |source| {
-        let others = recorded_sources(contract, &source);
-        [vec![source], others].concat()
-    });
+    let sources = policed(contract, None);
     let options = PlanOptions { root: root.cloned(), ..PlanOptions::default() };
     trust::policy(context, &options, &Required::default(), &sources)
 }

@@ -89,13 +89,7 @@ impl Inbox<'_> {
         let claim = case.claim(false, self.time);
         let ledger = Ledger::new(self.root);
         let lines = named.approvals()?;
-        let kept = ledger.rejections(&case.id);
-        let kept = kept.iter().filter_map(|line| Approval::parse(line).ok());
-        let known: Vec<Approval> = kept.chain(lines.iter().cloned()).collect();
-        let rejections = approvals::rejections(&rules, &known, &claim);
-        for (_, line) in &rejections {
-            ledger.reject(&case.id, &line.to_line()).map_err(unkept)?;
-        }
+        let rejections = case.rejections(&policy, &lines, Some(ledger), self.time);
         let judged = approvals::judge(&rules, &lines, &claim);
         let needs_people = rules.iter().any(|rule| rule.needs_people());
         let is_about = |line: &&Approval| {
@@ -128,7 +122,7 @@ impl Inbox<'_> {
             made_by: facts(contract).generated_by,
             expires: made.expires,
             approved_by: if needs_people { counted } else { signers },
-            rejected_by: rejections.into_iter().map(|(who, _)| who.name).collect(),
+            rejected_by: rejections.into_iter().map(|who| who.name).collect(),
             needed: rules.iter().map(|rule| rule.needed).max().unwrap_or(0),
         })
     }

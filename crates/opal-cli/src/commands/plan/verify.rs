@@ -11,7 +11,7 @@ use super::file::open;
 use super::named::Named;
 use super::trust;
 use crate::clock::unix_time;
-use crate::commands::run::current::{recorded_sources, source_path};
+use crate::commands::run::current::{policed, source_path};
 use crate::commands::run::new_contract::{new_contract, of_module};
 use crate::context::Context;
 use crate::failure::contract::Refused;
@@ -29,9 +29,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let opened = open(context, &options, path, bytes)?;
     let contract = &opened.contract;
     let source = source_path(contract, context.file(matches));
-    let sources = source.as_ref().map_or_else(Vec::new, |source| {
-        [vec![source.clone()], recorded_sources(contract, source)].concat()
-    });
+    let sources = policed(contract, context.file(matches));
     let policy = trust::policy(context, &options, &required(matches), &sources)?;
     let root = context.root(options.root.as_ref());
     let ledger = root.as_ref().map(Ledger::new);

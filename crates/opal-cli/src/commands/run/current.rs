@@ -100,8 +100,15 @@ pub(super) fn recorded(contract: &Contract) -> Option<PathBuf> {
     Some(if is_there { near } else { PathBuf::from(&source.absolute) })
 }
 
+/// The files whose projects have a say in whether the contract may run.
+pub(crate) fn policed(contract: &Contract, file: Option<&PathBuf>) -> Vec<PathBuf> {
+    let Some(source) = source_path(contract, file) else { return Vec::new() };
+    let others = recorded_sources(contract, &source);
+    [vec![source], others].concat()
+}
+
 /// The files that the contract was made of, where they are seen from its source of now.
-pub(crate) fn recorded_sources(contract: &Contract, source: &Path) -> Vec<PathBuf> {
+fn recorded_sources(contract: &Contract, source: &Path) -> Vec<PathBuf> {
     let made = contract.provenance();
     let folder = |path: &'_ Path| path.parent().unwrap_or(Path::new("")).to_owned();
     let then = made.source.as_ref().map(|it| folder(Path::new(&it.path))).unwrap_or_default();

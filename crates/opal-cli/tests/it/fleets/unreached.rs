@@ -99,7 +99,7 @@ fn resources_of_a_host_whose_value_cannot_be_read_are_blocked() {
     let is_blocked = |line: &str| line.contains("web2") && line.contains("blocked");
     assert!(shown.stdout.lines().any(is_blocked), "{shown:?}");
     assert_eq!(shown.stdout.matches(" satisfied  ").count(), 2, "{shown:?}");
-    // A block on one host is no different.
+    // A block on one host ends in the same way.
     let source = "fun task() {\n    @ssh.host(\"web2\") {\n        \
                   @file.line(\"~/one\", @shell.output(\"echo said\", public=true))\n    }\n}\n";
     let opal = opal.file("commands.opl", source);
