@@ -70,6 +70,7 @@ fn targets_of(folder: &Path) -> Value {
 }
 
 /// A pipe with a name, which everybody may use.
+#[expect(clippy::disallowed_methods, reason = "`mkfifo` is the program that makes one")]
 fn fifo(path: &Path) {
     assert!(
         std::process::Command::new("mkfifo")

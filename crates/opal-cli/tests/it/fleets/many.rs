@@ -13,7 +13,7 @@ fn many(count: usize, block: &str, options: &str) -> Option<Opal> {
     let opal = local(count, block, options)?;
     let source = opal.read("commands.opl").replace("\"local\"", "\"docker\"");
     opal.write("commands.opl", &source);
-    opal.write("hosts.ini", &format!("h[1:{count}] ansible_connection=docker\n"));
+    opal.write("hosts.ini", format!("h[1:{count}] ansible_connection=docker\n"));
     let opal = opal
         .file("bin/docker", "#!/bin/sh\n[ \"$1 $2\" = \"exec -i\" ] && shift 3 && exec \"$@\"\n");
     let bin = opal.path().join("bin");
@@ -73,7 +73,7 @@ fn connections_of_hosts_that_have_ended_do_not_all_stay_open() {
         "    @ssh.hosts(inventory=\"hosts.ini\", connections=[\"docker\"], select=\"h1\") {{\n        kill $(cat {})\n    }}\n}}\n",
         daemon.display()
     );
-    opal.write("commands.opl", &format!("{first}{second}"));
+    opal.write("commands.opl", format!("{first}{second}"));
     let ran = opal.call(&["task"]);
     let open: usize = ran.code(0).stdout.trim().parse().unwrap();
     assert!((100..135).contains(&open), "{open} of 145");
