@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 34] = [
+const ARROWS: [(&str, &[&str]); 35] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -66,6 +66,11 @@ const ARROWS: [(&str, &[&str]); 34] = [
             "opal-registry",
             "opal-template",
         ],
+    ),
+    // What it needs of planning and running it asks `opal` for, as a process.
+    (
+        "opal-serve",
+        &["opal-core", "opal-files", "opal-helper", "opal-html", "opal-trust", "opal-vault"],
     ),
     ("opal-exec", &["opal-core", "opal-session", "opal-vault"]),
     ("opal-config", &["opal-core", "opal-syntax", "opal-plan", "opal-yaml"]),
