@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod blueprints;
+mod editors;
 mod keys;
 pub(crate) mod modules;
 mod names;
@@ -69,6 +70,7 @@ pub(crate) fn opal() -> Command {
             plugins::plugin(),
             plugins::add(),
             watch(),
+            editors::lsp(),
             newcomers::init(),
             newcomers::pick(),
             newcomers::doc(),

@@ -3,7 +3,13 @@
 //! Its first argument names the part, its second one the build of the `opal` that started it; the others are
 //! the part's own.
 //!
+//! | part | what | where |
+//! |---|---|---|
+//! | `lsp` | serving editors | `lsp`, which only starts the crate `opal-lsp` |
+//!
 //! Deliberately not here: planning, verifying and running. A part that needs one of them starts `opal`.
+
+mod lsp;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -29,6 +35,9 @@ pub fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
         return fail(&why, &Unusable::OtherBuild { name: SERVE, build }.help(), UNAVAILABLE);
     }
     let part = part.to_string_lossy().into_owned();
+    if part == "lsp" {
+        return lsp::run(words);
+    }
     fail(&format!("`{SERVE}` has no part `{part}`"), "see `opal --help`", 2)
 }
 
