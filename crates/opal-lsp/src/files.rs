@@ -40,7 +40,7 @@ pub(crate) struct Document {
     /// How often it has changed since the server started.
     changes: u64,
     /// Too large to be checked at each change, and changed since it was checked.
-    is_stale: bool,
+    pub(crate) is_stale: bool,
 }
 
 #[derive(Debug)]
@@ -127,9 +127,7 @@ impl Files {
         edit(&mut document.text);
         document.version = version;
         document.is_stale = document.text.text.len() > LARGE;
-        if !document.is_stale {
-            document.changes = self.changes;
-        }
+        document.changes = self.changes;
         Some(path)
     }
 
@@ -188,7 +186,11 @@ impl Files {
         if !self.is_fresh(path) {
             let (text, stamp) = self.current(path)?;
             let registry = self.registry(path);
-            let mut analysis = Analysis::of(path, &text.text, self, registry);
+            let is_stale = self.open.get(path).is_some_and(|it| it.is_stale);
+            let mut analysis = match is_stale {
+                true => Analysis::default(),
+                false => Analysis::of(path, &text.text, self, registry),
+            };
             self.packages.borrow().explain(path, &self.disk, &mut analysis);
             let known = Known { stamp, registry, text, analysis: Arc::new(analysis) };
             self.known.borrow_mut().insert(path.to_owned(), known);

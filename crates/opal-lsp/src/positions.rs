@@ -116,12 +116,6 @@ impl Text {
         self.text[start as usize..end as usize].trim_end_matches(['\r', '\n'])
     }
 
-    /// The range of the whole text.
-    #[must_use]
-    pub(crate) fn whole(&self) -> Range {
-        self.range(Span::new(0, self.text.len() as u32))
-    }
-
     /// What is written at a place.
     #[must_use]
     pub(crate) fn slice(&self, span: Span) -> &str {

@@ -282,7 +282,7 @@ impl Server<'_> {
     fn publish(&mut self, path: PathBuf) {
         let document = self.files.document(&path);
         // A client that asks for the diagnostics of its documents would show them twice.
-        if self.hello.pulls && document.is_some() {
+        if self.hello.pulls && document.is_some() || document.is_some_and(|it| it.is_stale) {
             return;
         }
         let version = document.map(|it| it.version);

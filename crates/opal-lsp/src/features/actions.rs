@@ -143,7 +143,9 @@ fn import(files: &Files, view: &View, found: &Diagnostic) -> Vec<(String, Edits)
         };
         if there.analysis.facts.own_functions().any(|it| it.name == function) {
             let seen = seen_from(folder, &path).display().to_string();
-            let line = format!("import \"{seen}\"\n");
+            // What follows the imports is apart from them.
+            let end = if facts.imports.is_empty() { "\n\n" } else { "\n" };
+            let line = format!("import \"{seen}\"{end}");
             all.push((format!("import `{seen}`"), vec![(Span::at(at), line)]));
         }
     }

@@ -27,9 +27,6 @@ pub(crate) fn of(files: &Files, client: Client, view: &View, at: u32) -> Vec<Com
     if let Some(fields) = dot(view, word) {
         return fields;
     }
-    if let Some(inside) = place::inside(&view.text, at) {
-        return arguments::of(view, &inside, word);
-    }
     let line = view.text.line_start(view.text.line_of(at));
     let before = view.text.text.get(line as usize..word.start as usize).unwrap_or_default();
     let before = before.trim();
@@ -40,6 +37,9 @@ pub(crate) fn of(files: &Files, client: Client, view: &View, at: u32) -> Vec<Com
     if is_parameter_type(before) {
         let types = Type::NAMES.iter();
         return types.map(|it| item(view, it, CompletionItemKind::TypeParameter, word)).collect();
+    }
+    if let Some(inside) = place::inside(&view.text, at) {
+        return arguments::of(view, &inside, word);
     }
     if is_expression(before) { names(view, word) } else { Vec::new() }
 }
@@ -79,7 +79,7 @@ fn names(view: &View, word: Span) -> Vec<CompletionItem> {
         ..item(view, &it.name, CompletionItemKind::Variable, word)
     });
     let functions = Builtin::names().map(|name| {
-        let form = Builtin::named(name).map(|it| it.signature().form.to_owned());
+        let form = Builtin::named(name).map(|it| it.signature().form.replace("` or `", " or "));
         CompletionItem {
             detail: form,
             sort_text: Some(format!("1{name}")),
@@ -200,7 +200,8 @@ fn decorators(view: &View, client: Client, path: &Path<'_>) -> Vec<CompletionIte
     let names = view.registry.names().filter(|name| name.starts_with(path.typed)).take(MOST);
     let all = names.filter_map(|name| {
         let descriptor = view.registry.get(name)?;
-        if !fits(descriptor) && !matches!(name, "cmd" | "needs") {
+        let is_call = place == Place::Command && matches!(name, "cmd" | "needs");
+        if !fits(descriptor) && !is_call {
             return None;
         }
         let mut item = item(view, &format!("@{name}"), kind(descriptor), path.span);

@@ -1,5 +1,6 @@
 //! What is wrong: everything that `opal check` says, except what needs the shell's own parser.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use gen_lsp_types::{
@@ -7,6 +8,7 @@ use gen_lsp_types::{
     DiagnosticTag, Location, Message, Uri,
 };
 use opal_core::code::{Code as OpalCode, Severity};
+use opal_core::diagnostic::MAX_OF_CODE;
 
 use crate::analysis::Finding;
 use crate::files::{Files, View};
@@ -33,10 +35,17 @@ fn imported(files: &Files, path: &Path, all: &mut Vec<Finding>) {
     }
 }
 
-/// The same as the protocol has it.
+/// The same as the protocol has it, and as many of each code as `opal check` shows.
 pub(crate) fn of(files: &Files, path: &Path) -> Vec<Diagnostic> {
     let Some(view) = files.view(path) else { return Vec::new() };
-    findings(files, path).iter().map(|finding| one(files, &view, finding)).collect()
+    let mut kept: BTreeMap<&str, usize> = BTreeMap::new();
+    let all = findings(files, path);
+    let is_kept = |finding: &&Finding| {
+        let count = kept.entry(finding.diagnostic.code.as_str()).or_default();
+        *count += 1;
+        *count <= MAX_OF_CODE
+    };
+    all.iter().filter(is_kept).map(|finding| one(files, &view, finding)).collect()
 }
 
 /// The same of a file that is not open: only what those that import it say.

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use gen_lsp_types::{CodeLens, Command};
+use opal_core::Span;
 use opal_plan::check::observer::Callee;
 use serde_json::json;
 
@@ -65,7 +66,20 @@ fn has_resources(files: &Files, view: &View, function: &Function) -> bool {
 fn has_own(facts: &Facts, function: &Function) -> bool {
     let first = facts.calls.partition_point(|it| it.path.start < function.body.start);
     let mut inside = facts.calls[first..].iter().take_while(|it| it.path.end <= function.body.end);
-    inside.any(|it| matches!(it.callee, Callee::Decorator(found) if found.resource.is_some()))
+    inside.any(|it| match it.callee {
+        Callee::Decorator(found) if found.path == "shell" => says_when(facts, it.path),
+        Callee::Decorator(found) => found.resource.is_some(),
+        _ => false,
+    })
+}
+
+/// Whether a command says how to see that it is not needed: only then it describes a state.
+fn says_when(facts: &Facts, path: Span) -> bool {
+    let mut of = facts.arguments.iter().filter(|it| it.call.start == path.start);
+    of.any(|it| match (it.callee, it.param) {
+        (Callee::Decorator(found), Some(param)) => found.params[param].name == "check",
+        _ => false,
+    })
 }
 
 /// The functions that a function calls, with the file of each that is another one.

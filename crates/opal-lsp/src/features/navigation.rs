@@ -83,16 +83,16 @@ pub(crate) fn symbol_at(view: &View, at: u32) -> Option<Symbol> {
 }
 
 pub(crate) fn definition(files: &Files, view: &View, at: u32) -> Option<Location> {
-    if let Some(symbol) = symbol_at(view, at) {
-        let there = files.view(symbol.path())?;
-        let span = symbol.definition(&there.analysis.facts)?;
-        return Some(Location { range: there.text.range(span), uri: there.uri });
-    }
     // The path of an import leads to its file.
     let mut imports = view.analysis.facts.imports.iter();
-    let import = imports.find(|it| it.path_span.start <= at && at <= it.path_span.end)?;
-    let there = files.view(import.file.as_ref()?)?;
-    Some(Location { range: there.text.range(Span::at(0)), uri: there.uri })
+    let import = imports.find(|it| it.path_span.start <= at && at <= it.path_span.end);
+    if let Some(there) = import.and_then(|it| files.view(it.file.as_ref()?)) {
+        return Some(Location { range: there.text.range(Span::at(0)), uri: there.uri });
+    }
+    let symbol = symbol_at(view, at)?;
+    let there = files.view(symbol.path())?;
+    let span = symbol.definition(&there.analysis.facts)?;
+    Some(Location { range: there.text.range(span), uri: there.uri })
 }
 
 /// Every use of a symbol, in the order of files and places, and whether it is assigned to.

@@ -36,6 +36,8 @@ struct Project {
     registry: &'static Registry,
     /// Why the packages cannot be read.
     trouble: Option<String>,
+    /// The first segments of Terraform providers: only their programs say what they have.
+    unknown: Vec<String>,
 }
 
 impl Packages {
@@ -72,7 +74,10 @@ impl Packages {
             Ok(None) => (self.built_in, None),
             Err(trouble) => (self.built_in, Some(trouble)),
         };
-        let project = Project { file, stamps, looks: self.looks, registry, trouble };
+        let text = disk.read(&file, MOST_BYTES).ok().and_then(|it| String::from_utf8(it).ok());
+        let providers = text.and_then(|text| project::providers(&text).ok()).unwrap_or_default();
+        let unknown = providers.into_iter().map(|it| it.segment).collect();
+        let project = Project { file, stamps, looks: self.looks, registry, trouble, unknown };
         match at {
             Some(at) => self.projects[at] = project,
             None => self.projects.push(project),
@@ -117,8 +122,17 @@ impl Packages {
     /// Says why decorators of packages are not known, where they are not.
     pub(crate) fn explain(&self, path: &Path, disk: &Disk, analysis: &mut Analysis) {
         let Some(file) = self.file(path, disk) else { return };
-        let project = self.projects.iter().find(|it| it.file == file);
-        let Some(trouble) = project.and_then(|it| it.trouble.as_deref()) else { return };
+        let Some(project) = self.projects.iter().find(|it| it.file == file) else { return };
+        for segment in &project.unknown {
+            let start = format!("`@{segment}.");
+            for file in &mut analysis.found {
+                file.findings.retain(|it| {
+                    let is_unknown = it.diagnostic.code == Code::UnknownDecorator;
+                    !(is_unknown && it.diagnostic.message.contains(&start))
+                });
+            }
+        }
+        let Some(trouble) = project.trouble.as_deref() else { return };
         for finding in analysis.found.iter_mut().flat_map(|it| &mut it.findings) {
             let found = &mut finding.diagnostic;
             if found.code != Code::UnknownDecorator || found.fix.is_some() {

@@ -163,6 +163,13 @@ fn run(feature: &str, case: &Case) -> String {
     answer
 }
 
+/// What is sent with a request about a place.
+struct Asked {
+    document: Value,
+    range: Value,
+    here: Value,
+}
+
 fn request(
     feature: &str,
     case: &Case,
@@ -173,106 +180,151 @@ fn request(
     let (start, end) = case.at.unwrap_or_default();
     let range = json!({ "start": position(text, start), "end": position(text, end) });
     let here = json!({ "textDocument": document, "position": position(text, start) });
-    let only = json!({ "textDocument": document });
-    let mut ask = |method: &str, more: Value| {
-        let mut params = here.clone();
-        let more = more.as_object().cloned().unwrap_or_default();
-        params.as_object_mut().unwrap().extend(more);
-        session.client.request(method, params)
+    let asked = Asked { document, range, here };
+    match at_cursor(feature, case, session, text, &asked) {
+        Some(answer) => answer,
+        None => match feature {
+            "diagnostics" => diagnostics(session, text, &asked),
+            "actions" => actions(session, &asked),
+            "formatting" => formatting(case, session, text, &asked),
+            "symbols" => all_symbols(case, session, &asked),
+            _ => of_file(feature, session, text, &asked),
+        },
+    }
+}
+
+fn at_cursor(
+    feature: &str,
+    case: &Case,
+    session: &mut Session,
+    text: &str,
+    asked: &Asked,
+) -> Option<Result<String, String>> {
+    let with = |more: Value| {
+        let mut params = asked.here.clone();
+        params.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+        params
     };
-    Ok(match feature {
-        "diagnostics" => {
-            let uri = session.uri();
-            let found = session.client.diagnostics(&uri, 1);
-            let pulled = session.client.request("textDocument/diagnostic", only)?;
-            assert_eq!(pulled["items"], found, "what is asked for is what is published");
-            shown_diagnostics(session, text, &found)
+    let (method, more) = match feature {
+        "hover" => ("hover", json!({})),
+        "completion" => ("completion", json!({})),
+        "signature" => ("signatureHelp", json!({})),
+        "definition" => ("definition", json!({})),
+        "references" => ("references", json!({ "context": { "includeDeclaration": true } })),
+        "highlights" => ("documentHighlight", json!({})),
+        "rename" => ("rename", json!({ "newName": case.with })),
+        _ => return None,
+    };
+    if feature == "rename" {
+        let prepared = session.client.request("textDocument/prepareRename", with(json!({})));
+        if let Err(refused) = prepared {
+            return Some(Err(refused));
         }
-        "hover" => ask("textDocument/hover", json!({}))?["contents"]["value"]
+    }
+    let found = match session.client.request(&format!("textDocument/{method}"), with(more)) {
+        Ok(found) => found,
+        Err(refused) => return Some(Err(refused)),
+    };
+    let highlight = |it: &Value| {
+        let kind = if it["kind"] == 3 { "write" } else { "read" };
+        format!("{} {kind}\n", place(&it["range"]))
+    };
+    Some(Ok(match feature {
+        "hover" => found["contents"]["value"]
             .as_str()
             .map_or("nothing\n".to_owned(), |it| format!("{}\n", it.trim_end())),
-        "completion" => completions(text, &ask("textDocument/completion", json!({}))?, &case.with),
-        "signature" => signatures(&ask("textDocument/signatureHelp", json!({}))?),
-        "definition" => {
-            let found = ask("textDocument/definition", json!({}))?;
-            session.places(&json!(if found.is_null() { vec![] } else { vec![found] }))
+        "completion" => completions(text, &found, &case.with),
+        "signature" => signatures(&found),
+        "definition" => session.places(&json!(if found.is_null() { vec![] } else { vec![found] })),
+        "references" => session.places(&found),
+        "highlights" => found.as_array().into_iter().flatten().map(highlight).collect(),
+        _ => session.edited(&found),
+    }))
+}
+
+fn diagnostics(session: &mut Session, text: &str, asked: &Asked) -> Result<String, String> {
+    let uri = session.uri();
+    let found = session.client.diagnostics(&uri, 1);
+    let params = json!({ "textDocument": asked.document });
+    let pulled = session.client.request("textDocument/diagnostic", params)?;
+    assert_eq!(pulled["items"], found, "what is asked for is what is published");
+    Ok(shown_diagnostics(session, text, &found))
+}
+
+fn actions(session: &mut Session, asked: &Asked) -> Result<String, String> {
+    let context = json!({ "diagnostics": [] });
+    let params =
+        json!({ "textDocument": asked.document, "range": asked.range, "context": context });
+    let found = session.client.request("textDocument/codeAction", params)?;
+    let mut out = String::new();
+    for action in found.as_array().into_iter().flatten() {
+        let _ = writeln!(out, "=== {}", action["title"].as_str().unwrap());
+        match action["disabled"]["reason"].as_str() {
+            Some(reason) => drop(writeln!(out, "disabled: {reason}")),
+            None => out.push_str(&session.edited(&action["edit"])),
         }
-        "references" => {
-            let context = json!({ "context": { "includeDeclaration": true } });
-            let found = ask("textDocument/references", context)?;
-            session.places(&found)
-        }
-        "highlights" => {
-            let found = ask("textDocument/documentHighlight", json!({}))?;
-            let line = |it: &Value| {
-                let kind = if it["kind"] == 3 { "write" } else { "read" };
-                format!("{} {kind}\n", place(&it["range"]))
-            };
-            found.as_array().into_iter().flatten().map(line).collect()
-        }
-        "rename" => {
-            let new = case.with.clone().expect("a new name");
-            ask("textDocument/prepareRename", json!({}))?;
-            let edit = ask("textDocument/rename", json!({ "newName": new }))?;
-            session.edited(&edit)
-        }
-        "actions" => {
-            let context = json!({ "diagnostics": [] });
-            let params = json!({ "textDocument": document, "range": range, "context": context });
-            let found = session.client.request("textDocument/codeAction", params)?;
-            let mut out = String::new();
-            for action in found.as_array().into_iter().flatten() {
-                let _ = writeln!(out, "=== {}", action["title"].as_str().unwrap());
-                match action["disabled"]["reason"].as_str() {
-                    Some(reason) => drop(writeln!(out, "disabled: {reason}")),
-                    None => out.push_str(&session.edited(&action["edit"])),
-                }
-            }
-            out
-        }
-        "formatting" => {
-            let mut params = only;
-            let method = match case.at {
-                Some(_) => "textDocument/rangeFormatting",
-                None => "textDocument/formatting",
-            };
-            params["options"] = json!({ "tabSize": 4, "insertSpaces": true });
-            params["range"] = range;
-            let found = session.client.request(method, params)?;
-            if found.is_null() { "nothing\n".to_owned() } else { apply(text, &found) }
-        }
-        "symbols" => match &case.with {
-            Some(query) => {
-                let params = json!({ "query": query });
-                let found = session.client.request("workspace/symbol", params)?;
-                let line = |it: &Value| {
-                    format!(
-                        "{} in {}\n",
-                        it["name"].as_str().unwrap(),
-                        it["containerName"].as_str().unwrap()
-                    )
-                };
-                found.as_array().into_iter().flatten().map(line).collect()
-            }
-            None => {
-                let found = session.client.request("textDocument/documentSymbol", only)?;
-                let mut out = String::new();
-                symbols(&found, 0, &mut out);
-                out
-            }
-        },
-        "folding" => {
-            let found = session.client.request("textDocument/foldingRange", only)?;
-            let line = |it: &Value| {
-                let (start, end) =
-                    (it["startLine"].as_u64().unwrap(), it["endLine"].as_u64().unwrap());
-                format!("{}-{} {}\n", start + 1, end + 1, it["kind"].as_str().unwrap_or("block"))
-            };
-            found.as_array().into_iter().flatten().map(line).collect()
-        }
+    }
+    Ok(out)
+}
+
+fn formatting(
+    case: &Case,
+    session: &mut Session,
+    text: &str,
+    asked: &Asked,
+) -> Result<String, String> {
+    let method = match case.at {
+        Some(_) => "textDocument/rangeFormatting",
+        None => "textDocument/formatting",
+    };
+    let options = json!({ "tabSize": 4, "insertSpaces": true });
+    let params =
+        json!({ "textDocument": asked.document, "options": options, "range": asked.range });
+    let found = session.client.request(method, params)?;
+    Ok(if found.is_null() { "nothing\n".to_owned() } else { apply(text, &found) })
+}
+
+fn all_symbols(case: &Case, session: &mut Session, asked: &Asked) -> Result<String, String> {
+    let mut out = String::new();
+    let Some(query) = &case.with else {
+        let params = json!({ "textDocument": asked.document });
+        symbols(&session.client.request("textDocument/documentSymbol", params)?, 0, &mut out);
+        return Ok(out);
+    };
+    let found = session.client.request("workspace/symbol", json!({ "query": query }))?;
+    for it in found.as_array().into_iter().flatten() {
+        let container = it["containerName"].as_str().unwrap();
+        let _ = writeln!(out, "{} in {container}", it["name"].as_str().unwrap());
+    }
+    Ok(out)
+}
+
+fn of_file(
+    feature: &str,
+    session: &mut Session,
+    text: &str,
+    asked: &Asked,
+) -> Result<String, String> {
+    let method = match feature {
+        "folding" => "foldingRange",
+        "selection" => "selectionRange",
+        "tokens" => "semanticTokens/full",
+        "lens" => "codeLens",
+        other => panic!("no feature is called {other}"),
+    };
+    let positions = [&asked.here["position"]];
+    let params = json!({ "textDocument": asked.document, "positions": positions });
+    let found = session.client.request(&format!("textDocument/{method}"), params)?;
+    let all = found.as_array().into_iter().flatten();
+    Ok(match feature {
+        "folding" => all
+            .map(|it| {
+                let line = |end: &str| it[end].as_u64().unwrap() + 1;
+                let kind = it["kind"].as_str().unwrap_or("block");
+                format!("{}-{} {kind}\n", line("startLine"), line("endLine"))
+            })
+            .collect(),
         "selection" => {
-            let params = json!({ "textDocument": document, "positions": [position(text, start)] });
-            let found = session.client.request("textDocument/selectionRange", params)?;
             let (mut out, mut next) = (String::new(), &found[0]);
             while next.is_object() {
                 let _ = writeln!(out, "{:?}", slice(text, &next["range"]));
@@ -280,24 +332,15 @@ fn request(
             }
             out
         }
-        "tokens" => {
-            let found = session.client.request("textDocument/semanticTokens/full", only)?;
-            tokens(text, &found)
-        }
-        "lens" => {
-            let found = session.client.request("textDocument/codeLens", only)?;
-            let line = |it: &Value| {
+        "tokens" => tokens(text, &found),
+        _ => all
+            .map(|it| {
                 let line = it["range"]["start"]["line"].as_u64().unwrap() + 1;
                 let command = &it["command"];
-                format!(
-                    "{line}: {} {}\n",
-                    command["title"].as_str().unwrap(),
-                    command["arguments"][1]
-                )
-            };
-            found.as_array().into_iter().flatten().map(line).collect()
-        }
-        other => panic!("no feature is called {other}"),
+                let title = command["title"].as_str().unwrap();
+                format!("{line}: {title} {}\n", command["arguments"][1])
+            })
+            .collect(),
     })
 }
 

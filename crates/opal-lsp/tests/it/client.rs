@@ -12,6 +12,8 @@ pub(crate) struct Client {
     connection: Connection,
     server: Option<thread::JoinHandle<Ended>>,
     next: i32,
+    /// Answers that came before somebody waited for them.
+    early: Vec<Response>,
     /// What was published last for each document, with its version.
     pub(crate) published: BTreeMap<String, (Option<i64>, Value)>,
 }
@@ -34,8 +36,13 @@ impl Client {
         let (server, connection) = Connection::memory();
         let settings = Settings { version: "0.1.0".to_owned(), packages: None };
         let server = thread::spawn(move || opal_lsp::serve(&server, &settings));
-        let mut client =
-            Self { connection, server: Some(server), next: 0, published: BTreeMap::new() };
+        let mut client = Self {
+            connection,
+            server: Some(server),
+            next: 0,
+            early: Vec::new(),
+            published: BTreeMap::new(),
+        };
         let root = root.map(|root| json!(uri(root)));
         let commands = json!({ "commands": ["opal.plan", "opal.run", "opal.verify"] });
         let params = json!({
@@ -65,17 +72,18 @@ impl Client {
     /// Waits for the answer to a request; what is published meanwhile is kept.
     pub(crate) fn wait(&mut self, id: &RequestId) -> Result<Value, String> {
         loop {
-            match self.connection.receiver.recv().expect("the server is there") {
-                Message::Response(Response { id: found, response_result }) if found == *id => {
-                    return response_result.map_err(|error| error.message);
-                }
-                other => self.keep(other),
+            if let Some(at) = self.early.iter().position(|it| it.id == *id) {
+                return self.early.remove(at).response_result.map_err(|error| error.message);
             }
+            let message = self.connection.receiver.recv().expect("the server is there");
+            self.keep(message);
         }
     }
 
     fn keep(&mut self, message: Message) {
-        if let Message::Notification(it) = message
+        if let Message::Response(it) = message {
+            self.early.push(it);
+        } else if let Message::Notification(it) = message
             && it.method == "textDocument/publishDiagnostics"
         {
             let uri = it.params["uri"].as_str().unwrap_or_default().to_owned();

@@ -2,6 +2,8 @@
 
 mod cases;
 mod client;
+mod fixes;
 mod hostile;
 mod order;
+mod packages;
 mod random;

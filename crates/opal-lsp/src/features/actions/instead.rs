@@ -17,8 +17,8 @@ pub(super) fn of(view: &View, found: &Diagnostic) -> Vec<(String, Edits)> {
     let name = name.split('.').next().unwrap_or(name);
     let parse = opal_syntax::parse(text, &Words(view.registry));
     let unit = lower::unit(&parse, text);
-    let bodies = unit.functions.iter().map(|it| &it.body).chain([&unit.script]);
-    let around = bodies.filter(|it| contains(it.span, found.primary.span)).last();
+    let mut bodies = unit.functions.iter().map(|it| &it.body).chain([&unit.script]);
+    let around = bodies.find(|it| contains(it.span, found.primary.span));
     let Some(around) = around else { return Vec::new() };
     let mut all = Vec::new();
     all.extend(before(view, around, name));

@@ -28,6 +28,10 @@ pub(super) fn of(view: &View, inside: &Inside<'_>, word: Span) -> Vec<Completion
     };
     let wanted = match inside.name {
         Some(name) => params.iter().find(|(it, ..)| it == name).map(|(.., ty)| ty.clone()),
+        // Nothing but a value is in quotes.
+        None if inside.typed.starts_with('"') => {
+            params.get(inside.index).map(|(.., ty)| ty.clone())
+        }
         None => {
             // Arguments without a name come first, and are for the first parameters.
             let positional = inside.index - inside.named.len().min(inside.index);
