@@ -18,6 +18,7 @@ pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod module;
 pub(crate) mod of_projects;
 pub(crate) mod pick;

@@ -1,7 +1,7 @@
 //! Which names are opal's own.
 
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 25] = [
+pub(crate) const NAMES: [&str; 26] = [
     "add",
     "adopt",
     "apply",
@@ -18,6 +18,7 @@ pub(crate) const NAMES: [&str; 25] = [
     "keys",
     "list",
     "man",
+    "mcp",
     "module",
     "pick",
     "plan",
