@@ -91,6 +91,10 @@ pub enum Setting {
     Registries,
     Keys,
     Deny,
+    Mcp,
+    McpProjects,
+    McpTools,
+    McpResolve,
 }
 
 impl Setting {
@@ -208,6 +212,16 @@ impl Setting {
                 "a list of names, versions and checksums",
                 "write `deny = [\"acme/house@1.0.0\", \"sha256:…\"]`",
             ),
+            Self::Mcp => ("mcp", "a table", "write it as a table: `[mcp]` on its own line"),
+            Self::McpProjects => {
+                ("projects", "a list of absolute paths", "write `projects = [\"/srv/shop\"]`")
+            }
+            Self::McpTools => (
+                "tools",
+                "a list of tools",
+                "write `tools = [\"tasks\", \"plan\", \"contract\"]`; `opal mcp --help` lists all",
+            ),
+            Self::McpResolve => ("resolve", "true or false", "write `resolve = false`"),
             _ => ("plugins", "a table", "write it as a table: `[plugins]` on its own line"),
         }
     }
