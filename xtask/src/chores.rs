@@ -119,6 +119,7 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
     provide_rust(root, GUESTS);
     crate::providers::provide(root);
     crate::guests::provide(root);
+    sdk(root);
     for (package, program) in [
         // The login shells and programs that are on the way to a target.
         ("tcsh", "/usr/bin/tcsh"),
@@ -283,6 +284,17 @@ fn ansible(root: &Path) -> Option<PathBuf> {
         say(&format!("{package} cannot be installed ({takes}): {message}"));
     }
     linked(root, &folder)
+}
+
+/// The official SDK for agents in Python, which the tests of `opal mcp` use as a client.
+fn sdk(root: &Path) {
+    const FOLDER: &str = "target/tools/mcp";
+    const PACKAGE: &str = "mcp==2.3.0";
+    if !root.join(FOLDER).join("bin/mcp").exists()
+        && let Err(message) = pip(root, FOLDER, PACKAGE)
+    {
+        say(&format!("{PACKAGE} is missing: {message}"));
+    }
 }
 
 /// Installs a package of PyPI into an environment of its own, `folder`.

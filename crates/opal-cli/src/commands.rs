@@ -19,6 +19,7 @@ pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod lsp;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod module;
 pub(crate) mod of_projects;
 pub(crate) mod pick;

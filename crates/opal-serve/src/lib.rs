@@ -3,18 +3,21 @@
 //! Its first argument names the part, its second one the build of the `opal` that started it; the others are
 //! the part's own.
 //!
-//! | part | what | where |
-//! |---|---|---|
-//! | `lsp` | serving editors | `lsp`, which only starts the crate `opal-lsp` |
+//! | part | what it is |
+//! |---|---|
+//! | `lsp` | serving editors: only starts the crate `opal-lsp` |
+//! | [`mcp`] | tools for agents, by the Model Context Protocol |
 //!
 //! Deliberately not here: planning, verifying and running. A part that needs one of them starts `opal`.
 
 mod lsp;
+mod mcp;
+mod notice;
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::process::ExitCode;
 
+use notice::fail;
 use opal_helper::{BUILD, SERVE, Unusable};
 
 /// `EX_UNAVAILABLE`: it cannot be used as it is installed.
@@ -34,16 +37,11 @@ pub fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
         let why = format!("`{SERVE}` is of another build: it is {BUILD}, and opal is {build}");
         return fail(&why, &Unusable::OtherBuild { name: SERVE, build }.help(), UNAVAILABLE);
     }
-    let part = part.to_string_lossy().into_owned();
-    if part == "lsp" {
-        return lsp::run(words);
+    // Values must not be in a file after a crash.
+    opal_files::memory::keep_private();
+    match part.to_str() {
+        Some("lsp") => lsp::run(words),
+        Some("mcp") => mcp::run(words),
+        _ => fail(&format!("`{SERVE}` has no such part"), "see `opal --help`", 2),
     }
-    fail(&format!("`{SERVE}` has no part `{part}`"), "see `opal --help`", 2)
-}
-
-/// Says why it ends.
-fn fail(why: &str, help: &str, code: u8) -> ExitCode {
-    // Nobody may be reading.
-    let _ = writeln!(std::io::stderr(), "error: {why}\n  help: {help}");
-    ExitCode::from(code)
 }

@@ -21,6 +21,7 @@ pub(crate) const NAMES: [&str; 26] = [
     "list",
     "lsp",
     "man",
+    "mcp",
     "module",
     "pick",
     "plan",

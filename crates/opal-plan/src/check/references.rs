@@ -179,6 +179,12 @@ impl<O: Observer> Checker<'_, O> {
         if let Some(near) = typo {
             error = error.fix(format!("write `@{near}`"), span, format!("@{near}"));
         }
+        if let Some(directory) = self.unit.project_of(self.file).filter(|_| given.contains('.')) {
+            error = error.help(format!(
+                "packages of the project `{directory}` are not used here: add the package to opal.mod of \
+                 this project, or run `opal {directory}:TASK`"
+            ));
+        }
         self.report(error.help(format!("for plain text, write `\\@{given}`")));
     }
 
