@@ -50,6 +50,10 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
         provide(root, package, &["test", "-x", program]);
     }
     crate::vault::provide(root);
+    provide(root, "neovim", &["nvim", "--version"]);
+    run(root, &["cargo", "build", "--bins"])?;
+    let editors = ["cargo", "test", "-p", "opal-lsp", "-p", "opal-serve", "--test", "it", "random"];
+    run_with(root, &[("OPAL_TEST_ROUNDS", "10000")], &editors)?;
     let tests = ["-p", "opal-cli", "--test", "long"];
     run(root, &[&["cargo", "clippy"], &tests[..], &["--", "-D", "warnings"]].concat())?;
     run(root, &["cargo", "build", "--bins"])?;
@@ -107,6 +111,8 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
     for program in ["valgrind", "age", "zstd", "zsh", "fish", "curl", "wget"] {
         provide(root, program, &[program, "--version"]);
     }
+    provide(root, "neovim", &["nvim", "--version"]);
+    provide(root, "strace", &["strace", "-V"]);
     // ssh-keygen signs and checks releases.
     provide(root, "openssh-client", &["ssh", "-V"]);
     provide_targets(root);

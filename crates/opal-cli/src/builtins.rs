@@ -4,6 +4,7 @@ mod agents;
 mod approvals;
 mod audit;
 mod blueprints;
+mod editors;
 mod keys;
 pub(crate) mod modules;
 mod names;
@@ -70,6 +71,7 @@ pub(crate) fn opal() -> Command {
             plugins::plugin(),
             plugins::add(),
             watch(),
+            editors::lsp(),
             agents::mcp(),
             newcomers::init(),
             newcomers::pick(),

@@ -17,6 +17,7 @@ pub(crate) mod help;
 pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod list;
+pub(crate) mod lsp;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod module;

@@ -5,10 +5,12 @@
 //!
 //! | part | what it is |
 //! |---|---|
+//! | `lsp` | serving editors: only starts the crate `opal-lsp` |
 //! | [`mcp`] | tools for agents, by the Model Context Protocol |
 //!
 //! Deliberately not here: planning, verifying and running. A part that needs one of them starts `opal`.
 
+mod lsp;
 mod mcp;
 mod notice;
 
@@ -38,6 +40,7 @@ pub fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
     // Values must not be in a file after a crash.
     opal_files::memory::keep_private();
     match part.to_str() {
+        Some("lsp") => lsp::run(words),
         Some("mcp") => mcp::run(words),
         _ => fail(&format!("`{SERVE}` has no such part"), "see `opal --help`", 2),
     }

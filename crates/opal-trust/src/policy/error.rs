@@ -90,6 +90,7 @@ pub enum Setting {
     Shell,
     Registries,
     Keys,
+    Sigstore,
     Deny,
     Mcp,
     McpProjects,
@@ -183,7 +184,7 @@ impl Setting {
                 "write `sources = [\"local\", \"registry:reg.example\"]`",
             ),
             Self::Publishers => {
-                ("publishers", "a list of keys", "write `publishers = [\"ed25519:…\"]`")
+                ("publishers", "a list of publishers", "write `publishers = [\"ed25519:…\"]`")
             }
             Self::Mirror => (
                 "terraform.mirror",
@@ -206,6 +207,11 @@ impl Setting {
                 "keys",
                 "a key for the address of each registry",
                 "write `[plugins.keys]` on its own line, and `\"https://…\" = \"ed25519:…\"` below it",
+            ),
+            Self::Sigstore => (
+                "sigstore",
+                "a list of files, with their whole paths",
+                "write `sigstore = [\"/etc/opal/sigstore.json\"]`, a `trusted_root.json` of Sigstore",
             ),
             Self::Deny => (
                 "deny",
