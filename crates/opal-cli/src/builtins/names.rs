@@ -3,7 +3,7 @@
 pub(crate) use opal_core::reserved::{RESERVED, is_reserved};
 
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 26] = [
+pub(crate) const NAMES: [&str; 27] = [
     "add",
     "adopt",
     "apply",
