@@ -69,11 +69,9 @@ impl Server {
             return Err(Refusal::NotEnabled(tool.name));
         }
         let arguments = Arguments::new(tool, given)?;
-        if let Some(page) = tool.takes.contains(&"page").then(|| arguments.text("page")) {
-            if let Some(page) = page? {
-                let page = desk.pages.named(page)?;
-                return Ok((json!({"version": 1, "page": page}), false));
-            }
+        if let Some(page) = arguments.text("page")? {
+            let page = desk.pages.named(page)?;
+            return Ok((json!({"version": 1, "page": page}), false));
         }
         let answer = calls::answer(desk, tool, &arguments).await?;
         for name in ["contract", "run", "exit"] {
