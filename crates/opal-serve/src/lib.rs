@@ -5,6 +5,8 @@
 //!
 //! Deliberately not here: planning, verifying and running. A part that needs one of them starts `opal`.
 
+mod index;
+
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -29,6 +31,9 @@ pub fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
         return fail(&why, &Unusable::OtherBuild { name: SERVE, build }.help(), UNAVAILABLE);
     }
     let part = part.to_string_lossy().into_owned();
+    if part == index::PART {
+        return index::serve();
+    }
     fail(&format!("`{SERVE}` has no part `{part}`"), "see `opal --help`", 2)
 }
 

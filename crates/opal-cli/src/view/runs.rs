@@ -1,6 +1,7 @@
 //! What `opal runs` shows.
 
 mod diff;
+pub(crate) mod query;
 mod screen;
 mod tail;
 
