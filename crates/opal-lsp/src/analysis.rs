@@ -16,7 +16,7 @@ pub(crate) struct Analysis {
     /// What was found in each file, the source itself first.
     pub(crate) found: Vec<FileFindings>,
     /// The files of the program, the source left out, and how they were.
-    pub(crate) looked_at: Vec<(PathBuf, Stamp)>,
+    pub(crate) depends_on: Vec<(PathBuf, Stamp)>,
 }
 
 /// What was found in one file; places are those in its text.
@@ -55,7 +55,7 @@ impl Analysis {
         let places = Places { files: &files, text: &program.text };
         let facts = recorder.facts(unit, &FunctionNames::new(unit), &places);
         let found = sorted(&program.files, found);
-        Self { facts, found, looked_at: program.looked_at }
+        Self { facts, found, depends_on: program.depends_on }
     }
 
     /// What was found in the source itself.

@@ -98,7 +98,7 @@ pub(crate) fn of_server(hello: &Hello, version: &str) -> Value {
     })
 }
 
-/// The request to be told when files change that are not open.
+/// The request for reports of files that change that are not open.
 pub(crate) fn watchers() -> Value {
     let watch = |glob: &str| json!({ "globPattern": glob });
     let globs =

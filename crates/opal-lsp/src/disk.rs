@@ -14,7 +14,7 @@ pub(crate) struct Disk {
     roots: Vec<PathBuf>,
 }
 
-/// What a file was when it was looked at.
+/// What a file was when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stamp {
     /// Length, time of the last change and number of a file.

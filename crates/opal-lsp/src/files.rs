@@ -178,7 +178,7 @@ impl Files {
         let is_same = |(path, stamp): &(PathBuf, Stamp)| self.stamp(path) == *stamp;
         known.stamp == self.stamp(path)
             && std::ptr::eq(known.registry, self.registry(path))
-            && known.analysis.looked_at.iter().all(is_same)
+            && known.analysis.depends_on.iter().all(is_same)
     }
 
     /// A file, checked. None where it cannot be read as text.

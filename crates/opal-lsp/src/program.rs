@@ -43,8 +43,8 @@ pub(crate) struct Program {
     pub(crate) errors: Vec<Diagnostic>,
     /// The source, then the files that it imports.
     pub(crate) files: Vec<ProgramFile>,
-    /// What was looked at, and how it was then.
-    pub(crate) looked_at: Vec<(PathBuf, Stamp)>,
+    /// The files that it depends on, and how they were.
+    pub(crate) depends_on: Vec<(PathBuf, Stamp)>,
 }
 
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Program {
             links: Links::default(),
             errors: Vec::new(),
             files: Vec::new(),
-            looked_at: Vec::new(),
+            depends_on: Vec::new(),
             parse,
         };
         if lower::imports(&program.parse, text).is_empty() && !registry.has_packages() {
@@ -178,7 +178,7 @@ impl Linker<'_> {
         let real = match self.sources.real(&whole) {
             Ok(real) => real,
             Err(error) => {
-                self.program.looked_at.push((whole, Stamp::Missing));
+                self.program.depends_on.push((whole, Stamp::Missing));
                 return Err(unread(path, &error));
             }
         };
@@ -189,8 +189,8 @@ impl Linker<'_> {
             return Err(Missing::Unknown);
         }
         let stamp = self.sources.stamp(&real);
-        if !self.program.looked_at.iter().any(|(known, _)| *known == real) {
-            self.program.looked_at.push((real.clone(), stamp));
+        if !self.program.depends_on.iter().any(|(known, _)| *known == real) {
+            self.program.depends_on.push((real.clone(), stamp));
         }
         let text = self.sources.text(&real, limit).map_err(|error| unread(path, &error))?;
         Ok((real, text))

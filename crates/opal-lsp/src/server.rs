@@ -303,7 +303,7 @@ impl Server<'_> {
         send(self.connection, Notification::new(method, params));
     }
 
-    /// Asks to be told when files change.
+    /// Asks for reports of files that change.
     fn watch(&mut self) {
         if !self.hello.watches {
             return;

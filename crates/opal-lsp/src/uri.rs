@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_has_no_path() {
+    fn other_documents_have_no_path() {
         for name in ["untitled:Untitled-1", "file://host/share", "file://", "file:///%G0", "x"] {
             assert_eq!(path(&Uri::from(name)), None, "{name}");
         }

@@ -10,7 +10,7 @@
 //! | `let`: bound once, before it is read, where the plan does not depend on it | `lets` |
 //! | decorator calls and their arguments, against the registry | `calls`, `arguments`, `binding` |
 //! | references inside expressions and text | `references`, `text` |
-//! | all of that, told to an editor | [`observer`] |
+//! | all of that, reported to an editor | [`observer`] |
 //! | types, where they are known | `types`, `operators` |
 //! | imports: paths, namespaces, what an imported file may hold | `imports` |
 //! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `run_time_values` |

@@ -39,7 +39,7 @@ pub(crate) fn of(
     all.into_iter().map(CodeActionResponse::CodeAction).collect()
 }
 
-/// Whether a kind that is wanted is this one, or one above it.
+/// Whether a kind that the client asks for is this one, or one above it.
 fn includes(wanted: &CodeActionKind, kind: &CodeActionKind) -> bool {
     let name = |kind: &CodeActionKind| serde_json::to_value(kind).ok();
     let (Some(wanted), Some(kind)) = (name(wanted), name(kind)) else { return false };

@@ -123,7 +123,7 @@ fn verify(files: &Files, changes: &Changes, symbol: &Symbol, new: &str) -> Resul
     let mut concerned: Vec<PathBuf> = texts.keys().cloned().collect();
     for path in files.sources() {
         let Some(view) = files.view(&path) else { continue };
-        let is_importer = view.analysis.looked_at.iter().any(|(it, _)| texts.contains_key(it));
+        let is_importer = view.analysis.depends_on.iter().any(|(it, _)| texts.contains_key(it));
         if is_importer && !concerned.contains(&path) {
             concerned.push(path);
         }

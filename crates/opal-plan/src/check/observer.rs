@@ -1,4 +1,4 @@
-//! What the checks resolve, told to whoever asks: an editor keeps it.
+//! What the checks resolve, reported to whoever asks: an editor keeps it.
 //!
 //! The checks are the only place that resolves names, so what an editor says about one is what a run
 //! does with it. A run observes nothing: its observer is `()`, of which the compiler leaves nothing.

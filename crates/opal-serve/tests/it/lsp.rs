@@ -119,7 +119,7 @@ fn opal_becomes_the_server() {
 }
 
 #[test]
-fn an_editor_that_dies_or_talks_nonsense_leaves_nothing_behind() {
+fn an_editor_that_dies_or_talks_nonsense_leaves_no_process() {
     for said in [
         &b""[..],
         b"Content-Length: 99999999999999\r\n\r\n",

@@ -1,4 +1,4 @@
-//! The Neovim of the distribution, without a screen: it attaches, types, and looks at what it gets.
+//! The Neovim of the distribution, without a screen: it attaches, types, and checks what it gets.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
