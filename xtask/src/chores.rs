@@ -50,6 +50,11 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
         provide(root, package, &["test", "-x", program]);
     }
     crate::vault::provide(root);
+    crate::browsers::provide(root);
+    provide(root, "neovim", &["nvim", "--version"]);
+    run(root, &["cargo", "build", "--bins"])?;
+    let editors = ["cargo", "test", "-p", "opal-lsp", "-p", "opal-serve", "--test", "it", "random"];
+    run_with(root, &[("OPAL_TEST_ROUNDS", "10000")], &editors)?;
     let tests = ["-p", "opal-cli", "--test", "long"];
     run(root, &[&["cargo", "clippy"], &tests[..], &["--", "-D", "warnings"]].concat())?;
     run(root, &["cargo", "build", "--bins"])?;
@@ -107,12 +112,15 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
     for program in ["valgrind", "age", "zstd", "zsh", "fish", "curl", "wget"] {
         provide(root, program, &[program, "--version"]);
     }
+    provide(root, "neovim", &["nvim", "--version"]);
+    provide(root, "strace", &["strace", "-V"]);
     // ssh-keygen signs and checks releases.
     provide(root, "openssh-client", &["ssh", "-V"]);
     provide_targets(root);
     provide_rust(root, GUESTS);
     crate::providers::provide(root);
     crate::guests::provide(root);
+    sdk(root);
     for (package, program) in [
         // The login shells and programs that are on the way to a target.
         ("tcsh", "/usr/bin/tcsh"),
@@ -277,6 +285,17 @@ fn ansible(root: &Path) -> Option<PathBuf> {
         say(&format!("{package} cannot be installed ({takes}): {message}"));
     }
     linked(root, &folder)
+}
+
+/// The official SDK for agents in Python, which the tests of `opal mcp` use as a client.
+fn sdk(root: &Path) {
+    const FOLDER: &str = "target/tools/mcp";
+    const PACKAGE: &str = "mcp==2.3.0";
+    if !root.join(FOLDER).join("bin/mcp").exists()
+        && let Err(message) = pip(root, FOLDER, PACKAGE)
+    {
+        say(&format!("{PACKAGE} is missing: {message}"));
+    }
 }
 
 /// Installs a package of PyPI into an environment of its own, `folder`.

@@ -1,8 +1,10 @@
 //! The built-in commands: one table for parsing, help and completion.
 
+mod agents;
 mod approvals;
 mod audit;
 mod blueprints;
+mod editors;
 mod keys;
 pub(crate) mod modules;
 mod names;
@@ -69,6 +71,8 @@ pub(crate) fn opal() -> Command {
             plugins::plugin(),
             plugins::add(),
             watch(),
+            editors::lsp(),
+            agents::mcp(),
             newcomers::init(),
             newcomers::pick(),
             newcomers::doc(),
@@ -273,6 +277,11 @@ fn run() -> Command {
             flag("strict-source", "Refuse a source that has changed, even if the plan is the same")
                 .requires("plan"),
             require_signature().requires("plan"),
+            flag(
+                "require-approval",
+                "Refuse a contract of which no rule of this machine demands an approval; answers its questions",
+            )
+            .requires("plan"),
             Arg::new("target").value_name("NAME|FILE").help("The function or file to run"),
             arguments("Arguments of the function or the script"),
         ])

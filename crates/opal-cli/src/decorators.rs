@@ -234,6 +234,7 @@ pub(crate) fn failure(file: &Path, error: LoadError) -> Failure {
             "install it with `opal plugin install`",
         ),
         LoadError::Untrusted { message, help } => Failure::new(Exit::NotTrusted, message, help),
+        LoadError::Unavailable { message, help } => Failure::new(Exit::Unavailable, message, help),
         LoadError::Package { key, why } => Failure::new(
             Exit::Source,
             format!("`{key}` is not a package: {why}"),

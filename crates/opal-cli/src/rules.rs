@@ -11,6 +11,15 @@ use crate::planning::project_file;
 /// The rules of the machine.
 pub(crate) const SYSTEM: &str = "/etc/opal/policy.toml";
 
+/// Those of the user, in the runtime root.
+const USER: &str = "config/policy.toml";
+
+/// The files that the owner of this machine and this user write.
+pub(crate) fn own_files(root: Option<&Root>) -> Vec<PathBuf> {
+    let user = root.map(|root| root.path().join(USER));
+    [Some(PathBuf::from(SYSTEM)), user].into_iter().flatten().collect()
+}
+
 /// All rules that hold here, on top of those of the command line.
 pub(crate) fn of(
     root: Option<&Root>,
@@ -19,7 +28,7 @@ pub(crate) fn of(
 ) -> Result<Policy, Failure> {
     let files = Files {
         system: Some(PathBuf::from(SYSTEM)),
-        user: root.map(|root| root.path().join("config/policy.toml")),
+        user: root.map(|root| root.path().join(USER)),
         projects: projects(sources),
     };
     files.load(flags).map_err(|error| {

@@ -33,6 +33,7 @@
 //! | how `git` is started | [`git`] |
 //! | other machines, users and containers: names, and the way there | [`target`] |
 //! | blocks that run on them | [`crossing`], decorators for that in [`boundary`]; many at once [`fleet`], [`hosts`] |
+//! | names of functions that the command line keeps | [`reserved`] |
 //! | "did you mean"; cycles among things that need each other | [`suggest`], [`cycles`] |
 //!
 //! Deliberately not here: files, the environment, the clock, processes, the network. Nothing in
@@ -76,6 +77,7 @@ pub mod plan;
 pub mod protocol;
 pub mod recipe;
 pub mod registry;
+pub mod reserved;
 pub mod resolver;
 pub mod resource;
 pub mod schema;

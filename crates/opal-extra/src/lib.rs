@@ -7,6 +7,7 @@
 //! | JSON Schemas | [`schemas`] |
 //! | templates | `templates`, by `opal-template` |
 //! | packages of registries and git, archives of providers | `opal-registry` |
+//! | Sigstore bundles | `sigstore` |
 //! | task files of other tools | `convert`, by `opal-convert` |
 //!
 //! Deliberately not here: how it is found, started and asked, which is `opal-helper`.
@@ -15,6 +16,7 @@ mod convert;
 mod exchange;
 mod pages;
 pub mod schemas;
+mod sigstore;
 mod templates;
 
 use std::process::ExitCode;
@@ -42,6 +44,8 @@ fn answer(request: &Parcel, asking: &mut Asking<'_>) -> Parcel {
         opal_registry::download::answer(request)
     } else if head.get("publish").is_some() {
         opal_registry::publish::answer(request, asking, &opal_decorators::registry())
+    } else if head.get("sigstore").is_some() {
+        sigstore::answer(request)
     } else if head.get("template").is_some() {
         templates::answer(request)
     } else {

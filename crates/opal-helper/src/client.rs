@@ -1,5 +1,6 @@
 //! Starting a helper and asking it.
 
+use std::ffi::OsString;
 use std::io::{BufReader, BufWriter, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -27,11 +28,21 @@ pub type Answer<'a> = dyn FnMut(&Parcel) -> Parcel + 'a;
 impl Helper {
     /// Starts the helper that is beside this program, and asks it for its build.
     pub fn start(name: &'static str) -> Result<Self, Unusable> {
+        Self::begin(name, &[])
+    }
+
+    /// The same of one part of a helper that has several.
+    pub fn start_part(name: &'static str, part: &str) -> Result<Self, Unusable> {
+        Self::begin(name, &[part, BUILD])
+    }
+
+    fn begin(name: &'static str, arguments: &[&str]) -> Result<Self, Unusable> {
         let path = find(name)?;
         // It gets nothing of the environment: who needs a variable sends it. A group of its own, because
         // Ctrl+C reaches the whole group of opal, and what cleans up afterwards still needs the helper.
         #[expect(clippy::disallowed_methods, reason = "the helper ends with the pipe to it")]
         let child = Command::new(path)
+            .args(arguments)
             .env_clear()
             .process_group(0)
             .stdin(Stdio::piped())
@@ -91,6 +102,20 @@ impl Helper {
         let found = Parcel::read(&mut self.output).ok().flatten();
         found.ok_or(Unusable::Silent { name: self.name })
     }
+}
+
+/// Replaces this process by a part of a helper, with arguments of its own. It returns only if that is not
+/// possible.
+#[must_use]
+pub fn become_part(name: &'static str, part: &str, arguments: &[OsString]) -> Unusable {
+    let path = match find(name) {
+        Ok(path) => path,
+        Err(unusable) => return unusable,
+    };
+    // It says itself if it is of another build.
+    #[expect(clippy::disallowed_methods, reason = "no process is added: this one becomes another")]
+    let error = Command::new(path).args([part, BUILD]).args(arguments).exec();
+    Unusable::NotStarted { name, kind: error.kind() }
 }
 
 impl Drop for Helper {

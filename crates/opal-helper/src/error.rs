@@ -72,7 +72,10 @@ impl Unusable {
             | Self::NotThisBuild { name, .. }
             | Self::NotStarted { name, .. } => {
                 // Some helpers are packages of their own; the others come with opal.
-                let is_own = matches!(*name, "opal-target" | "opal-plugin-host");
+                let is_own = matches!(
+                    *name,
+                    "opal-target" | "opal-plugin-host" | "opal-terraform" | crate::SERVE
+                );
                 let package = if is_own { *name } else { "opal-cli" };
                 format!(
                     "install it with opal, in one directory: `cargo install --path crates/{package}`, \

@@ -9,6 +9,7 @@
 //! | where a helper is, and whether it may be used | `find` |
 //! | starting one and asking it | `client` |
 //! | many requests for few processes | `desk` |
+//! | becoming one | [`become_part`] |
 //! | answering, in a helper | [`serve`] |
 //! | what both say: a document, and bytes that are wiped | [`Parcel`] |
 //! | the helper `opal-extra`: pages of the web, JSON Schemas, templates | [`Extra`], `templates` |
@@ -27,13 +28,16 @@ mod server;
 mod templates;
 mod trouble;
 
-pub use client::{Answer, Helper};
+pub use client::{Answer, Helper, become_part};
 pub use error::Unusable;
 pub use extra::{EXTRA, Extra};
 pub use find::find;
 pub use parcel::Parcel;
 pub use server::{Asking, serve};
 pub use trouble::{read as read_trouble, write as write_trouble};
+
+/// The helper whose parts need an async runtime or a database, in the directory of `opal`.
+pub const SERVE: &str = "opal-serve";
 
 /// The build of this program: a helper must be of the same one.
 pub const BUILD: &str = env!("OPAL_BUILD");

@@ -35,6 +35,7 @@ use opal_vault::ledger::Ledger;
 use opal_vault::record::reader::{self, Run};
 use opal_vault::root::Root;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use again::Again;
 pub use gate::{Accepted, Case, functions, kinship};
@@ -61,6 +62,8 @@ pub struct Rules<'r> {
     pub is_limited: bool,
     /// An option of the run that approval rules forbid.
     pub forbidden_option: Option<&'static str>,
+    /// The policy files of which one must demand an approval; none where that is not required.
+    pub demanded_by: Option<&'r [PathBuf]>,
 }
 
 impl<'r> Rules<'r> {
@@ -75,6 +78,7 @@ impl<'r> Rules<'r> {
             approvals: &[],
             is_limited: false,
             forbidden_option: None,
+            demanded_by: None,
         }
     }
 }

@@ -10,6 +10,7 @@
 //! | `let`: bound once, before it is read, where the plan does not depend on it | `lets` |
 //! | decorator calls and their arguments, against the registry | `calls`, `arguments`, `binding` |
 //! | references inside expressions and text | `references`, `text` |
+//! | all of that, told to an editor | [`observer`] |
 //! | types, where they are known | `types`, `operators` |
 //! | imports: paths, namespaces, what an imported file may hold | `imports` |
 //! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `run_time_values` |
@@ -38,6 +39,7 @@ mod imports;
 mod lets;
 mod lowered;
 mod names;
+pub mod observer;
 mod operators;
 mod reach;
 mod references;
@@ -52,9 +54,10 @@ use opal_core::{Code, Diagnostic, LineIndex, Registry, Span, diagnostic};
 use opal_syntax::{Foreign, Parse, SyntaxKind};
 
 use crate::lower;
-use crate::unit::{FunctionNames, Links, Unit};
+use crate::unit::{FunctionNames, Links, Name, Unit};
 use crate::words::Words;
 use checker::Checker;
+use observer::Observer;
 
 pub use checker::CommandText;
 pub use lowered::texts;
@@ -86,28 +89,46 @@ pub fn check(text: &str, registry: &Registry) -> Checked {
 /// The same, and collects every command text on the way, for the shell's parser.
 #[must_use]
 pub fn check_with_texts(parse: &Parse, text: &str, links: &Links, registry: &Registry) -> Checked {
-    run(parse, text, links, registry, true)
+    run(parse, text, links, registry, true, ()).0
 }
 
 /// Checks `text`, which has been parsed.
 #[must_use]
 pub fn check_parsed(parse: &Parse, text: &str, registry: &Registry) -> Checked {
-    run(parse, text, &Links::default(), registry, false)
+    run(parse, text, &Links::default(), registry, false, ()).0
 }
 
 /// The same for a text with the files that it imports.
 #[must_use]
 pub fn check_linked(parse: &Parse, text: &str, links: &Links, registry: &Registry) -> Checked {
-    run(parse, text, links, registry, false)
+    run(parse, text, links, registry, false, ()).0
 }
 
-fn run(parse: &Parse, text: &str, links: &Links, registry: &Registry, collects: bool) -> Checked {
+/// The same, and tells `observer` what each name means.
+pub fn check_observed<O: Observer>(
+    parse: &Parse,
+    text: &str,
+    links: &Links,
+    registry: &Registry,
+    observer: O,
+) -> (Checked, O) {
+    run(parse, text, links, registry, false, observer)
+}
+
+fn run<O: Observer>(
+    parse: &Parse,
+    text: &str,
+    links: &Links,
+    registry: &Registry,
+    collects: bool,
+    observer: O,
+) -> (Checked, O) {
     let mut unit = lower::unit(parse, text);
     unit.link(links);
     let names = FunctionNames::new(&unit);
-    let mut checker = Checker::new(text, registry, parse, &unit, &names);
+    let mut checker = Checker::new(text, registry, parse, &unit, &names, observer);
     checker.collects = collects;
-    let (found, mut texts, reach) = checker.run();
+    let (found, mut texts, reach, observer) = checker.run();
     let (mut diagnostics, mut places) = found.into_parts();
     places.sort_unstable_by_key(|(code, span)| (*span, *code));
     places.dedup();
@@ -129,13 +150,27 @@ fn run(parse: &Parse, text: &str, links: &Links, registry: &Registry, collects: 
         places.clear();
         texts.clear();
     }
-    Checked { unit, diagnostics, places, texts, reach }
+    (Checked { unit, diagnostics, places, texts, reach }, observer)
 }
 
 /// Functions that are defined twice: nobody may choose between them.
 #[must_use]
 pub fn duplicates(unit: &Unit) -> Vec<Diagnostic> {
     functions::duplicates(unit, &FunctionNames::new(unit)).collect()
+}
+
+/// Functions of the source whose names the command line keeps; `opal` is the command that runs them.
+#[must_use]
+pub fn reserved(unit: &Unit, opal: &str) -> Vec<Diagnostic> {
+    let own = unit.functions[unit.functions_of(0)].iter().map(|it| &it.name);
+    let reserved = own.filter(|name| opal_core::reserved::is_reserved(&name.text));
+    let said = reserved.map(|Name { text: name, span }| {
+        let message = format!("`opal {name}` is a built-in command and never runs this function");
+        Diagnostic::new(Code::ReservedName, *span, message)
+            .label("a reserved name")
+            .help(format!("run it with `{opal} run {name}`, or rename it"))
+    });
+    said.collect()
 }
 
 /// Leaves out the texts that have an error already: the parser would only repeat it.
@@ -151,8 +186,8 @@ fn without_errors(texts: &mut Vec<CommandText>, sorted: &[Diagnostic], parse: &P
     }
 }
 
-impl Checker<'_> {
-    fn run(mut self) -> (found::Found, Vec<CommandText>, reach::Reach) {
+impl<O: Observer> Checker<'_, O> {
+    fn run(mut self) -> (found::Found, Vec<CommandText>, reach::Reach, O) {
         self.declare_functions();
         self.unit.files().for_each(|file| self.walk_file(file));
         self.check_cycles();
@@ -166,7 +201,7 @@ impl Checker<'_> {
                 !matches!(code, Code::UnusedVariable | Code::UnusedParameter | Code::UnusedLet)
             });
         }
-        (self.out, self.texts, reach::Reach::new(self.functions))
+        (self.out, self.texts, reach::Reach::new(self.functions), self.observer)
     }
 
     /// Drops what a syntax error may have caused: text that was passed over may declare or use any

@@ -9,6 +9,7 @@
 //! | where its files are, and who vouches for them | [`Store`], `vouch` |
 //! | what its code does | `wire` |
 
+mod bundles;
 mod error;
 mod judge;
 mod needs;
@@ -31,11 +32,13 @@ use crate::lock::{Lock, Locked};
 use crate::manifest::{Body, Manifest};
 use crate::package::Package;
 use crate::project::Wanted;
+use crate::verified;
 
+pub use bundles::{SIGSTORE, Signers, Trust};
 pub use error::LoadError;
 pub use judge::{NotAllowed, allowed};
 pub use store::{Store, kept};
-pub use vouch::{STATEMENTS, VERIFIERS};
+pub use vouch::{INDEXES, STATEMENTS, index_file};
 
 /// A package of a project.
 #[derive(Debug)]
@@ -126,11 +129,16 @@ impl Installed {
             Some(locked) => {
                 vouch::is_same(locked, &name, version)?;
                 let origin = Source::parse(&locked.source);
-                (origin.unwrap_or(Source::Local(key)), vouch::read(locked, &directory)?)
+                (origin.unwrap_or(Source::Local(key)), vouch::read(store, locked, &directory)?)
             }
             None => (Source::Local(key), vouch::Vouched::default()),
         };
         let vouch::Vouched { signed_by, verification } = vouched;
+        let is_verified = || store.root.is_some_and(|root| verified::has(root, &checksum));
+        let verification = match verification {
+            "none" if is_verified() => "local-only",
+            said => said,
+        };
         Ok(Self {
             wanted,
             shown,

@@ -11,6 +11,7 @@
 //! | `opal.lock` | [`lock`] |
 //! | what a user knows about registries | [`registries`] |
 //! | what people accepted on this machine | [`accept`] |
+//! | what passed the tests on this machine | [`verified`] |
 //! | the packages of a project and their decorators | [`installed`] |
 //! | what is wrong with one | [`error`] |
 //! | decorators of packages as opal plans and runs them | [`adapt`] |
@@ -38,3 +39,4 @@ pub mod provider;
 pub mod registries;
 pub mod suite;
 mod toml;
+pub mod verified;

@@ -175,19 +175,22 @@ impl Package {
         self.files.iter().map(|(path, file)| (path, file.mode, file.bytes.as_slice()))
     }
 
-    /// SHA-256 of the line `opal-package-v1` and a line for each file, `<sha256> <mode> <path>`, in
-    /// the order of these lines.
+    /// The line `opal-package-v1` and a line for each file, `<sha256> <mode> <path>`, in the order of these
+    /// lines.
     #[must_use]
-    pub fn checksum(&self) -> Digest {
+    pub fn list(&self) -> String {
         let line = |(path, file): (&PackagePath, &File)| {
             format!("{} {} {path}\n", file.digest.hex(), file.mode.text())
         };
         let mut lines: Vec<String> = self.files.iter().map(line).collect();
         lines.sort_unstable();
-        let mut hasher = Algorithm::Sha256.hasher();
-        hasher.update(HEAD.as_bytes());
-        lines.iter().for_each(|line| hasher.update(line.as_bytes()));
-        hasher.finish()
+        [HEAD, &lines.concat()].concat()
+    }
+
+    /// SHA-256 of the list of files, so whoever signs that list has signed the package.
+    #[must_use]
+    pub fn checksum(&self) -> Digest {
+        Algorithm::Sha256.digest(&[self.list().as_bytes()])
     }
 }
 

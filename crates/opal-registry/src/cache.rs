@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use opal_core::hash::Digest;
 use opal_files::regular;
-use opal_plugins::installed::{STATEMENTS, VERIFIERS, kept};
+use opal_plugins::installed::{INDEXES, STATEMENTS, index_file, kept};
 use opal_plugins::package::{Mode, Package};
 use opal_vault::root::{Root, RootError, Why, read_guarded};
 
@@ -20,25 +20,6 @@ use crate::refusal::Refusal;
 const FOLDER: &str = "plugins";
 const SEEN: &str = "config";
 const MAX_SEEN: u64 = 1 << 20;
-
-/// What is kept beside a package: statements about it, and whose word counts.
-#[derive(Debug, Default)]
-pub(crate) struct Vouching {
-    pub(crate) statements: Option<Vec<u8>>,
-    pub(crate) verifiers: String,
-}
-
-impl Vouching {
-    fn write(&self, folder: &Path) -> std::io::Result<()> {
-        if let Some(statements) = &self.statements {
-            write(&folder.join(STATEMENTS), Mode::Plain, statements)?;
-        }
-        match self.verifiers.is_empty() {
-            true => Ok(()),
-            false => write(&folder.join(VERIFIERS), Mode::Plain, self.verifiers.as_bytes()),
-        }
-    }
-}
 
 #[derive(Debug)]
 pub(crate) struct Cache {
@@ -66,8 +47,8 @@ impl Cache {
         Some(bytes)
     }
 
-    /// Keeps a package, in place of whatever has its name.
-    pub(crate) fn put(&self, package: &Package, more: &Vouching) -> Result<(), Refusal> {
+    /// Keeps a package with the statements about it, in place of whatever has its name.
+    pub(crate) fn put(&self, package: &Package, statements: Option<&[u8]>) -> Result<(), Refusal> {
         let folder = self.root.directory(FOLDER).map_err(|error| unusable(&error))?;
         let to = kept(&folder, &package.checksum());
         let written = (|| {
@@ -75,7 +56,9 @@ impl Cache {
             for (path, mode, bytes) in package.files() {
                 write(&new.path().join(path.as_str()), mode, bytes)?;
             }
-            more.write(new.path())?;
+            if let Some(statements) = statements {
+                write(&new.path().join(STATEMENTS), Mode::Plain, statements)?;
+            }
             if to.symlink_metadata().is_ok() {
                 let old = tempfile::Builder::new().prefix(".old-").tempdir_in(&folder)?;
                 fs::rename(&to, old.path().join("old"))?;
@@ -83,6 +66,13 @@ impl Cache {
             fs::rename(new.keep(), &to)
         })();
         written.map_err(|error| Refusal::unwritten(&format!("`{}`", to.display()), &error))
+    }
+
+    /// Keeps the index of a registry as it was signed: it names the verifiers whose reports count.
+    pub(crate) fn keep_index(&self, address: &str, line: &[u8]) -> Result<(), Refusal> {
+        let folder = format!("{FOLDER}/{INDEXES}");
+        let written = self.root.replace(&folder, &index_file(address), line);
+        written.map(drop).map_err(|error| unusable(&error))
     }
 
     /// The highest number of an index that this machine has seen.

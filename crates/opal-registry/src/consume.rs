@@ -14,7 +14,7 @@ use semver::Version;
 use serde_json::{Value, json};
 
 use crate::archive;
-use crate::cache::{Cache, Vouching};
+use crate::cache::Cache;
 use crate::format::{Dependency, PackageName, Sha256, VersionEntry};
 use crate::refusal::Refusal;
 use crate::registries::Registries;
@@ -144,7 +144,7 @@ impl Consumer<'_> {
                     Source::Local(_) => continue,
                     Source::Registry(address) => {
                         let name: PackageName = parsed(&locked.name)?;
-                        let known = self.registries.read(&name, address)?;
+                        let known = self.registries.pinned(&name, address)?;
                         let entry = known.versions.get(&locked.version);
                         let entry = entry.ok_or_else(|| gone(locked, &known.address))?;
                         self.fetch(&name, entry, &known.address, Some(locked), notes)?;
@@ -257,13 +257,9 @@ impl Consumer<'_> {
         }
         let read_from = self.registries.from.as_deref().unwrap_or(address);
         let registry = sources::open(read_from, self.reach);
-        let vouching = || -> Result<Vouching, Refusal> {
-            let verifiers = self.registries.verifiers(address);
-            Ok(Vouching { statements: registry.statements(name, entry)?, verifiers })
-        };
         if let Some(package) = self.cache.get(&entry.checksum.0) {
             // Somebody may have vouched for it since.
-            return self.cache.put(&package, &vouching()?);
+            return self.cache.put(&package, registry.statements(name, entry)?.as_deref());
         }
         let bytes = registry.archive(name, entry)?;
         if Sha256::of(&bytes) != entry.archive {
@@ -284,7 +280,7 @@ impl Consumer<'_> {
         if listed != declared {
             return Err(changed("it lists: the files need other packages"));
         }
-        self.cache.put(&package, &vouching()?)
+        self.cache.put(&package, registry.statements(name, entry)?.as_deref())
     }
 
     /// Brings a commit into the cache.
@@ -313,7 +309,7 @@ impl Consumer<'_> {
             let message = format!("{} {} is not what was locked", locked.name, locked.version);
             return Err(Refusal::untrusted(message, "ask the owner of the repository"));
         }
-        self.cache.put(&commit.package, &Vouching::default())?;
+        self.cache.put(&commit.package, None)?;
         Ok((commit.source, commit.package))
     }
 

@@ -77,27 +77,28 @@ impl Registries<'_> {
         Ok(known)
     }
 
+    /// The same of a package whose checksum is locked. A mirror has an index of its own, which need not be
+    /// fresh: the lock says what may come from it.
+    pub(crate) fn pinned(&self, name: &PackageName, address: String) -> Result<Known, Refusal> {
+        let Some(from) = self.from.as_deref() else { return self.read(name, address) };
+        match sources::open(from, self.reach).versions(name)? {
+            Some((versions, _)) => Ok(Known { address, versions }),
+            None => Err(missing(name, from)),
+        }
+    }
+
     /// The same from a registry that is known already.
-    pub(crate) fn read(&self, name: &PackageName, address: String) -> Result<Known, Refusal> {
+    fn read(&self, name: &PackageName, address: String) -> Result<Known, Refusal> {
         let read_from = self.from.as_deref().unwrap_or(&address);
         let registry = sources::open(read_from, self.reach);
         let index = self.index(&address, read_from, registry.as_ref())?;
         let Some((versions, digest)) = registry.versions(name)? else {
-            let message = format!("the registry {read_from} does not have {name}");
-            return Err(Refusal::unavailable(message, "check the name: `opal plugin search WORD`"));
+            return Err(missing(name, read_from));
         };
         if let Some(index) = index {
             freshness::listed(&index, name, digest, read_from)?;
         }
         Ok(Known { address, versions })
-    }
-
-    /// Whose reports count: only a signed index can say so.
-    pub(crate) fn verifiers(&self, address: &str) -> String {
-        let indexes = self.indexes.borrow();
-        let index = indexes.get(address).and_then(Option::as_ref);
-        let keys = index.map_or(&[][..], |index| &index.verifiers);
-        keys.iter().map(|key| format!("{key}\n")).collect()
     }
 
     /// Every package of a registry, checked where its key is known; none where it has no index.
@@ -134,12 +135,18 @@ impl Registries<'_> {
             }
             Some(key) => {
                 let bytes = registry.index()?;
-                Some(Rc::new(freshness::check(
-                    bytes, key, address, read_from, self.cache, self.now,
-                )?))
+                let line = bytes.clone().unwrap_or_default();
+                let index = freshness::check(bytes, key, address, read_from, self.cache, self.now)?;
+                self.cache.keep_index(address, &line)?;
+                Some(Rc::new(index))
             }
         };
         self.indexes.borrow_mut().insert(address.to_owned(), found.clone());
         Ok(found)
     }
+}
+
+fn missing(name: &PackageName, read_from: &str) -> Refusal {
+    let message = format!("the registry {read_from} does not have {name}");
+    Refusal::unavailable(message, "check the name: `opal plugin search WORD`")
 }

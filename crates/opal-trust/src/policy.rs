@@ -9,6 +9,7 @@
 //! | whether a contract may run | [`Policy::judge`], [`Refusal`] |
 //! | which packages of decorators may be used | [`PluginRules`] |
 //! | whether something may run without one | [`Policy::allows_direct`] |
+//! | which projects and tools an agent gets | [`McpRules`] |
 //! | which contracts need the approval of people | [`Rule`], [`Person`] |
 //! | the only variables of a contract run | [`Environment`] |
 //!
@@ -20,6 +21,7 @@ mod environment;
 mod error;
 mod file;
 mod judge;
+mod mcp;
 mod plugins;
 mod settings;
 
@@ -33,6 +35,7 @@ pub use error::{PolicyError, PolicyFault, Setting};
 pub use file::{Files, ProjectFile};
 pub(crate) use judge::SKEW_SECONDS;
 pub use judge::{Facts, Refusal, Signature};
+pub use mcp::{McpRules, RESOLVING, TOOLS};
 pub use plugins::{Native, PluginRules};
 pub use settings::Settings;
 
@@ -58,6 +61,8 @@ pub struct Policy {
     pub environment: Option<Environment>,
     /// Which packages of decorators may be used.
     pub plugins: PluginRules,
+    /// What agents may do.
+    pub mcp: McpRules,
 }
 
 /// Where random values may come from.
@@ -99,6 +104,7 @@ impl Policy {
             tree: self.tree || other.tree,
             environment: Environment::both(self.environment, other.environment),
             plugins: self.plugins.merge(other.plugins),
+            mcp: self.mcp.merge(other.mcp),
         }
     }
 

@@ -102,7 +102,12 @@ fn locked(root: &Path, opal: &Path, rounds: usize) -> Result<Vec<String>, String
     if !holds {
         missed.push(format!("{LOCKED} locked decorators: {more:.3} ms"));
     }
-    counted(&lines[0]);
+    if let (Some(without), Some(with)) = (instructions(&lines[0]), instructions(&lines[1])) {
+        say(&format!(
+            "instructions of a dry run: {without} without `[plugins]` (bar: as in a build of the commit before \
+             packages), {with} with {LOCKED} locked decorators that it does not name"
+        ));
+    }
     Ok(missed)
 }
 
@@ -142,16 +147,14 @@ fn project(folder: &Path, opal: &Path) -> Result<(), String> {
     run_with(&some, &variables, &add)
 }
 
-/// The instructions of a start without packages, where valgrind can count them.
-fn counted(dry: &[String]) {
+/// The instructions of a run, where valgrind can count them.
+fn instructions(dry: &[String]) -> Option<u64> {
     let valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"];
     let line: Vec<&str> = valgrind.into_iter().chain(dry.iter().map(String::as_str)).collect();
-    let Ok(done) = command(&line).output() else { return };
+    let done = command(&line).output().ok()?;
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    let count = said.lines().find_map(|it| it.split_once("Collected : ")).map(|(_, it)| it.trim());
-    if let Some(count) = count {
-        say(&format!("instructions of a dry run without `[plugins]`: {count}"));
-    }
+    let (_, count) = said.lines().find_map(|it| it.split_once("Collected : "))?;
+    count.trim().parse().ok()
 }
 
 fn size(opal: &Path) -> Result<Vec<String>, String> {

@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 34] = [
+const ARROWS: [(&str, &[&str]); 36] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -67,6 +67,21 @@ const ARROWS: [(&str, &[&str]); 34] = [
             "opal-template",
         ],
     ),
+    // What it needs of planning and running it asks `opal` for, as a process.
+    (
+        "opal-serve",
+        &[
+            "opal-core",
+            "opal-files",
+            "opal-helper",
+            "opal-html",
+            "opal-lsp",
+            "opal-trust",
+            "opal-vault",
+        ],
+    ),
+    // No values, no environment, no process: whoever opens a stranger's repository runs nothing of it.
+    ("opal-lsp", &["opal-core", "opal-decorators", "opal-plan", "opal-plugins", "opal-syntax"]),
     ("opal-exec", &["opal-core", "opal-session", "opal-vault"]),
     ("opal-config", &["opal-core", "opal-syntax", "opal-plan", "opal-yaml"]),
     ("opal-convert", &["opal-config", "opal-core", "opal-syntax", "opal-plan"]),
@@ -164,6 +179,16 @@ const CORE_FOR_SYNTAX: [&str; 17] = [
     "text",
 ];
 
+/// What the editor server must not use of the crates that it may use: planning, and running packages.
+const NOT_FOR_EDITORS: [&str; 6] = [
+    "opal_plan::plan",
+    "opal_plugins::adapt",
+    "opal_plugins::client",
+    "opal_plugins::suite",
+    "opal_core::resolver",
+    "opal_core::action",
+];
+
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     // `packages/Cargo.toml` is only a workspace, as the one at the top is.
     let is_crate = |path: &str| !path.starts_with("fuzz/") && path != "packages/Cargo.toml";
@@ -177,6 +202,16 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
                 let what = format!("the syntax uses `{item}` of opal-core");
                 let help = "keep to text and diagnostics; what needs more belongs in another crate";
                 findings.push(finding(path, line, what, help));
+            }
+        }
+    }
+    let editor = tree.texts(".rs").filter(|(path, _)| path.starts_with("crates/opal-lsp/src/"));
+    for (path, text) in editor {
+        for (number, line) in (1..).zip(text.lines()) {
+            for used in NOT_FOR_EDITORS.iter().filter(|it| line.contains(**it)) {
+                let what = format!("the editor server uses `{used}`");
+                let help = "keep to names, syntax, checks and manifests: it plans and runs nothing";
+                findings.push(finding(path, number, what, help));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `opal plugin`, for authors: pack, publish, yank, mirror.
 
-use clap::{Arg, ArgAction, Command, ValueHint};
+use clap::{Arg, ArgAction, ArgGroup, Command, ValueHint};
 
 use super::shared::{json, root};
 
@@ -59,6 +59,7 @@ pub(super) fn pack() -> Command {
             directory(),
             file("output", "The file to write; NAMESPACE-NAME-VERSION.tar.gz by default")
                 .short('o'),
+            file("list", "Also write the list of files, whose SHA-256 is the checksum, for signers such as cosign"),
             root(),
             json(),
         ])
@@ -74,19 +75,22 @@ pub(super) fn publish() -> Command {
         .args(registry())
         .args([
             file("report", "Sign this report of `opal plugin verify` too"),
-            flag("attest", "Only add the report to a version that is in the registry")
-                .requires("report"),
+            file("bundle", "Add this Sigstore bundle, which another signer made of the list of `opal plugin pack`"),
+            flag("attest", "Only add the report or the bundle to a version that is in the registry")
+                .requires("said"),
             option("verifier", "KEY", "Let reports count that this key has signed; can be repeated")
                 .action(ArgAction::Append),
             flag("refresh", "Publish nothing: only write the index again, before it expires")
-                .conflicts_with_all(["directory", "report"]),
+                .conflicts_with_all(["directory", "said"]),
             root(),
             json(),
         ])
+        .group(ArgGroup::new("said").args(["report", "bundle"]).multiple(true))
         .after_help(
             "A version is published once. An interrupted upload leaves no version; run the command again.\n\n\
              Examples:\n  opal plugin publish --to file:/srv/registry\n  \
              opal plugin publish plugins/vault --to oci://reg.example/opal --sign release\n  \
+             opal plugin publish --no-sign --bundle vault.sigstore.json --to https://reg.example\n  \
              opal plugin publish --refresh --to file:/srv/registry",
         )
 }

@@ -9,7 +9,7 @@ use opal_trust::keys::Credentials;
 use opal_vault::ledger::Ledger;
 use opal_vault::record::audit::{self as chain, Chain, Finding};
 use opal_vault::record::reader::{Found, Run};
-use opal_vault::root::{self, Root};
+use opal_vault::root::{self, Root, RootError, Why};
 use serde_json::{Value, json};
 
 use super::runs::{moment, stored};
@@ -20,6 +20,9 @@ use crate::view;
 
 /// Bytes of an export.
 const MAX_EXPORT_BYTES: u64 = 1 << 30;
+
+/// The calls of agents, in the runtime root.
+const CALLS: &str = "logs/mcp";
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     match matches.subcommand() {
@@ -63,11 +66,30 @@ fn export(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> 
         let document = json!({"contract": contract, "kind": "rejection", "rejection": said});
         lines.extend(format!("{document}\n").into_bytes());
     }
+    for call in calls(&root)? {
+        let at = call["at"].as_str().unwrap_or_default();
+        if since.as_deref().is_none_or(|since| at >= since) {
+            let document = json!({"call": call, "kind": "agent_call"});
+            lines.extend(format!("{document}\n").into_bytes());
+        }
+    }
     if let Some(key) = &key {
         let line = audit::sign(&lines, key);
         lines.extend(line.into_bytes());
     }
     view::print_bytes(&lines)
+}
+
+/// What agents asked for, as `opal mcp` wrote it down. Lines that are cut off are left out.
+fn calls(root: &Root) -> Result<Vec<Value>, Failure> {
+    match root::read_guarded(&root.path().join(CALLS), MAX_EXPORT_BYTES) {
+        Ok(bytes) => {
+            let lines = bytes.split(|byte| *byte == b'\n');
+            Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+        }
+        Err(RootError { why: Why::Missing | Why::NotADirectory, .. }) => Ok(Vec::new()),
+        Err(error) => Err(root_failure(error)),
+    }
 }
 
 fn faults(chain: &Chain, line: usize) -> Vec<&'static str> {

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use opal_core::{Code, Diagnostic, Severity, diagnostic};
+use opal_core::{Diagnostic, Severity, diagnostic};
 use opal_ops::source::Loaded;
 use opal_ops::source::imports::Wanted;
 use opal_plan::check;
-use opal_plan::unit::Function;
 use opal_session::world::{OsWorld, Surroundings};
 use opal_syntax::Parse;
 use opal_syntax::source::NoText;
@@ -18,9 +17,9 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::planning::syntax;
 use crate::project::Chosen;
+use crate::source;
 use crate::source::NotLoaded;
 use crate::view::check as view;
-use crate::{builtins, source};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let files = files(context, matches)?;
@@ -93,12 +92,7 @@ fn language(
     let checked = check::check_with_texts(parse, text, links, &context.registry);
     let mut found = checked.all();
     found.extend(loaded.imports.errors.iter().cloned());
-    let unit = checked.unit();
-    let opal = context.opal_for(loaded);
-    let own = unit.functions[unit.functions_of(0)].iter();
-    found.extend(
-        own.filter(|it| builtins::is_reserved(&it.name.text)).map(|it| reserved(it, &opal)),
-    );
+    found.extend(check::reserved(checked.unit(), &context.opal_for(loaded)));
     found.extend(syntax::of_file(&checked.texts, text, &world(context)?)?);
     diagnostic::sort(&mut found);
     Ok(found)
@@ -117,17 +111,6 @@ fn configuration(context: &Context<'_>, text: &str) -> Result<Vec<Diagnostic>, F
 pub(super) fn world(context: &Context<'_>) -> Result<OsWorld, Failure> {
     let environment = Arc::clone(context.environment(&[])?);
     Ok(OsWorld::new(Surroundings { environment, ..Surroundings::default() }))
-}
-
-fn reserved(function: &Function, opal: &str) -> Diagnostic {
-    let name = &function.name.text;
-    Diagnostic::new(
-        Code::ReservedName,
-        function.name.span,
-        format!("`opal {name}` is a built-in command and never runs this function"),
-    )
-    .label("a reserved name")
-    .help(format!("run it with `{opal} run {name}`, or rename it"))
 }
 
 fn exit(checked: &[CheckedFile]) -> Exit {

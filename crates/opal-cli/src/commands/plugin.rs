@@ -2,6 +2,7 @@
 
 mod acceptance;
 pub(crate) mod author;
+mod bundle;
 mod fetching;
 mod files;
 mod index;
@@ -98,7 +99,7 @@ pub(crate) fn add(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     wanted.push(new.clone());
     let fetching = Fetching::new(context, matches, &project)?;
     let resolved = fetching.resolve(&wanted, None)?;
-    let mut all = project.packages(wanted, Some(&resolved.lock))?;
+    let mut all = project.fetched(wanted, &resolved.lock)?;
     let Some(one) = all.iter_mut().find(|one| one.wanted.key == new.key) else {
         return Err(Failure::new(Exit::Bug, "the package is not there", "report this"));
     };
@@ -239,7 +240,7 @@ fn install(context: &Context<'_>, matches: &ArgMatches, updates: bool) -> Result
     let names: Vec<String> = given.iter().map(|it| (*it).clone()).collect();
     let fetching = Fetching::new(context, matches, &project)?;
     let resolved = fetching.resolve(&project.wanted, updates.then_some(&names))?;
-    let all = project.packages(project.wanted.clone(), Some(&resolved.lock))?;
+    let all = project.fetched(project.wanted.clone(), &resolved.lock)?;
     let is_meant = |one: &&Installed| {
         only.is_empty()
             || one.wanted.is_needed

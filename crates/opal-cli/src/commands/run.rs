@@ -48,6 +48,9 @@ use current::{Current, policed};
 use new_contract::{new_contract, of_module};
 use refusal::{Attempt, Kept};
 
+/// The option with which only approved contracts run.
+const REQUIRE_APPROVAL: &str = "require-approval";
+
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let Some(path) = matches.get_one::<PathBuf>("plan") else {
         return task::typed(context, matches, Verb::Run);
@@ -58,7 +61,9 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
             "omit the target and its arguments: `opal run --plan FILE`",
         ));
     }
-    let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
+    let mut asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
+    // Who approved the plan has read its questions.
+    asked.run.yes |= !asked.plan.dry_run && matches.get_flag(REQUIRE_APPROVAL);
     if asked.plan.on.is_some() {
         return Err(Failure::usage(
             "a contract already contains its hosts",
@@ -150,7 +155,7 @@ fn confined<'c>(
     opened: &Opened,
     file: Option<&PathBuf>,
 ) -> Result<Option<Confined<'c>>, Failure> {
-    let &Attempt { context, asked, path, bytes, approvals } = attempt;
+    let &Attempt { context, asked, path, bytes, .. } = attempt;
     let sources = policed(&opened.contract, file);
     let policy = trust::policy(context, &asked.plan, &required(matches), &sources)?;
     let case = Case { contract: &opened.contract, id: opened.id };
@@ -158,16 +163,11 @@ fn confined<'c>(
         return Ok(None);
     }
     let root = context.root(asked.plan.root.as_ref());
+    let own = rules::own_files(root.as_ref());
     // Whether a run is continued is decided with its plan.
     let rules = Rules {
-        approvals,
-        is_limited: asked.plan.limit.is_some(),
-        forbidden_option: forbidden(asked, matches, opened),
-        ..Rules::new(
-            &policy,
-            root.as_ref().map(Ledger::new).filter(|_| asked.run.resume.is_none()),
-            unix_time(),
-        )
+        ledger: root.as_ref().map(Ledger::new).filter(|_| asked.run.resume.is_none()),
+        ..demanded(attempt, matches, opened, &policy, &own)
     };
     let accepted = contract::accept(bytes, opened, &rules)
         .map_err(|refusal| Refused { path, own: None, again: &|| None }.failure(&refusal))?;
@@ -183,7 +183,7 @@ fn hold(
     watched: &Watched,
     keeper: Option<&dyn Keeper>,
 ) -> Result<Exit, Failure> {
-    let &Attempt { context, asked, path, bytes, approvals } = attempt;
+    let &Attempt { context, asked, path, bytes, .. } = attempt;
     let options = &asked.plan;
     let policy = trust::policy(context, options, &required(matches), &source.policed())?;
     let root = context.root(options.root.as_ref());
@@ -194,14 +194,13 @@ fn hold(
     if let Some(refusal) = reach(&case, &policy, root.as_ref()) {
         return attempt.refuse(&here, &opened.contract, refusal);
     }
+    let own = rules::own_files(root.as_ref());
     let request = Request {
         bytes,
         rules: Rules {
             resumed: resumed.as_ref(),
-            approvals,
-            is_limited: options.limit.is_some(),
-            forbidden_option: forbidden(asked, matches, &opened),
-            ..Rules::new(&policy, here.root.as_ref().map(Ledger::new), unix_time())
+            ledger: here.root.as_ref().map(Ledger::new),
+            ..demanded(attempt, matches, &opened, &policy, &own)
         },
         now: here.now(),
         tolerance: Tolerance {
@@ -254,6 +253,24 @@ fn hold(
         keeper,
     };
     execute::execute(context, asked, &errand)
+}
+
+/// What the rules have to be told about this attempt.
+fn demanded<'r>(
+    attempt: &Attempt<'r>,
+    matches: &ArgMatches,
+    opened: &Opened,
+    policy: &'r Policy,
+    own: &'r [PathBuf],
+) -> Rules<'r> {
+    let &Attempt { asked, approvals, .. } = attempt;
+    Rules {
+        approvals,
+        is_limited: asked.plan.limit.is_some(),
+        forbidden_option: forbidden(asked, matches, opened),
+        demanded_by: matches.get_flag(REQUIRE_APPROVAL).then_some(own),
+        ..Rules::new(policy, None, unix_time())
+    }
 }
 
 /// The steps whose resources were missing when the contract was made.

@@ -18,6 +18,7 @@ use opal_vault::root::Root;
 
 use super::{core, failure, kept_packages, providers, shown_folder, text_of};
 use crate::failure::{Exit, Failure};
+use crate::trust::Verifier;
 
 #[derive(Debug)]
 pub(crate) struct Packages {
@@ -90,7 +91,14 @@ impl Packages {
         let lock = text_of(&lock_file)?.map(|text| Lock::parse(&text)).transpose();
         let lock = lock.map_err(|error| failure(&lock_file, LoadError::Lock(error)))?;
         let kept = self.root.as_ref().map(kept_packages);
-        let store = Store { lock: lock.as_ref(), folder: kept.as_deref() };
+        let trust = Verifier::new(self.root.clone());
+        let store = Store {
+            lock: lock.as_ref(),
+            folder: kept.as_deref(),
+            root: self.root.as_ref(),
+            trust: Some(&trust),
+            is_new: false,
+        };
         let (folder, wanted) = (shown_folder(&self.file), self.wanted.clone());
         let all = Installed::all(&folder, wanted, store, self.built_in, &core()).map_err(failed)?;
         if !all.is_empty() || lock.is_some() {

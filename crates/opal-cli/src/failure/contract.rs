@@ -51,9 +51,10 @@ impl Refused<'_> {
                 }
             }
             Refusal::Unapproved(unmet) => self.unapproved(unmet),
-            Refusal::Rejected(_) | Refusal::KeyInReach(_) | Refusal::OptionForbidden(_) => {
-                of_file(Exit::NotTrusted, gated(refusal).to_owned())
-            }
+            Refusal::Rejected(_)
+            | Refusal::Ungated
+            | Refusal::KeyInReach(_)
+            | Refusal::OptionForbidden(_) => of_file(Exit::NotTrusted, gated(refusal).to_owned()),
             Refusal::Expired { .. } | Refusal::Used => {
                 of_file(Exit::Refused, new((self.again)().as_deref().unwrap_or(USUAL)))
             }
@@ -140,6 +141,10 @@ impl Refused<'_> {
 /// What to do about a refusal of the gate.
 const fn gated(refusal: &Refusal) -> &'static str {
     match refusal {
+        Refusal::Ungated => {
+            "a rule is in `/etc/opal/policy.toml`, or in `config/policy.toml` of the runtime root: \
+             `[[approval]]`, with `by`; rules of a project do not count for this"
+        }
         Refusal::Rejected(_) => "ask them, and make a new contract",
         Refusal::KeyInReach(_) => {
             "run contracts under another account than the people who approve, or protect the key: \

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use opal_trust::keys::PublicKey;
 use serde_json::{Value, json};
 
 use super::{counted, print, print_json};
@@ -40,37 +39,39 @@ pub(crate) fn packed(head: &Value, file: &Path, json: bool) -> Result<Exit, Fail
 pub(crate) fn published(
     head: &Value,
     to: &str,
-    publisher: Option<&PublicKey>,
+    publishers: &[String],
     json: bool,
 ) -> Result<Exit, Failure> {
-    let publisher = publisher.map(ToString::to_string);
     let was_finished = head.get("finished").and_then(Value::as_bool) == Some(true);
     if json {
         return print_json(&json!({
             "version": 1,
             "published": release(head),
             "registry": to,
-            "publisher": publisher,
+            "publisher": publishers.first(),
             "index": head.get("index"),
             "finished": was_finished,
         }));
     }
+    let publishers: String = match publishers.is_empty() {
+        true => "Publisher: none (it is not signed)\n".to_owned(),
+        false => publishers.iter().map(|it| format!("Publisher: {it}\n")).collect(),
+    };
     let what = if was_finished { "finished publishing" } else { "published" };
     print(&format!(
-        "{what} {} {} to {to}\nChecksum: {}\nPublisher: {}\n",
+        "{what} {} {} to {to}\nChecksum: {}\n{publishers}",
         text(head, "name"),
         text(head, "version"),
         text(head, "checksum"),
-        publisher.as_deref().unwrap_or("none (it is not signed)"),
     ))
 }
 
-pub(crate) fn attested(head: &Value, to: &str, json: bool) -> Result<Exit, Failure> {
+pub(crate) fn attested(head: &Value, what: &str, to: &str, json: bool) -> Result<Exit, Failure> {
     if json {
         return print_json(&json!({"version": 1, "attested": release(head), "registry": to}));
     }
     let (name, version) = (text(head, "name"), text(head, "version"));
-    print(&format!("added the report about {name} {version} to {to}\n"))
+    print(&format!("added {what} about {name} {version} to {to}\n"))
 }
 
 pub(crate) fn refreshed(head: &Value, to: &str, json: bool) -> Result<Exit, Failure> {

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use crate::prompts::answered;
 use crate::support::{Opal, Ran};
 
-const SOURCE: &str = "fun deploy() {\n    echo deploying to @env.REGION\n}\n\nfun test() {\n    echo tested\n}\n\n\
+pub(crate) const SOURCE: &str = "fun deploy() {\n    echo deploying to @env.REGION\n}\n\nfun test() {\n    echo tested\n}\n\n\
                       fun all() {\n    @cmd.deploy()\n}\n";
 
 /// A machine, its project, and people with keys.

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 mod acceptance;
+mod agents;
 mod apply;
 mod attacks;
 mod audit;

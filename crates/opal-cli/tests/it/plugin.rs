@@ -16,6 +16,7 @@ mod publish;
 mod registry;
 mod secure;
 mod shelf;
+mod sigstore;
 mod sources;
 mod story;
 mod streams;

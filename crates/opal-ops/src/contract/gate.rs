@@ -139,6 +139,11 @@ pub(super) fn pass(case: &Case<'_>, rules: &Rules<'_>) -> Result<Accepted, Refus
         return Err(Refusal::Rejected(rejections));
     }
     let gated: Vec<&&Rule> = matching.iter().filter(|rule| rule.needs_people()).collect();
+    if let Some(files) = rules.demanded_by
+        && !gated.iter().any(|rule| files.contains(&rule.file))
+    {
+        return Err(Refusal::Ungated);
+    }
     if !gated.is_empty()
         && let Some(option) = forbidden(case, rules)
     {

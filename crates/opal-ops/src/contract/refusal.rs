@@ -36,6 +36,8 @@ pub enum Refusal {
     Policy(Vec<policy::Refusal>),
     /// What approval rules demand and it does not have, at least one thing.
     Unapproved(Vec<Unmet>),
+    /// An approval was required, and no rule of this machine demands one.
+    Ungated,
     /// People whom an approval rule lists said no, at least one.
     Rejected(Vec<Counted>),
     /// Every step could sign with this private key of somebody whose approval counts.
@@ -76,7 +78,7 @@ impl Refusal {
                 Some(policy::Refusal::BadSignature) => Reason::Tampered,
                 _ => Reason::NotTrusted,
             },
-            Self::Unapproved(_) => Reason::NotApproved,
+            Self::Unapproved(_) | Self::Ungated => Reason::NotApproved,
             Self::Rejected(_) => Reason::Rejected,
             Self::KeyInReach(_) | Self::OptionForbidden(_) => Reason::NotTrusted,
             Self::Expired { .. } => Reason::Expired,
@@ -124,6 +126,9 @@ impl fmt::Display for Refusal {
                 Some(first) => first.fmt(f),
                 None => f.write_str("it is not approved"),
             },
+            Self::Ungated => {
+                f.write_str("no rule of this machine's policy demands an approval of it")
+            }
             Self::Rejected(people) => {
                 let said = |it: &Counted| match &it.note {
                     Some(note) => format!("{}: {note}", it.name),

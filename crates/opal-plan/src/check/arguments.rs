@@ -10,10 +10,11 @@ use super::binding::{
 };
 use super::checker::Checker;
 use super::lets::Site;
+use super::observer::{Callee, Given, Observer};
 use crate::lower;
 use crate::unit::{Argument, Expr, ExprKind, Reference, StrPiece};
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     /// Checks arguments that nothing is known about.
     pub(super) fn argument_values(&mut self, args: &[Argument], site: Site) {
         for arg in args {
@@ -40,6 +41,7 @@ impl Checker<'_> {
             let index = match bind(descriptor, arg, &mut binding) {
                 Ok(Bound::Param(index)) => index,
                 Ok(Bound::Open) => {
+                    self.given_to(descriptor, None, span, arg);
                     self.open_argument(descriptor, arg);
                     continue;
                 }
@@ -55,6 +57,7 @@ impl Checker<'_> {
                     continue;
                 }
             };
+            self.given_to(descriptor, Some(index), span, arg);
             let param = &descriptor.params[index];
             match foreign {
                 // Never read as shell text: its quotes and comments are other ones.
@@ -67,6 +70,18 @@ impl Checker<'_> {
         if !lost {
             self.missing(descriptor, &binding, span);
         }
+    }
+
+    fn given_to(
+        &mut self,
+        descriptor: &'static Descriptor,
+        param: Option<usize>,
+        call: Span,
+        arg: &Argument,
+    ) {
+        let (callee, span) = (Callee::Decorator(descriptor), arg.span);
+        let name = arg.name.as_ref().map(|name| name.span);
+        self.observer.given(Given { call, callee, param, name, span });
     }
 
     /// A further name, where the decorator takes any.

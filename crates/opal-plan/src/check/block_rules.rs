@@ -7,9 +7,10 @@ use opal_core::{Diagnostic, Type};
 use super::checker::Checker;
 use super::found::Found;
 use super::lets::Site;
+use super::observer::Observer;
 use crate::unit::{Argument, Call, Expr, ExprKind, Key};
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     pub(super) fn block_rules(&mut self, descriptor: &Descriptor, call: &Call) {
         let (Some(rules), Some(text)) = (descriptor.rules, &call.text) else { return };
         // Arguments without a name come first, so their places are those of the parameters.

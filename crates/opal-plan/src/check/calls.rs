@@ -7,12 +7,13 @@ use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 use super::binding::shell_of;
 use super::checker::Checker;
 use super::lets::Site;
+use super::observer::{Callee, Observer};
 use crate::unit::{
     Access, Argument, Call, CallKind, ExprKind, Name, Operand, Piece, Redirect, ShellText, Step,
     Target, Work,
 };
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     pub(super) fn step(&mut self, step: &Step, span: Span) {
         if let Some(call) = step.dependency() {
             return self.dependency(call, true);
@@ -84,6 +85,8 @@ impl Checker<'_> {
             self.unknown_path(&call.path, call.span, true);
             return;
         };
+        let path = Span::new(call.path.span.start.saturating_sub(1), call.path.span.end);
+        self.observer.called(path, Callee::Decorator(descriptor));
         let reads = redirect.operator.kind.is_input();
         let fits = if reads { descriptor.reads } else { descriptor.writes };
         if !fits {
@@ -122,6 +125,9 @@ impl Checker<'_> {
             }
             return None;
         };
+        if call.function().is_none() {
+            self.observer.called(span, Callee::Decorator(descriptor));
+        }
         if matches!(call.path.text.as_str(), "var" | "env" | "let") {
             self.nameless(&call.path.text, span, &call.args);
         } else if let path @ ("cmd" | "needs") = call.path.text.as_str() {

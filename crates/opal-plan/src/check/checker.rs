@@ -11,6 +11,7 @@ use super::found::Found;
 use super::functions::Functions;
 use super::lets::Lets;
 use super::names::Names;
+use super::observer::Observer;
 use crate::unit::{FunctionNames, Unit};
 
 /// A text that a shell will get, with a stand-in for each value.
@@ -21,7 +22,7 @@ pub struct CommandText {
     pub parts: Vec<ScriptPart>,
 }
 
-pub(super) struct Checker<'a> {
+pub(super) struct Checker<'a, O> {
     pub(super) text: &'a str,
     pub(super) registry: &'a Registry,
     pub(super) parse: &'a Parse,
@@ -48,6 +49,7 @@ pub(super) struct Checker<'a> {
     /// Whether texts of commands are kept.
     pub(super) collects: bool,
     pub(super) texts: Vec<CommandText>,
+    pub(super) observer: O,
 }
 
 /// A variable of the environment of the steps that are being walked.
@@ -61,13 +63,14 @@ pub(super) struct Variable {
 /// Nobody reads more suggestions than this gives, and a file full of wrong names stays linear.
 const MAX_COMPARISONS: usize = 1_000_000;
 
-impl<'a> Checker<'a> {
+impl<'a, O: Observer> Checker<'a, O> {
     pub(super) fn new(
         text: &'a str,
         registry: &'a Registry,
         parse: &'a Parse,
         unit: &'a Unit,
         names: &'a FunctionNames<'a>,
+        observer: O,
     ) -> Self {
         Self {
             text,
@@ -88,6 +91,7 @@ impl<'a> Checker<'a> {
             comparisons: MAX_COMPARISONS,
             collects: false,
             texts: Vec::new(),
+            observer,
         }
     }
 

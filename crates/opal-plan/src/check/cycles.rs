@@ -4,8 +4,9 @@ use opal_core::Code;
 use opal_core::cycles::cycles;
 
 use super::checker::Checker;
+use super::observer::Observer;
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     pub(super) fn check_cycles(&mut self) {
         let mut edges = vec![Vec::new(); self.unit.functions.len()];
         for (caller, callee, span) in &self.functions.calls {

@@ -6,6 +6,7 @@
 use opal_core::{Code, Diagnostic, Span};
 
 use super::checker::Checker;
+use super::observer::Observer;
 use crate::unit::Call;
 
 /// What precedes and surrounds a statement of the function that is walked.
@@ -17,7 +18,7 @@ pub(super) struct Dependencies {
     inside: Option<String>,
 }
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     /// Notes a statement that runs something.
     pub(super) fn note_step(&mut self, span: Span) {
         self.dependencies.first_step.get_or_insert(span);

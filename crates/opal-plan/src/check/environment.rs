@@ -6,9 +6,10 @@ use opal_core::script::{Part, Role, prove_environment};
 use opal_core::{Code, Diagnostic, Span};
 
 use super::checker::{Checker, Variable};
+use super::observer::Observer;
 use crate::unit::{Argument, Expr, Mention, Piece, ShellText};
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     /// Walks `body` with what the arguments of a call set for it.
     pub(super) fn with_environment(
         &mut self,

@@ -3,6 +3,7 @@
 use opal_core::{Code, Diagnostic, Span};
 
 use super::checker::Checker;
+use super::observer::Observer;
 use crate::unit::{Piece, ShellText, StatementKind, Work};
 
 /// Settings of just that begin a line with `set`.
@@ -19,7 +20,7 @@ const JUST_SETTINGS: [&str; 10] = [
     "allow-duplicate-recipes",
 ];
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     /// Notes about one step; `may_have` where one of the characters of `{{` and `$(` is in it.
     pub(super) fn foreign_words(&mut self, text: &ShellText, may_have: bool) {
         let leading = text.leading();

@@ -10,6 +10,7 @@ use super::binding::{function_error, signature};
 use super::checker::Checker;
 use super::commands::commands;
 use super::lets::Site;
+use super::observer::{Callee, Definition, DefinitionKind, Given, Observer, Use};
 use crate::unit::{
     Argument, Call, CallKind, Expr, ExprKind, Function, FunctionNames, Param, Reference,
     StatementKind, StrPiece, Unit, Work,
@@ -58,13 +59,16 @@ pub(super) fn duplicates<'u>(
     })
 }
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     /// Signatures: names that occur twice, types that do not exist, defaults that do not fit.
     pub(super) fn declare_functions(&mut self) {
         let unit = self.unit;
         duplicates(unit, self.functions.by_name).for_each(|error| self.report(error));
         for (index, function) in unit.functions.iter().enumerate() {
             self.file = unit.file_of(index);
+            let (name, span) = (&*function.name.text, function.name.span);
+            let kind = DefinitionKind::Function;
+            self.observer.define(Definition { kind, name, span, ty: &Type::Any });
             self.parameters(function);
             self.makefile_label(function);
         }
@@ -181,6 +185,7 @@ impl Checker<'_> {
             None => self.functions.script_calls.push(callee),
         }
         let function = &self.unit.functions[callee];
+        self.observer.called(span, Callee::Function(callee));
         let mut binding = Binding::new(&function.params);
         let mut lost = false;
         for arg in &call.args {
@@ -206,6 +211,7 @@ impl Checker<'_> {
                     index
                 }
             };
+            self.given(call.span, callee, index, arg);
             self.callee_argument(callee, index, arg, site);
         }
         let missing: Vec<&Param> = binding.missing().collect();
@@ -217,6 +223,17 @@ impl Checker<'_> {
                 .help(signature(kind, function));
             self.report(error);
         }
+    }
+
+    /// Tells which parameter of a function an argument is for.
+    fn given(&mut self, call: Span, callee: usize, index: usize, arg: &Argument) {
+        let name = arg.name.as_ref().map(|name| name.span);
+        if let Some(span) = name {
+            let definition = self.unit.functions[callee].params[index].name.span;
+            self.observer.refer(Use { span, definition, writes: false });
+        }
+        let (callee, param, span) = (Callee::Function(callee), Some(index), arg.span);
+        self.observer.given(Given { call, callee, param, name, span });
     }
 
     fn spread_argument(&mut self, arg: &Argument) {

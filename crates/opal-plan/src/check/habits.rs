@@ -4,6 +4,7 @@ use opal_core::{Code, Diagnostic};
 
 use super::checker::Checker;
 use super::commands::commands;
+use super::observer::Observer;
 use crate::unit::{Piece, ShellText};
 use opal_core::gather::Gather as _;
 
@@ -47,7 +48,7 @@ impl Characters {
     }
 }
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     pub(super) fn habits(&mut self, text: &ShellText) {
         let characters = Characters::of(text);
         self.foreign_words(text, characters.may_be_foreign);

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use opal_core::{Code, Diagnostic, Span, suggest};
+use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
 use super::checker::Checker;
+use super::observer::{Definition, DefinitionKind, Observer, Use};
 use crate::unit::{CallKind, Import, ImportKind, Lookup, StatementKind};
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     /// The imports of the file being walked, and whether it may be one itself.
     pub(super) fn check_imports(&mut self) {
         let unit = self.unit;
@@ -23,7 +24,10 @@ impl Checker<'_> {
                 let error = Diagnostic::new(Code::DuplicateNamespace, span, message);
                 let help = "give one of them another name with `as`: `import \"…\" as NAME`";
                 self.report(error.also(first, "first here").help(help));
+                continue;
             }
+            let kind = DefinitionKind::Namespace;
+            self.observer.define(Definition { kind, name: namespace, span, ty: &Type::Any });
         }
         if self.file > 0 {
             self.imported_steps();
@@ -75,7 +79,10 @@ impl Checker<'_> {
     /// The function that is called; says so where there is none.
     pub(super) fn callee(&mut self, kind: CallKind, name: &str, span: Span) -> Option<usize> {
         match self.functions.by_name.find(self.file, name) {
-            Lookup::Function(index) => return Some(index),
+            Lookup::Function(index) => {
+                self.name_of_function(name, span, index);
+                return Some(index);
+            }
             // The target does not get here, or what is wrong with the import has been reported.
             Lookup::Unread => {}
             Lookup::Private(index) => {
@@ -89,6 +96,24 @@ impl Checker<'_> {
             Lookup::Nothing => self.unknown_function_call(kind, name, span),
         }
         None
+    }
+
+    /// Tells which function a name means, and which import its namespace.
+    fn name_of_function(&mut self, name: &str, span: Span, index: usize) {
+        let unit = self.unit;
+        let (namespace, own) = match name.split_once('.') {
+            Some((namespace, own)) => (Some(namespace), own),
+            None => (None, name),
+        };
+        self.observer.refer(Use::last(span, own, unit.functions[index].name.span));
+        let imports = unit.imports_of(self.file).iter();
+        let mut imports = imports.filter(|it| namespace.is_some() && it.namespace() == namespace);
+        if let (Some(import), Some(namespace)) = (imports.next(), namespace) {
+            let definition = import.alias.as_ref().map_or(import.path_span, |alias| alias.span);
+            let end = span.end.saturating_sub(own.len() as u32 + 1).max(span.start);
+            let before = Span::new(span.start, end);
+            self.observer.refer(Use::last(before, namespace, definition));
+        }
     }
 
     fn unknown_namespace(&mut self, name: &str, span: Span) {

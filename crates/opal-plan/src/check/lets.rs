@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
 use super::checker::Checker;
+use super::observer::{Definition, DefinitionKind, Observer, Use};
 use crate::unit::{Block, Name, StatementKind};
 use opal_core::gather::Gather as _;
 
@@ -137,7 +138,7 @@ fn collect(block: &Block, into: &mut BTreeMap<String, Span>) {
     }
 }
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     pub(super) fn bind_let(&mut self, name: &Name, ty: Type) {
         if let Some((word, span)) = self.lets.conditional.last().copied() {
             self.lets.misread.insert(name.span);
@@ -165,6 +166,8 @@ impl Checker<'_> {
         }
         let index = self.lets.bindings.len();
         let (text, span) = (name.text.clone(), name.span);
+        let kind = DefinitionKind::Let;
+        self.observer.define(Definition { kind, name: &text, span, ty: &ty });
         self.lets.visible.entry(text.clone()).or_default().push(index);
         self.lets.bindings.push(Binding { name: text, span, ty, used: false });
         if let Some(scope) = self.lets.scopes.last_mut() {
@@ -193,8 +196,10 @@ impl Checker<'_> {
             );
         }
         if let Some(index) = self.lets.visible(name) {
-            self.lets.bindings[index].used = true;
-            return self.lets.bindings[index].ty.clone();
+            let binding = &mut self.lets.bindings[index];
+            binding.used = true;
+            self.observer.refer(Use::last(span, name, binding.span));
+            return binding.ty.clone();
         }
         if site == Site::Run {
             self.unbound(name, span);

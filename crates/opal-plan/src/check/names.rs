@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
 use super::checker::Checker;
+use super::observer::{Definition, DefinitionKind, Observer, Use};
 use crate::unit::Name;
 
 #[derive(Debug, Default)]
@@ -50,6 +51,16 @@ pub(super) enum VarKind {
     Loop,
 }
 
+impl From<VarKind> for DefinitionKind {
+    fn from(kind: VarKind) -> Self {
+        match kind {
+            VarKind::Var => Self::Variable,
+            VarKind::Param => Self::Parameter,
+            VarKind::Loop => Self::Loop,
+        }
+    }
+}
+
 impl Names {
     pub(super) fn enter(&mut self) {
         self.scopes.push(Vec::new());
@@ -73,7 +84,7 @@ impl Names {
         }
     }
 
-    pub(super) fn declare(&mut self, name: &Name, ty: Type, kind: VarKind) {
+    fn declare(&mut self, name: &Name, ty: Type, kind: VarKind) {
         let index = self.vars.len();
         let (text, span) = (name.text.clone(), name.span);
         if self.script && self.scopes.len() == 1 {
@@ -153,7 +164,15 @@ impl Names {
     }
 }
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
+    /// Declares a variable in the innermost scope.
+    pub(super) fn declare(&mut self, name: &Name, ty: Type, kind: VarKind) {
+        let definition = DefinitionKind::from(kind);
+        let (text, span) = (&*name.text, name.span);
+        self.observer.define(Definition { kind: definition, name: text, span, ty: &ty });
+        self.names.declare(name, ty, kind);
+    }
+
     /// Notes that the script assigns to a variable of its own at top level.
     pub(super) fn note_assignment(&mut self, name: &Name) {
         let all = self.names.globals.get(&name.text);
@@ -180,7 +199,9 @@ impl Checker<'_> {
                 self.names.vars[*all].used = true;
             }
         }
-        self.names.vars[index].ty.clone()
+        let var = &self.names.vars[index];
+        self.observer.refer(Use::last(span, name, var.span));
+        var.ty.clone()
     }
 
     pub(super) fn is_visible(&self, name: &str) -> bool {
@@ -199,7 +220,12 @@ impl Checker<'_> {
 
     pub(super) fn assigned_type(&mut self, name: &Name) -> Option<Type> {
         match self.names.visible(&name.text) {
-            Some(index) => Some(self.names.vars[index].ty.clone()),
+            Some(index) => {
+                let var = &self.names.vars[index];
+                let found = Use { span: name.span, definition: var.span, writes: true };
+                self.observer.refer(found);
+                Some(var.ty.clone())
+            }
             None => {
                 let help = format!("declare it first: `var {} = …`", name.text);
                 self.undeclared(&name.text, name.span, &help);

@@ -4,9 +4,10 @@ use opal_core::{Code, Diagnostic, Span, Type, Value};
 
 use super::checker::Checker;
 use super::lets::Site;
+use super::observer::Observer;
 use crate::unit::{BinaryOp, Expr, ExprKind, conversion, result};
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     /// Operators from left to right.
     pub(super) fn binary(
         &mut self,

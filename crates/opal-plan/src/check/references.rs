@@ -7,13 +7,19 @@ use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
 use super::checker::Checker;
 use super::lets::Site;
+use super::observer::{Callee, Observer};
 use crate::unit::{Access, Argument, CallKind, ExprKind, Name, Reference, no_field};
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     /// Checks a reference where a value is expected, and returns its type.
     pub(super) fn reference(&mut self, reference: &Reference, site: Site) -> Type {
         let path_span =
             Span::new(reference.path.span.start.saturating_sub(1), reference.path.span.end);
+        if let Some((space, _)) = reference.named()
+            && let Some(descriptor) = self.registry().get(space)
+        {
+            self.observer.called(path_span, Callee::Decorator(descriptor));
+        }
         let base = match reference.named() {
             Some(("var", name)) => {
                 let ty = self.read_variable(name, path_span);
@@ -85,6 +91,7 @@ impl Checker<'_> {
             self.argument_values(&reference.args, Site::ValueArgument);
             return Some(Type::Any);
         };
+        self.observer.called(span, Callee::Decorator(descriptor));
         if !descriptor.is_value() {
             let message = format!("`@{}` has no value", descriptor.path);
             let help = self.no_value_help(descriptor);
@@ -172,6 +179,12 @@ impl Checker<'_> {
         if let Some(near) = typo {
             error = error.fix(format!("write `@{near}`"), span, format!("@{near}"));
         }
+        if let Some(directory) = self.unit.project_of(self.file).filter(|_| given.contains('.')) {
+            error = error.help(format!(
+                "packages of the project `{directory}` are not used here: add the package to opal.mod of \
+                 this project, or run `opal {directory}:TASK`"
+            ));
+        }
         self.report(error.help(format!("for plain text, write `\\@{given}`")));
     }
 
@@ -192,6 +205,9 @@ impl Checker<'_> {
         reference: &Reference,
         site: Site,
     ) -> Type {
+        let start = reference.span.start;
+        let end = access.first().map_or(reference.span.end, |first| first.start());
+        self.observer.typed(Span::new(start, end.max(start)), &ty);
         for step in access {
             ty = match step {
                 Access::All(_) => ty,
@@ -201,6 +217,9 @@ impl Checker<'_> {
                     self.index(ty, &given, index)
                 }
             };
+            if let Access::Field(name) = step {
+                self.observer.typed(Span::new(start, name.span.end.max(start)), &ty);
+            }
         }
         ty
     }

@@ -6,6 +6,7 @@ use opal_core::{Code, Diagnostic, Span};
 
 use super::checker::Checker;
 use super::lets::Site;
+use super::observer::Observer;
 
 /// A parameter that shapes the plan, and where.
 struct Shaping {
@@ -15,7 +16,7 @@ struct Shaping {
     site: Site,
 }
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     /// Notes that a parameter is where the plan is made.
     pub(super) fn note_parameter_use(&mut self, name: &str, span: Span, site: Site) {
         if site == Site::Run {

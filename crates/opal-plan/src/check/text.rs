@@ -7,10 +7,11 @@ use opal_syntax::context::Context;
 
 use super::checker::{Checker, CommandText};
 use super::lets::Site;
+use super::observer::Observer;
 use crate::unit::{Access, Name, Piece, Reference, ShellText};
 use opal_core::shell::stand_in;
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     pub(super) fn shell_text(&mut self, text: &ShellText) {
         if self.assigned_reference(text) {
             return;

@@ -7,9 +7,10 @@ use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
 use super::checker::Checker;
 use super::lets::Site;
+use super::observer::{Callee, Observer};
 use crate::unit::{Access, Argument, Builtin, Expr, ExprKind, Name, StrPiece, UnaryOp};
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     /// Checks an expression that is at `site`, and says what type it has.
     pub(super) fn expression(&mut self, expr: &Expr, site: Site) -> Type {
         match &expr.kind {
@@ -170,6 +171,7 @@ impl Checker<'_> {
             self.unknown_function(name);
             return Type::Any;
         };
+        self.observer.called(name.span, Callee::Builtin(function));
         let signature = function.signature();
         let is_spread = args.iter().any(|arg| arg.value.is_spread());
         if !is_spread {

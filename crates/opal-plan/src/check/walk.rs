@@ -9,6 +9,7 @@ use super::checker::Checker;
 use super::dependencies::Dependencies;
 use super::lets::{Lets, Site};
 use super::names::{Names, VarKind};
+use super::observer::Observer;
 use crate::unit::{
     Arm, AssignOp, BinaryOp, Block, Branch, Expr, ExprKind, Name, Statement, StatementKind,
 };
@@ -33,7 +34,7 @@ fn assigned(block: &Block, into: &mut BTreeSet<String>) {
     }
 }
 
-impl Checker<'_> {
+impl<O: Observer> Checker<'_, O> {
     /// One file: what it declares at top level is seen in it, and nowhere else.
     pub(super) fn walk_file(&mut self, file: usize) {
         self.file = file;
@@ -49,27 +50,27 @@ impl Checker<'_> {
     fn walk_script(&mut self) {
         let script = self.unit.script_of(self.file);
         self.begin(None, script);
-        self.names.enter();
+        self.enter(script.span);
         self.lets.enter(script, false);
         self.statements(script);
         self.lets.leave();
         // Functions look up the script's variables by name: nothing is left open.
-        self.names.leave();
+        self.leave();
     }
 
     fn walk_function(&mut self, index: usize) {
         let function = &self.unit.functions[index];
         let body = &function.body;
         self.begin(Some(index), body);
-        self.names.enter();
+        self.enter(function.span.to(body.span));
         let mut seen = BTreeSet::new();
         for param in function.params.iter().filter(|param| seen.insert(&param.name.text)) {
             self.parameter_default(param);
             let ty = self.parameter_type(param);
-            self.names.declare(&param.name, ty, VarKind::Param);
+            self.declare(&param.name, ty, VarKind::Param);
         }
         self.block(body, false);
-        self.names.leave();
+        self.leave();
     }
 
     fn begin(&mut self, function: Option<usize>, block: &Block) {
@@ -83,8 +84,19 @@ impl Checker<'_> {
         self.lets.begin(block);
     }
 
-    pub(super) fn block(&mut self, block: &Block, parallel: bool) {
+    /// Opens a scope for variables.
+    fn enter(&mut self, span: Span) {
         self.names.enter();
+        self.observer.enter(span);
+    }
+
+    fn leave(&mut self) {
+        self.names.leave();
+        self.observer.leave();
+    }
+
+    pub(super) fn block(&mut self, block: &Block, parallel: bool) {
+        self.enter(block.span);
         self.lets.enter(block, parallel);
         self.depth += 1;
         if parallel {
@@ -98,7 +110,7 @@ impl Checker<'_> {
         }
         self.depth -= 1;
         self.lets.leave();
-        self.names.leave();
+        self.leave();
     }
 
     fn statements(&mut self, block: &Block) {
@@ -120,7 +132,7 @@ impl Checker<'_> {
                 self.names.declaring = Some(name.span);
                 let ty = self.expression(value, Site::Var);
                 self.names.declaring = None;
-                self.names.declare(name, ty, VarKind::Var);
+                self.declare(name, ty, VarKind::Var);
                 if self.is_resolved(value) {
                     self.names.resolve(&name.text);
                 }
@@ -306,20 +318,20 @@ impl Checker<'_> {
             let error = Diagnostic::new(Code::NotIterable, over.span, has);
             self.report(error.help(format!("write `{form}`")));
         }
-        self.names.enter();
+        self.enter(body.span);
         for (index, name) in names.iter().enumerate() {
             let element = match &ty {
                 Type::Array(element) => TypeRef::get(element).clone(),
                 _ if names.len() == 2 && index == 0 => Type::String,
                 _ => Type::Any,
             };
-            self.names.declare(name, element, VarKind::Loop);
+            self.declare(name, element, VarKind::Loop);
             if resolved {
                 self.names.resolve(&name.text);
             }
         }
         self.block(body, false);
-        self.names.leave();
+        self.leave();
     }
 }
 

@@ -98,6 +98,18 @@ pub enum Access {
     All(Span),
 }
 
+impl Access {
+    /// Where it begins, the dot or the bracket left out.
+    #[must_use]
+    pub(crate) fn start(&self) -> u32 {
+        match self {
+            Self::Field(name) => name.span.start.saturating_sub(1),
+            Self::Index(index) => index.span.start.saturating_sub(1),
+            Self::All(span) => span.start,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnaryOp {
     Not,

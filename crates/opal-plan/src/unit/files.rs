@@ -151,6 +151,12 @@ impl Unit {
         self.part(file)?.package.map(|it| it.package)
     }
 
+    /// The directory of the project that a file belongs to, where that is another one than the source's.
+    #[must_use]
+    pub fn project_of(&self, file: usize) -> Option<&str> {
+        self.part(file)?.directory.as_deref()
+    }
+
     /// The function whose steps take the place of a call; none where its file has not been read.
     #[must_use]
     pub fn expansion(&self, of: &Expansion) -> Option<usize> {

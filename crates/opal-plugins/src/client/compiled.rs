@@ -32,6 +32,8 @@ pub struct Cache {
     root: Option<Root>,
     /// Read when it is needed first.
     key: OnceLock<Option<CodeKey>>,
+    /// Whether others may change a file without this machine noticing.
+    is_remote: fn(&File) -> bool,
 }
 
 /// Compiled code that may be loaded, and what it exports.
@@ -44,7 +46,7 @@ pub struct Compiled {
 impl Cache {
     #[must_use]
     pub const fn new(root: Option<Root>) -> Self {
-        Self { root, key: OnceLock::new() }
+        Self { root, key: OnceLock::new(), is_remote }
     }
 
     fn key(&self) -> Option<&CodeKey> {
@@ -123,7 +125,7 @@ impl Cache {
         if !is_private {
             return None;
         }
-        if seal.memo != memo(&file)? || is_remote(&file) {
+        if seal.memo != memo(&file)? || (self.is_remote)(&file) {
             if digest(&mut file)? != seal.digest {
                 return None;
             }
@@ -215,7 +217,34 @@ fn is_remote(file: &File) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt as _;
+
     use super::*;
+
+    /// Another machine can change a file, and its device, inode, size and time say nothing of it.
+    #[test]
+    fn what_the_memo_misses_is_found_on_a_network_file_system() {
+        for (is_remote, is_found) in [((|_| false) as fn(&File) -> bool, true), (|_| true, false)] {
+            let folder = tempfile::tempdir().unwrap();
+            let root = Root::new(folder.path());
+            let cache = Cache { is_remote, ..Cache::new(Some(root)) };
+            let name = Digest([1; 32]);
+            let path = cache.place(&name).unwrap();
+            let new =
+                OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path);
+            let mut file = new.unwrap();
+            file.write_all_at(b"code", 0).unwrap();
+            let before = digest(&mut file).unwrap();
+            cache.seal(&name, &file, &[]).unwrap();
+            assert!(cache.kept(&name).is_some());
+            file.write_all_at(b"evil", 0).unwrap();
+            assert!(cache.kept(&name).is_none(), "the time of the change says it");
+            let seal = Seal { digest: before, memo: memo(&file).unwrap(), exports: Vec::new() };
+            let sealed = path.with_extension("seal");
+            std::fs::write(sealed, seal.written(&name, cache.lasting_key().unwrap())).unwrap();
+            assert_eq!(cache.kept(&name).is_some(), is_found);
+        }
+    }
 
     #[test]
     fn only_local_file_systems_are_trusted_to_notice_changes() {

@@ -29,6 +29,11 @@ pub enum LoadError {
         message: String,
         help: String,
     },
+    /// What checks it is not on this machine.
+    Unavailable {
+        message: String,
+        help: String,
+    },
     Package {
         key: String,
         why: PackageError,

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use opal_core::hash::Digest;
+use opal_vault::root::Root;
 
 use super::Installed;
+use super::bundles::Trust;
 use super::error::LoadError;
 use crate::address::{Address, Source};
 use crate::lock::{Lock, Locked};
@@ -17,6 +19,10 @@ pub struct Store<'a> {
     pub lock: Option<&'a Lock>,
     /// `plugins` of the runtime root.
     pub folder: Option<&'a Path>,
+    pub root: Option<&'a Root>,
+    pub trust: Option<&'a dyn Trust>,
+    /// The lock has just been made, and says nothing yet about publishers of new packages.
+    pub is_new: bool,
 }
 
 /// The directory of a package in the cache: its checksum is its name.

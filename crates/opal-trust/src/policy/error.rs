@@ -90,7 +90,12 @@ pub enum Setting {
     Shell,
     Registries,
     Keys,
+    Sigstore,
     Deny,
+    Mcp,
+    McpProjects,
+    McpTools,
+    McpResolve,
 }
 
 impl Setting {
@@ -179,7 +184,7 @@ impl Setting {
                 "write `sources = [\"local\", \"registry:reg.example\"]`",
             ),
             Self::Publishers => {
-                ("publishers", "a list of keys", "write `publishers = [\"ed25519:…\"]`")
+                ("publishers", "a list of publishers", "write `publishers = [\"ed25519:…\"]`")
             }
             Self::Mirror => (
                 "terraform.mirror",
@@ -203,11 +208,26 @@ impl Setting {
                 "a key for the address of each registry",
                 "write `[plugins.keys]` on its own line, and `\"https://…\" = \"ed25519:…\"` below it",
             ),
+            Self::Sigstore => (
+                "sigstore",
+                "a list of files, with their whole paths",
+                "write `sigstore = [\"/etc/opal/sigstore.json\"]`, a `trusted_root.json` of Sigstore",
+            ),
             Self::Deny => (
                 "deny",
                 "a list of names, versions and checksums",
                 "write `deny = [\"acme/house@1.0.0\", \"sha256:…\"]`",
             ),
+            Self::Mcp => ("mcp", "a table", "write it as a table: `[mcp]` on its own line"),
+            Self::McpProjects => {
+                ("projects", "a list of absolute paths", "write `projects = [\"/srv/shop\"]`")
+            }
+            Self::McpTools => (
+                "tools",
+                "a list of tools",
+                "write `tools = [\"tasks\", \"plan\", \"contract\"]`; `opal mcp --help` lists all",
+            ),
+            Self::McpResolve => ("resolve", "true or false", "write `resolve = false`"),
             _ => ("plugins", "a table", "write it as a table: `[plugins]` on its own line"),
         }
     }

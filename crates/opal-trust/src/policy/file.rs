@@ -17,7 +17,7 @@ use opal_vault::root::{self, RootError, Why};
 /// Bytes of a file of rules.
 const MAX_BYTES: u64 = 256 * 1024;
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "require_signature",
     "trusted_keys",
     "randomness",
@@ -28,7 +28,11 @@ const KEYS: [&str; 10] = [
     "environment",
     "approval",
     "plugins",
+    "mcp",
 ];
+
+/// Those that a project has no say in come last.
+const KEYS_OF_PROJECT: &[&str] = KEYS.split_at(10).0;
 
 /// The keys of an `opal.mod`.
 const PROJECT_KEYS: [&str; 5] = ["name", "policy", "plugins", "registries", "terraform"];
@@ -169,6 +173,10 @@ impl Reader<'_> {
                 "environment" => policy.environment = Some(self.environment(item)?),
                 "approval" => policy.rules = self.rules(item)?,
                 "plugins" => policy.plugins = self.plugins(item)?,
+                "mcp" if !self.is_project => policy.mcp = self.mcp(item)?,
+                other if self.is_project => {
+                    return Err(self.unknown(table, other, KEYS_OF_PROJECT));
+                }
                 other => return Err(self.unknown(table, other, &KEYS)),
             }
         }

@@ -1,6 +1,7 @@
 //! Which packages of decorators may be used: `[plugins]` of a policy.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use toml_edit::{Item, TableLike};
 
@@ -8,7 +9,7 @@ use super::error::{PolicyError, PolicyFault, Setting};
 use super::file::Reader;
 use crate::keys::PublicKey;
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "verification",
     "sources",
     "publishers",
@@ -17,6 +18,7 @@ const KEYS: [&str; 9] = [
     "shell",
     "registries",
     "keys",
+    "sigstore",
     "deny",
 ];
 
@@ -43,6 +45,8 @@ pub struct PluginRules {
     pub registries: Vec<(String, String)>,
     /// The key that signs the index of a registry, by the address of the registry.
     pub keys: Vec<(String, PublicKey)>,
+    /// Files with the trust roots of Sigstore instances, whose signers may be publishers.
+    pub sigstore: Vec<PathBuf>,
     /// A name, `NAME@VERSION`, a checksum or a key.
     pub deny: BTreeSet<String>,
 }
@@ -85,6 +89,8 @@ impl PluginRules {
             refuses_shell: self.refuses_shell || other.refuses_shell,
             registries: first(self.registries, other.registries),
             keys: first(self.keys, other.keys),
+            // A root could give anybody any name, so nobody adds one to those of the machine.
+            sigstore: if self.sigstore.is_empty() { other.sigstore } else { self.sigstore },
             deny: self.deny.into_iter().chain(other.deny).collect(),
         }
     }
@@ -103,12 +109,12 @@ fn first<T>(mut one: Vec<(String, T)>, other: Vec<(String, T)>) -> Vec<(String, 
 impl Reader<'_> {
     /// `[policy.plugins]` of a project.
     pub(super) fn project_plugins(&self, table: &dyn TableLike) -> Result<(), PolicyError> {
-        let plugins = table.get("plugins").and_then(Item::as_table_like);
-        match plugins {
-            Some(plugins) if plugins.contains_key("keys") => {
-                Err(self.unknown(plugins, "keys", &PROJECT_KEYS))
-            }
-            _ => Ok(()),
+        let Some(plugins) = table.get("plugins").and_then(Item::as_table_like) else {
+            return Ok(());
+        };
+        match ["keys", "sigstore"].into_iter().find(|name| plugins.contains_key(name)) {
+            Some(name) => Err(self.unknown(plugins, name, &PROJECT_KEYS)),
+            None => Ok(()),
         }
     }
 
@@ -141,6 +147,7 @@ impl Reader<'_> {
                 }
                 "registries" => rules.registries = self.registries(item)?,
                 "keys" => rules.keys = self.registry_keys(item)?,
+                "sigstore" => rules.sigstore = self.roots(item)?,
                 "deny" => rules.deny = self.texts(item, Setting::Deny)?,
                 other => return Err(self.unknown(table, other, &KEYS)),
             }
@@ -176,6 +183,13 @@ impl Reader<'_> {
             Ok((name.to_owned(), item.as_str().ok_or_else(wrong)?.to_owned()))
         };
         table.iter().map(one).collect()
+    }
+
+    fn roots(&self, item: &Item) -> Result<Vec<PathBuf>, PolicyError> {
+        let wrong = || self.wrong(item, Setting::Sigstore);
+        let list = item.as_array().ok_or_else(wrong)?;
+        let path = |text: &str| text.starts_with('/').then(|| PathBuf::from(text));
+        list.iter().map(|it| it.as_str().and_then(path).ok_or_else(wrong)).collect()
     }
 
     fn registry_keys(&self, item: &Item) -> Result<Vec<(String, PublicKey)>, PolicyError> {
@@ -221,6 +235,26 @@ mod tests {
         ] {
             let merged = policy(system).merge(policy(user)).tightened_by(policy(project));
             assert_eq!(merged.plugins.native(), holds, "{system} {user} {project}");
+        }
+    }
+
+    #[test]
+    fn the_roots_of_sigstore_are_for_the_machine_and_then_the_user_to_say() {
+        let file = Path::new("policy.toml");
+        let policy = |roots: &str| {
+            Policy::parse(file, &format!("[plugins]\nsigstore = [{roots}]\n")).unwrap()
+        };
+        let (system, user) = (policy("\"/etc/root.json\""), policy("\"/home/root.json\""));
+        let merged = system.clone().merge(user.clone()).plugins;
+        assert_eq!(merged.sigstore, [Path::new("/etc/root.json")]);
+        assert_eq!(Policy::default().merge(user.clone()).plugins, user.plugins);
+        let project = "[policy.plugins]\nsigstore = [\"/tmp/root.json\"]\n";
+        let error = ProjectFile::parse(Path::new("opal.mod"), project).unwrap_err();
+        assert!(error.to_string().contains("sigstore"), "{error}");
+        for wrong in ["\"/root.json\"", "[\"root.json\"]", "[1]"] {
+            let text = format!("[plugins]\nsigstore = {wrong}\n");
+            let error = Policy::parse(file, &text).unwrap_err();
+            assert!(error.help().contains("sigstore = [\"/etc/opal/"), "{wrong}: {error}");
         }
     }
 

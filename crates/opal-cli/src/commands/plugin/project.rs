@@ -11,12 +11,14 @@ use opal_plugins::lock::{self, Lock};
 use opal_plugins::names::{Requirement, Version};
 use opal_plugins::project::{Wanted, providers, registries, wanted};
 use opal_plugins::provider::wanted::{Origin, WantedProvider};
+use opal_vault::root::Root;
 
 use super::{LineIndex, core, failure};
 use crate::context::Context;
 use crate::decorators::{kept_packages, shown_folder, text_of};
 use crate::failure::{Exit, Failure};
 use crate::planning::{here, project_file};
+use crate::trust::Verifier;
 
 pub(super) struct Project {
     /// The `opal.mod`; it may not exist yet.
@@ -29,6 +31,8 @@ pub(super) struct Project {
     pub(super) lock: Option<Lock>,
     /// Where packages of registries and git are kept.
     kept: Option<PathBuf>,
+    root: Option<Root>,
+    trust: Verifier,
     pub(super) built_in: Registry,
 }
 
@@ -52,8 +56,9 @@ impl Project {
         };
         let root = context.root(matches.try_get_one("root").ok().flatten());
         let kept = root.as_ref().map(kept_packages);
+        let trust = Verifier::new(root.clone());
         let built_in = opal_decorators::registry();
-        Ok(Self { file, text, wanted, registries, providers, lock, kept, built_in })
+        Ok(Self { file, text, wanted, registries, providers, lock, kept, root, trust, built_in })
     }
 
     fn folder(&self) -> PathBuf {
@@ -86,7 +91,13 @@ impl Project {
     }
 
     fn store<'s>(&'s self, lock: Option<&'s Lock>) -> Store<'s> {
-        Store { lock, folder: self.kept.as_deref() }
+        Store {
+            lock,
+            folder: self.kept.as_deref(),
+            root: self.root.as_ref(),
+            trust: Some(&self.trust),
+            is_new: false,
+        }
     }
 
     /// A package of a directory.
@@ -115,8 +126,20 @@ impl Project {
         wanted: Vec<Wanted>,
         lock: Option<&Lock>,
     ) -> Result<Vec<Installed>, Failure> {
+        self.checked(wanted, self.store(lock))
+    }
+
+    /// The same, with a lock that has just been made.
+    pub(super) fn fetched(
+        &self,
+        wanted: Vec<Wanted>,
+        lock: &Lock,
+    ) -> Result<Vec<Installed>, Failure> {
+        self.checked(wanted, Store { is_new: true, ..self.store(Some(lock)) })
+    }
+
+    fn checked(&self, wanted: Vec<Wanted>, store: Store<'_>) -> Result<Vec<Installed>, Failure> {
         let failed = |error| failure(&self.file, error);
-        let store = self.store(lock);
         let all = Installed::all(&self.folder(), wanted, store, &self.built_in, &core());
         let all = all.map_err(failed)?;
         installed::registry(opal_decorators::BUILT_IN, &all).map_err(failed)?;

@@ -21,7 +21,7 @@ use super::files::write_bytes;
 use super::index::{self, IndexChange};
 use super::project::Project;
 use super::rebuild::Rebuild;
-use super::{mirroring, reaching, report, verify, word};
+use super::{bundle, mirroring, reaching, report, verify, word};
 use crate::context::Context;
 use crate::decorators::{effective, failure};
 use crate::failure::{Exit, Failure};
@@ -127,6 +127,9 @@ pub(super) fn pack(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, 
         format!("{name}-{}.tar.gz", found.version()).into()
     });
     write_bytes(&file, archive)?;
+    if let Some(file) = matches.get_one::<PathBuf>("list") {
+        write_bytes(file, found.package().list().as_bytes())?;
+    }
     view::publishing::packed(&answer.head, &file, matches.get_flag("json"))
 }
 
@@ -158,24 +161,33 @@ pub(super) fn publish(context: &Context<'_>, matches: &ArgMatches) -> Result<Exi
         }
         None => None,
     };
+    let bundle = matches.get_one::<PathBuf>("bundle");
+    let bundle = bundle.map(|file| bundle::read(file, &found, &root)).transpose()?;
     let (files, bytes) = found.package().joined();
     let mut request = keys.request(&root, &to, matches)?;
     request.document["files"] = files;
     request.files = bytes;
     request.package = Some(found.name().to_owned());
+    let line = bundle.iter().map(|bundle| bundle.line.as_str());
     if matches.get_flag("attest") {
-        request.statements = passed.ok_or_else(no_report)?;
-        return view::publishing::attested(&request.send("attest")?.head, &to, json);
+        request.statements = passed.iter().map(String::as_str).chain(line).collect();
+        let what = match (&passed, &bundle) {
+            (Some(_), Some(_)) => "the report and the bundle",
+            (None, _) => "the bundle",
+            (_, None) => "the report",
+        };
+        return view::publishing::attested(&request.send("attest")?.head, what, &to, json);
     }
     request.document["verifiers"] = json!(verifiers(&root, matches)?);
     if let Some(key) = &keys.signer {
         let origin = origin(&found, &root, &request)?;
         request.statements = with_subject(&found, |it| statements::provenance(it, &origin, key));
     }
-    request.statements.extend(passed);
+    request.statements.extend(passed.iter().map(String::as_str).chain(line));
     let answer = request.send("publish")?;
-    let publisher = keys.signer.as_ref().map(SigningKey::public);
-    view::publishing::published(&answer.head, &to, publisher.as_ref(), json)
+    let own = keys.signer.as_ref().map(|key| key.public().to_string());
+    let publishers: Vec<String> = own.into_iter().chain(bundle.map(|it| it.publisher)).collect();
+    view::publishing::published(&answer.head, &to, &publishers, json)
 }
 
 /// What a publisher says about where a package comes from.
@@ -208,11 +220,6 @@ fn origin(one: &Installed, root: &Root, request: &Request<'_>) -> Result<Origin,
 fn unsigned_report() -> Failure {
     let help = "leave out `--no-sign`";
     Failure::usage("a report counts only where a verifier signs it", help)
-}
-
-fn no_report() -> Failure {
-    let help = "name it with `--report FILE`; `opal plugin verify --report FILE` writes one";
-    Failure::usage("`--attest` adds a report, and there is none", help)
 }
 
 pub(super) fn yank(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {

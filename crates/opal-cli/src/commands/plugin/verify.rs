@@ -11,6 +11,7 @@ use opal_plugins::manifest::Faulty;
 use opal_plugins::project::Wanted;
 use opal_plugins::suite::report::Report;
 use opal_plugins::suite::{self, SuiteError};
+use opal_plugins::verified;
 
 use super::files::write;
 use super::rebuild::{self, Rebuild};
@@ -36,6 +37,11 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     }
     view::verified::show(&one, &found, &rebuild, matches.get_flag("json"))?;
     let passed = found.passed() && !rebuild.failed();
+    if let Some(root) = context.root(matches.get_one("root"))
+        && let Err(error) = verified::keep(&root, &one.checksum, passed)
+    {
+        view::plugin::notes(&[format!("this result is not remembered: {error}")]);
+    }
     Ok(if passed { Exit::Done } else { Exit::Differs })
 }
 

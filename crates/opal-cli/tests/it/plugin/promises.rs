@@ -144,6 +144,40 @@ fn an_imported_file_has_the_packages_of_the_project_that_runs() {
     refused.code(65).says("unknown decorator `@own.greet`");
 }
 
+/// One plan has the packages of one project, in one version each: that of the project that runs.
+#[test]
+fn an_imported_project_has_no_packages_of_its_own_and_says_so() {
+    let own = "[package]\nname = \"acme/own\"\nversion = \"1.0.0\"\n";
+    let opal = added()
+        .file("web/opal.mod", "name = \"web\"\n\n[plugins]\n\"./own\" = \"1.0.0\"\n")
+        .file("web/own/opal.toml", own)
+        .file(
+            "web/own/decorators/a.opl",
+            "# Greet.\nfun own.greet(who: String) = echo own @var.who\n",
+        )
+        .file(
+            "web/commands.opl",
+            "fun go() = @own.greet(\"web\")\nfun hi() = @house.greet(\"web\")\n",
+        );
+    let text = opal.read("commands.opl");
+    opal.write("commands.opl", format!("import \"web\" as web\n\n{text}"));
+    opal.call(&["plugin", "trust", "web"]).code(0);
+    let lock = ["-C", "web", "plugin", "install"];
+    opal.call(&lock).code(0);
+    let says = "packages of the project `web` are not used here";
+    for words in [&["web.go"][..], &["check"]] {
+        let ran = opal.call(words);
+        ran.code(65).says("unknown decorator `@own.greet`").says(says).says("opal web:TASK");
+    }
+    // The project itself has its own, and not those of the project around it.
+    opal.call(&["web:go"]).code(0).stdout("own web\n");
+    opal.call(&["web.hi"]).code(0).stdout("hello web\n");
+    opal.call(&["web:hi"])
+        .code(65)
+        .says("unknown decorator `@house.greet`")
+        .hides("are not used here");
+}
+
 /// What packages cost is paid by the sources that name them: the others run although a package is broken.
 #[test]
 fn a_source_that_names_no_decorator_of_a_package_does_not_read_it() {

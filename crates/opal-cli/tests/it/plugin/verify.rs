@@ -93,6 +93,25 @@ fn tests() -> String {
     format!("{}{}", &TESTS[..outside], &TESTS[next..])
 }
 
+/// Who ran the tests here knows that they pass; nobody else has to believe it.
+#[test]
+fn what_passed_on_this_machine_is_local_only() {
+    let opal = super::added();
+    let verification = || {
+        let info = opal.call(&["plugin", "info", "plugins/house", "--json"]).code(0).json();
+        info["verification"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(verification(), "none");
+    opal.call(&["plugin", "verify", "plugins/house"]).code(0);
+    assert_eq!(verification(), "local-only");
+    opal.call(&["-n", "hi"]).code(0).says("local-only");
+    opal.write("opal.mod", opal.read("opal.mod") + "[policy.plugins]\nverification = \"passed\"\n");
+    opal.call(&["hi"]).code(77).says("the verification is `local-only`");
+    let text = opal.read("plugins/house/decorators/greet.opl");
+    opal.write("plugins/house/decorators/greet.opl", text + "# More.\n");
+    assert_eq!(verification(), "none");
+}
+
 #[test]
 fn a_package_that_keeps_its_word_is_verified() {
     let opal = package(manifest(&PARTS), &tests());

@@ -53,8 +53,9 @@ fn what_is_published_is_added_mirrored_and_installed_without_the_registry() {
     assert_eq!(files(&mirror), before);
     // Another machine, and the registry is gone.
     fs::remove_dir_all(&author.registry).unwrap();
-    fs::remove_dir_all(opal.path().join(".opal")).unwrap();
-    opal.call(&["plugin", "install", "--accept", &list]).code(69);
+    fs::remove_dir_all(opal.path().join(".opal/plugins")).unwrap();
+    fs::remove_file(opal.path().join(".opal/config/accepted.toml")).unwrap();
+    opal.call(&["plugin", "install", "--accept", &list]).code(77).says("has no index");
     opal.call(&["plugin", "install", "--from", "mirror", "--accept", &list]).code(0);
     opal.call(&["hi"]).code(0);
     assert_eq!(opal.read("opal.lock"), lock);
@@ -88,6 +89,21 @@ fn what_a_verifier_passed_is_passed_for_whoever_knows_the_key_of_the_registry() 
         opal.write("opal.mod", format!("{text}[policy.plugins]\nverification = \"passed\"\n"));
         opal.call(&["hi"]).code(code);
         opal.call(&["plan", "hi", "-o", "hi.plan"]).code(code);
+        if known.is_none() {
+            continue;
+        }
+        // Whoever can write the cache can name no verifiers.
+        let folder = fs::read_dir(opal.path().join(".opal/plugins/indexes")).unwrap();
+        let file = folder.map(|it| it.unwrap().path()).next().unwrap();
+        let line = fs::read_to_string(&file).unwrap();
+        for forged in [line.replace("\"sig\":\"", "\"sig\":\"A"), String::new()] {
+            fs::write(&file, forged).unwrap();
+            opal.call(&["hi"]).code(77).says("the verification is `none`");
+        }
+        fs::write(&file, line).unwrap();
+        opal.call(&["hi"]).code(0);
+        fs::write(opal.path().join(".opal/config/policy.toml"), "").unwrap();
+        opal.call(&["hi"]).code(77).says("the verification is `none`");
     }
 }
 

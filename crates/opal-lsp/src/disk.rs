@@ -1,0 +1,159 @@
+//! The files of the workspace, and of the cache of packages: the only place that reads any.
+//!
+//! A path leads where its links lead. What is not below a directory of the workspace then is not opened,
+//! whoever names it, and neither is what is not a regular file.
+
+use std::ffi::OsStr;
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// The directories that the editor has open.
+#[derive(Debug, Default)]
+pub(crate) struct Disk {
+    roots: Vec<PathBuf>,
+}
+
+/// What a file was when it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stamp {
+    /// Length, time of the last change and number of a file.
+    File(u64, i64, i64, u64),
+    /// Open in the editor, changed so many times.
+    Open(u64),
+    Missing,
+}
+
+/// Directories that are walked for sources, at most.
+const MOST_DIRECTORIES: usize = 5_000;
+/// Sources that are found so, at most.
+const MOST_SOURCES: usize = 1_000;
+/// Directories that have no sources of the project.
+const PASSED: [&str; 4] = ["target", "node_modules", "vendor", "dist"];
+
+#[expect(clippy::disallowed_methods, reason = "this is the module that reads files")]
+impl Disk {
+    pub(crate) fn new(roots: impl IntoIterator<Item = PathBuf>) -> Self {
+        let real = |root: PathBuf| root.canonicalize().unwrap_or(root);
+        Self { roots: roots.into_iter().map(real).collect() }
+    }
+
+    /// One more directory; a file that is opened without a workspace brings its own.
+    pub(crate) fn add(&mut self, root: &Path) {
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        if !self.roots.contains(&root) {
+            self.roots.push(root);
+        }
+    }
+
+    pub(crate) fn remove(&mut self, root: &Path) {
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        self.roots.retain(|it| *it != root);
+    }
+
+    /// A path without links; that of its directory where there is no such file.
+    pub(crate) fn real(&self, path: &Path) -> PathBuf {
+        if let Ok(real) = path.canonicalize() {
+            return real;
+        }
+        match (path.parent().map(Path::canonicalize), path.file_name()) {
+            (Some(Ok(folder)), Some(name)) => folder.join(name),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// A path without links, where something is there.
+    pub(crate) fn existing(&self, path: &Path) -> io::Result<PathBuf> {
+        path.canonicalize()
+    }
+
+    /// Whether a path, which has no links, is in the workspace.
+    pub(crate) fn contains(&self, real: &Path) -> bool {
+        self.roots.iter().any(|root| real.starts_with(root))
+    }
+
+    /// The root that a path is in.
+    pub(crate) fn root_of(&self, real: &Path) -> Option<&Path> {
+        let around = self.roots.iter().filter(|root| real.starts_with(root));
+        around.max_by_key(|root| root.as_os_str().len()).map(PathBuf::as_path)
+    }
+
+    /// A path as people know it: from the top of the workspace.
+    pub(crate) fn shown(&self, real: &Path) -> PathBuf {
+        let below = self.root_of(real).and_then(|root| real.strip_prefix(root).ok());
+        below.map_or_else(|| real.to_owned(), Path::to_owned)
+    }
+
+    /// The directory in the workspace, from `folder` upwards, that has one of these names.
+    pub(crate) fn around(&self, folder: &Path, names: &[&str]) -> Option<PathBuf> {
+        let root = self.root_of(folder)?;
+        let is_it =
+            |folder: &&Path| names.iter().any(|name| folder.join(name).symlink_metadata().is_ok());
+        let mut all = folder.ancestors().take_while(|it| it.starts_with(root));
+        all.find(is_it).map(Path::to_owned)
+    }
+
+    /// The first bytes of a regular file: `limit` and one.
+    pub(crate) fn read(&self, real: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        if !self.contains(real) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let found = real.symlink_metadata()?;
+        if found.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if !found.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        std::fs::File::open(real)?.take(limit + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    pub(crate) fn stamp(&self, real: &Path) -> Stamp {
+        match real.symlink_metadata() {
+            Ok(found) if self.contains(real) => {
+                Stamp::File(found.len(), found.mtime(), found.mtime_nsec(), found.ino())
+            }
+            _ => Stamp::Missing,
+        }
+    }
+
+    /// The sources and the files of variables in the workspace, in the order of their paths.
+    pub(crate) fn walk(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut open: Vec<PathBuf> = self.roots.clone();
+        let mut directories = 0;
+        while let Some(folder) = open.pop() {
+            directories += 1;
+            if directories > MOST_DIRECTORIES || found.len() >= MOST_SOURCES {
+                break;
+            }
+            let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+            for entry in entries.flatten() {
+                let name = entry.file_name();
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() && !is_passed(&name) => open.push(entry.path()),
+                    Ok(kind) if kind.is_file() && is_source(&name) => found.push(entry.path()),
+                    _ => {}
+                }
+            }
+        }
+        found.sort();
+        found.truncate(MOST_SOURCES);
+        found
+    }
+}
+
+fn is_passed(name: &OsStr) -> bool {
+    name.to_str().is_none_or(|name| name.starts_with('.') || PASSED.contains(&name))
+}
+
+fn is_source(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.ends_with(".opl") || is_variables(name))
+}
+
+/// Whether a file has variables of the environment.
+pub(crate) fn is_variables(name: &str) -> bool {
+    name == ".env" || name.starts_with(".env.") || name.ends_with(".env")
+}

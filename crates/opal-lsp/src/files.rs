@@ -1,0 +1,345 @@
+//! The documents that are open, the files that they need, and what is known about each.
+//!
+//! What is open comes before what is on the disk. What is known about a file is made when somebody asks,
+//! and made again when the file or one that it imports has changed.
+
+mod packages;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gen_lsp_types::Uri;
+use opal_core::Registry;
+use opal_core::text::MAX_SOURCE_BYTES;
+use opal_syntax::source::{self, NoText};
+
+use crate::analysis::Analysis;
+use crate::disk::{Disk, Stamp};
+use crate::positions::{Encoding, Text};
+use crate::program::Sources;
+use crate::uri;
+
+pub(crate) use packages::Packages;
+
+/// Larger texts are checked when they are opened or saved, and not while somebody types.
+const LARGE: usize = 2 * 1024 * 1024;
+
+/// Bytes of a file of variables.
+const MOST_VARIABLES: u64 = 1024 * 1024;
+
+/// A document that the editor has open.
+#[derive(Debug)]
+pub(crate) struct Document {
+    /// As the client calls it.
+    pub(crate) uri: Uri,
+    pub(crate) text: Text,
+    pub(crate) version: i32,
+    /// How often it has changed since the server started.
+    changes: u64,
+    /// Too large to be checked at each change, and changed since it was checked.
+    pub(crate) is_stale: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub(crate) disk: Disk,
+    encoding: Encoding,
+    has_workspace: bool,
+    open: BTreeMap<PathBuf, Document>,
+    changes: u64,
+    packages: RefCell<Packages>,
+    known: RefCell<BTreeMap<PathBuf, Known>>,
+    /// Sources of the workspace; none where it has to be walked again.
+    walked: RefCell<Option<Arc<[PathBuf]>>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    stamp: Stamp,
+    registry: &'static Registry,
+    text: Arc<Text>,
+    analysis: Arc<Analysis>,
+}
+
+/// A file with what is known about it.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    pub(crate) path: PathBuf,
+    pub(crate) uri: Uri,
+    pub(crate) text: Arc<Text>,
+    pub(crate) analysis: Arc<Analysis>,
+    pub(crate) registry: &'static Registry,
+}
+
+impl Files {
+    pub(crate) fn new(roots: Vec<PathBuf>, encoding: Encoding, packages: Packages) -> Self {
+        Self {
+            has_workspace: !roots.is_empty(),
+            disk: Disk::new(roots),
+            encoding,
+            open: BTreeMap::new(),
+            changes: 0,
+            packages: RefCell::new(packages),
+            known: RefCell::default(),
+            walked: RefCell::default(),
+        }
+    }
+
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Where a document is kept. One without a file is kept by its name.
+    pub(crate) fn key(&self, of: &Uri) -> PathBuf {
+        match uri::path(of) {
+            Some(path) => self.disk.real(&path),
+            None => PathBuf::from(of.as_ref()),
+        }
+    }
+
+    pub(crate) fn open(&mut self, uri: Uri, text: String, version: i32) -> PathBuf {
+        let path = self.key(&uri);
+        if let (false, Some(folder)) = (self.has_workspace, path.parent())
+            && path.is_absolute()
+        {
+            self.disk.add(folder);
+        }
+        self.changes += 1;
+        let (text, changes) = (Text::new(text, self.encoding), self.changes);
+        let document = Document { uri, text, version, changes, is_stale: false };
+        self.open.insert(path.clone(), document);
+        path
+    }
+
+    /// The document of this name, to be changed. None where it is not open.
+    pub(crate) fn change(
+        &mut self,
+        uri: &Uri,
+        version: i32,
+        edit: impl FnOnce(&mut Text),
+    ) -> Option<PathBuf> {
+        let path = self.key(uri);
+        let document = self.open.get_mut(&path)?;
+        self.changes += 1;
+        edit(&mut document.text);
+        document.version = version;
+        document.is_stale = document.text.text.len() > LARGE;
+        document.changes = self.changes;
+        Some(path)
+    }
+
+    /// A large document is checked now.
+    pub(crate) fn saved(&mut self, uri: &Uri) {
+        let path = self.key(uri);
+        self.changes += 1;
+        if let Some(document) = self.open.get_mut(&path).filter(|it| it.is_stale) {
+            document.is_stale = false;
+            document.changes = self.changes;
+        }
+        *self.walked.borrow_mut() = None;
+    }
+
+    pub(crate) fn close(&mut self, uri: &Uri) -> Option<PathBuf> {
+        let path = self.key(uri);
+        self.open.remove(&path)?;
+        self.known.borrow_mut().remove(&path);
+        Some(path)
+    }
+
+    /// Something on the disk has changed, perhaps the packages.
+    pub(crate) fn disk_changed(&mut self) {
+        self.packages.borrow_mut().look_again();
+        *self.walked.borrow_mut() = None;
+        // What is not open is read again when somebody asks for it.
+        let open = &self.open;
+        self.known.borrow_mut().retain(|path, _| open.contains_key(path));
+    }
+
+    pub(crate) fn opened(&self) -> impl Iterator<Item = (&PathBuf, &Document)> {
+        self.open.iter()
+    }
+
+    pub(crate) fn document(&self, path: &Path) -> Option<&Document> {
+        self.open.get(path)
+    }
+
+    /// How the client calls a file.
+    pub(crate) fn uri(&self, path: &Path) -> Uri {
+        self.open.get(path).map_or_else(|| uri::of(path), |document| document.uri.clone())
+    }
+
+    /// Whether what is known about a file is still so.
+    pub(crate) fn is_fresh(&self, path: &Path) -> bool {
+        let known = self.known.borrow();
+        let Some(known) = known.get(path) else { return false };
+        let is_same = |(path, stamp): &(PathBuf, Stamp)| self.stamp(path) == *stamp;
+        known.stamp == self.stamp(path)
+            && std::ptr::eq(known.registry, self.registry(path))
+            && known.analysis.looked_at.iter().all(is_same)
+    }
+
+    /// A file, checked. None where it cannot be read as text.
+    pub(crate) fn view(&self, path: &Path) -> Option<View> {
+        if !self.is_fresh(path) {
+            let (text, stamp) = self.current(path)?;
+            let registry = self.registry(path);
+            let is_stale = self.open.get(path).is_some_and(|it| it.is_stale);
+            let mut analysis = match is_stale {
+                true => Analysis::default(),
+                false => Analysis::of(path, &text.text, self, registry),
+            };
+            self.packages.borrow().explain(path, &self.disk, &mut analysis);
+            let known = Known { stamp, registry, text, analysis: Arc::new(analysis) };
+            self.known.borrow_mut().insert(path.to_owned(), known);
+        }
+        let known = self.known.borrow();
+        let Known { text, analysis, registry, .. } = known.get(path)?;
+        let (text, analysis) = (Arc::clone(text), Arc::clone(analysis));
+        let uri = self.uri(path);
+        Some(View { path: path.to_owned(), uri, text, analysis, registry })
+    }
+
+    pub(crate) fn view_of(&self, uri: &Uri) -> Option<View> {
+        self.view(&self.key(uri))
+    }
+
+    /// What would be known about a file if some files had other texts.
+    pub(crate) fn supposed(
+        &self,
+        path: &Path,
+        texts: &BTreeMap<PathBuf, String>,
+    ) -> Option<Analysis> {
+        let registry = self.registry(path);
+        let supposed = Supposed { files: self, texts };
+        let text = match texts.get(path) {
+            Some(text) => text.clone(),
+            None => self.current(path)?.0.text.clone(),
+        };
+        Some(Analysis::of(path, &text, &supposed, registry))
+    }
+
+    fn current(&self, path: &Path) -> Option<(Arc<Text>, Stamp)> {
+        let stamp = self.stamp(path);
+        let text = match self.open.get(path) {
+            Some(document) => document.text.text.clone(),
+            None => {
+                let bytes = self.disk.read(path, MAX_SOURCE_BYTES as u64).ok()?;
+                source::decode(bytes).ok()?
+            }
+        };
+        Some((Arc::new(Text::new(text, self.encoding)), stamp))
+    }
+
+    fn registry(&self, path: &Path) -> &'static Registry {
+        self.packages.borrow_mut().registry(path, &self.disk)
+    }
+
+    /// The sources of the workspace, those that are open included, in the order of their paths.
+    pub(crate) fn sources(&self) -> Vec<PathBuf> {
+        let is_source = |path: &&PathBuf| path.extension().is_some_and(|it| it == "opl");
+        let walked = self.walked();
+        let closed = walked.iter().filter(is_source);
+        let mut all: Vec<PathBuf> = self.open.keys().chain(closed).cloned().collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// The files of variables of the workspace.
+    pub(crate) fn variables(&self) -> Vec<PathBuf> {
+        let is_source = |path: &&PathBuf| path.extension().is_some_and(|it| it == "opl");
+        self.walked().iter().filter(|path| !is_source(path)).cloned().collect()
+    }
+
+    /// The text of a file of variables. It is read for its names, and not kept.
+    pub(crate) fn variables_text(&self, path: &Path) -> Option<String> {
+        let bytes = self.disk.read(path, MOST_VARIABLES).ok()?;
+        String::from_utf8(bytes).ok()
+    }
+
+    fn walked(&self) -> Arc<[PathBuf]> {
+        // Only a directory that somebody opened is walked, not the one that a single file happens to be in.
+        if !self.has_workspace {
+            return Arc::from([]);
+        }
+        let mut walked = self.walked.borrow_mut();
+        Arc::clone(walked.get_or_insert_with(|| self.disk.walk().into()))
+    }
+}
+
+impl Sources for Files {
+    fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        match self.disk.existing(path) {
+            Err(error) => match self.open.contains_key(path) {
+                true => Ok(path.to_owned()),
+                false => Err(error),
+            },
+            found => found,
+        }
+    }
+
+    fn top(&self, folder: &Path) -> PathBuf {
+        let around = self.disk.around(folder, &["opal.mod", ".git"]);
+        around.unwrap_or_else(|| folder.to_owned())
+    }
+
+    fn may_read(&self, real: &Path) -> bool {
+        self.disk.contains(real)
+    }
+
+    fn text(&self, real: &Path, limit: u64) -> io::Result<Result<Arc<str>, Box<NoText>>> {
+        match self.open.get(real) {
+            Some(document) => Ok(Ok(Arc::from(document.text.text.as_str()))),
+            None => Ok(source::decode(self.disk.read(real, limit)?).map(Arc::from)),
+        }
+    }
+
+    fn stamp(&self, real: &Path) -> Stamp {
+        match self.open.get(real) {
+            Some(document) => Stamp::Open(document.changes),
+            None => self.disk.stamp(real),
+        }
+    }
+
+    fn shown(&self, real: &Path) -> PathBuf {
+        self.disk.shown(real)
+    }
+}
+
+/// The files with other texts than they have.
+struct Supposed<'s> {
+    files: &'s Files,
+    texts: &'s BTreeMap<PathBuf, String>,
+}
+
+impl Sources for Supposed<'_> {
+    fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        self.files.real(path)
+    }
+
+    fn top(&self, folder: &Path) -> PathBuf {
+        self.files.top(folder)
+    }
+
+    fn may_read(&self, real: &Path) -> bool {
+        self.files.may_read(real)
+    }
+
+    fn text(&self, real: &Path, limit: u64) -> io::Result<Result<Arc<str>, Box<NoText>>> {
+        match self.texts.get(real) {
+            Some(text) => Ok(Ok(Arc::from(text.as_str()))),
+            None => self.files.text(real, limit),
+        }
+    }
+
+    fn stamp(&self, real: &Path) -> Stamp {
+        self.files.stamp(real)
+    }
+
+    fn shown(&self, real: &Path) -> PathBuf {
+        self.files.shown(real)
+    }
+}

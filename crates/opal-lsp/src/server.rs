@@ -1,0 +1,325 @@
+//! The loop: every message in the order of the client, one after the other.
+//!
+//! What waits is read first, so that a request that was cancelled meanwhile costs nothing, and what was
+//! wrong with a text that has changed since is never published. A request sees every edit before it.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::PathBuf;
+
+use gen_lsp_types::{
+    DidChangeTextDocumentParams, DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, DidSaveTextDocumentParams, PublishDiagnosticsParams,
+    TextDocumentContentChangeEvent,
+};
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::capabilities::{self, Hello};
+use crate::dispatch::{self, Failed};
+use crate::features::{Client, diagnostics};
+use crate::files::{Files, Packages};
+use crate::positions::Text;
+use crate::uri;
+
+/// What the server gets from whoever starts it.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The version of opal.
+    pub version: String,
+    /// The packages of registries and git on this machine.
+    pub packages: Option<PathBuf>,
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The client said that it would end, and did.
+    Well,
+    /// It ended without a word.
+    Abruptly,
+}
+
+/// Serves one client until it ends.
+#[must_use]
+pub fn serve(connection: &Connection, settings: &Settings) -> Ended {
+    let Some((hello, id)) = greet(connection) else { return Ended::Abruptly };
+    let answer = capabilities::of_server(&hello, &settings.version);
+    send(connection, Response::new_ok(id, answer));
+    let packages = Packages::new(settings.packages.clone(), &settings.version);
+    let mut server = Server {
+        connection,
+        files: Files::new(hello.roots.clone(), hello.encoding, packages),
+        hello,
+        waiting: VecDeque::new(),
+        unpublished: BTreeSet::new(),
+        published: BTreeSet::new(),
+        asked: 0,
+        is_ending: false,
+    };
+    server.run()
+}
+
+/// Waits for the request that begins a connection.
+fn greet(connection: &Connection) -> Option<(Hello, RequestId)> {
+    for message in &connection.receiver {
+        match message {
+            Message::Request(request) if request.method == "initialize" => {
+                return Some((Hello::read(&request.params), request.id));
+            }
+            Message::Request(request) => {
+                let code = ErrorCode::ServerNotInitialized as i32;
+                let what = "the first request is `initialize`".to_owned();
+                send(connection, Response::new_err(request.id, code, what));
+            }
+            Message::Notification(it) if it.method == "exit" => return None,
+            Message::Notification(_) | Message::Response(_) => {}
+        }
+    }
+    None
+}
+
+fn send(connection: &Connection, message: impl Into<Message>) {
+    // A client that is gone needs no answer; the loop ends at its next message.
+    let _ = connection.sender.send(message.into());
+}
+
+struct Server<'c> {
+    connection: &'c Connection,
+    hello: Hello,
+    files: Files,
+    /// What has been read and not been done.
+    waiting: VecDeque<Message>,
+    /// Documents whose diagnostics may have changed.
+    unpublished: BTreeSet<PathBuf>,
+    /// Files that the client shows something of.
+    published: BTreeSet<PathBuf>,
+    /// Requests to the client so far.
+    asked: i32,
+    is_ending: bool,
+}
+
+impl Server<'_> {
+    fn run(&mut self) -> Ended {
+        loop {
+            self.read_waiting();
+            let next = match self.waiting.pop_front() {
+                Some(next) => next,
+                None if self.publish_one() => continue,
+                None => match self.connection.receiver.recv() {
+                    Ok(next) => {
+                        self.waiting.push_back(next);
+                        continue;
+                    }
+                    Err(_) => return Ended::Abruptly,
+                },
+            };
+            match next {
+                Message::Request(request) => self.request(request),
+                Message::Notification(it) if it.method == "exit" => {
+                    return if self.is_ending { Ended::Well } else { Ended::Abruptly };
+                }
+                Message::Notification(it) => self.notification(it),
+                // The client has done what it was asked, or not: nothing depends on it.
+                Message::Response(_) => {}
+            }
+        }
+    }
+
+    /// Reads what has arrived, and drops requests that the client no longer wants.
+    fn read_waiting(&mut self) {
+        while let Ok(message) = self.connection.receiver.try_recv() {
+            let cancelled = match &message {
+                Message::Notification(it) if it.method == "$/cancelRequest" => id(&it.params["id"]),
+                _ => None,
+            };
+            let Some(cancelled) = cancelled else {
+                self.waiting.push_back(message);
+                continue;
+            };
+            let is_it = |it: &Message| matches!(it, Message::Request(it) if it.id == cancelled);
+            if let Some(at) = self.waiting.iter().position(is_it) {
+                self.waiting.remove(at);
+                let code = ErrorCode::RequestCanceled as i32;
+                let answer = Response::new_err(cancelled, code, "cancelled".to_owned());
+                send(self.connection, answer);
+            }
+        }
+    }
+
+    fn request(&mut self, request: Request) {
+        let Request { id, method, params } = request;
+        let answer = if self.is_ending {
+            let message = "the server is ending".to_owned();
+            Err(Failed { code: ErrorCode::InvalidRequest as i32, message })
+        } else if method == "shutdown" {
+            self.is_ending = true;
+            Ok(Value::Null)
+        } else if method == "initialize" {
+            let message = "`initialize` was answered already".to_owned();
+            Err(Failed { code: ErrorCode::InvalidRequest as i32, message })
+        } else {
+            dispatch::answer(&self.files, self.client(), &method, params)
+        };
+        let response = match answer {
+            Ok(value) => Response::new_ok(id, value),
+            Err(Failed { code, message }) => Response::new_err(id, code, message),
+        };
+        send(self.connection, response);
+    }
+
+    fn client(&self) -> Client {
+        self.hello.client
+    }
+
+    fn notification(&mut self, notification: Notification) {
+        let Notification { method, params } = notification;
+        match method.as_str() {
+            "initialized" => self.watch(),
+            "textDocument/didOpen" => {
+                if let Some(DidOpenTextDocumentParams { text_document: it }) = read(params) {
+                    let path = self.files.open(it.uri, it.text, it.version);
+                    self.changed(path);
+                }
+            }
+            "textDocument/didChange" => {
+                if let Some(params) = read(params) {
+                    self.edit(params);
+                }
+            }
+            "textDocument/didSave" => {
+                if let Some(DidSaveTextDocumentParams { text_document, .. }) = read(params) {
+                    self.files.saved(&text_document.uri);
+                    let path = self.files.key(&text_document.uri);
+                    self.changed(path);
+                }
+            }
+            "textDocument/didClose" => {
+                if let Some(DidCloseTextDocumentParams { text_document }) = read(params)
+                    && let Some(path) = self.files.close(&text_document.uri)
+                {
+                    self.all_changed();
+                    self.unpublished.insert(path);
+                }
+            }
+            "workspace/didChangeWatchedFiles" => {
+                self.files.disk_changed();
+                self.all_changed();
+            }
+            "workspace/didChangeWorkspaceFolders" => {
+                if let Some(DidChangeWorkspaceFoldersParams { event }) = read(params) {
+                    for folder in event.removed.iter().filter_map(|it| uri::path(&it.uri)) {
+                        self.files.disk.remove(&folder);
+                    }
+                    for folder in event.added.iter().filter_map(|it| uri::path(&it.uri)) {
+                        self.files.disk.add(&folder);
+                    }
+                    self.files.disk_changed();
+                    self.all_changed();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn edit(&mut self, params: DidChangeTextDocumentParams) {
+        let document = params.text_document;
+        let (uri, encoding) = (document.text_document_identifier.uri, self.files.encoding());
+        let path = self.files.change(&uri, document.version, |text| {
+            for change in params.content_changes {
+                match change {
+                    TextDocumentContentChangeEvent::TextDocumentContentChangePartial(it) => {
+                        text.splice(&it.range, &it.text);
+                    }
+                    TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(it) => {
+                        *text = Text::new(it.text, encoding);
+                    }
+                }
+            }
+        });
+        if let Some(path) = path {
+            self.changed(path);
+        }
+    }
+
+    /// A document has changed, and what is said about those that import it may have.
+    fn changed(&mut self, path: PathBuf) {
+        self.unpublished.insert(path);
+        let others = self.files.opened().map(|(path, _)| path);
+        let stale: Vec<PathBuf> = others.filter(|it| !self.files.is_fresh(it)).cloned().collect();
+        self.unpublished.extend(stale);
+    }
+
+    fn all_changed(&mut self) {
+        let all: Vec<PathBuf> = self.files.opened().map(|(path, _)| path.clone()).collect();
+        self.unpublished.extend(all);
+    }
+
+    /// Publishes what was found in one document and the files that it imports. False where there is
+    /// nothing left to publish.
+    fn publish_one(&mut self) -> bool {
+        let Some(path) = self.unpublished.pop_first() else { return false };
+        if self.files.document(&path).is_none() {
+            // It was closed: an importer that is open may still say something about it.
+            self.publish(path);
+            return true;
+        }
+        let imported = self.files.view(&path).map(|view| {
+            let others = view.analysis.found.iter().skip(1);
+            others
+                .filter(|it| !it.findings.is_empty())
+                .map(|it| it.path.clone())
+                .collect::<Vec<_>>()
+        });
+        self.publish(path);
+        let before: Vec<PathBuf> = self.published.iter().cloned().collect();
+        let closed = before.into_iter().filter(|it| self.files.document(it).is_none());
+        let all: BTreeSet<PathBuf> = imported.into_iter().flatten().chain(closed).collect();
+        all.into_iter().for_each(|path| self.publish(path));
+        true
+    }
+
+    fn publish(&mut self, path: PathBuf) {
+        let document = self.files.document(&path);
+        // A client that asks for the diagnostics of its documents would show them twice.
+        if self.hello.pulls && document.is_some() || document.is_some_and(|it| it.is_stale) {
+            return;
+        }
+        let version = document.map(|it| it.version);
+        let found = match document {
+            Some(_) => diagnostics::of(&self.files, &path),
+            None => diagnostics::of_closed(&self.files, &path),
+        };
+        let is_shown = if found.is_empty() { self.published.remove(&path) } else { true };
+        if document.is_none() && !is_shown {
+            return;
+        }
+        if !found.is_empty() {
+            self.published.insert(path.clone());
+        }
+        let params =
+            PublishDiagnosticsParams { uri: self.files.uri(&path), version, diagnostics: found };
+        let method = "textDocument/publishDiagnostics".to_owned();
+        send(self.connection, Notification::new(method, params));
+    }
+
+    /// Asks to be told when files change.
+    fn watch(&mut self) {
+        if !self.hello.watches {
+            return;
+        }
+        self.asked += 1;
+        let method = "client/registerCapability".to_owned();
+        send(self.connection, Request::new(self.asked.into(), method, capabilities::watchers()));
+    }
+}
+
+fn id(value: &Value) -> Option<RequestId> {
+    let number = value.as_i64().and_then(|id| i32::try_from(id).ok()).map(RequestId::from);
+    number.or_else(|| value.as_str().map(|id| RequestId::from(id.to_owned())))
+}
+
+/// What cannot be read was not said: a notification has no answer.
+fn read<T: DeserializeOwned>(params: Value) -> Option<T> {
+    serde_json::from_value(params).ok()
+}

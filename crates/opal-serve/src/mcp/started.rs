@@ -1,0 +1,59 @@
+//! The runs that an agent has started. They go on when it leaves; only it can stop them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use opal_core::hash::Digest;
+use opal_vault::record::reader::{self, Run};
+use opal_vault::root::Root;
+use tokio::process::Child;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use super::child::signal;
+use super::refusal::Refusal;
+
+/// So many of the newest records may be of runs that others have started meanwhile.
+const NEWEST: usize = 64;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Started(Arc<Mutex<BTreeMap<String, UnboundedSender<()>>>>);
+
+impl Started {
+    /// Waits for the end of a run, and hands on the wish to stop it.
+    pub(super) fn keep(&self, run: String, mut child: Child) {
+        let (sender, mut wishes) = unbounded_channel();
+        self.lock().insert(run.clone(), sender);
+        let all = self.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    _ = child.wait() => break,
+                    // While it has not been waited for, its number is its own.
+                    Some(()) = wishes.recv() => signal(&child),
+                }
+            }
+            all.lock().remove(&run);
+        });
+    }
+
+    /// Stops one of them.
+    pub(super) fn stop(&self, run: &str) -> Result<(), Refusal> {
+        let sent = self.lock().get(run).map(|sender| sender.send(()));
+        sent.and_then(Result::ok).ok_or(Refusal::NotOwnRun)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, UnboundedSender<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The run of a contract that a process has begun, by its record.
+pub(super) fn run_of(root: &Root, process: u32, contract: &Digest) -> Option<Run> {
+    let newest = reader::list(root).ok()?.into_iter().take(NEWEST);
+    let is_meant = |run: &Run| {
+        run.get("pid").and_then(serde_json::Value::as_u64) == Some(process.into())
+            && run.contract().as_ref() == Some(contract)
+            && run.get("refused").is_none_or(serde_json::Value::is_null)
+    };
+    newest.filter_map(|found| Run::load(&found).ok()).find(is_meant)
+}
