@@ -22,14 +22,68 @@ const GO: &str = "1.27.3";
 /// The oldest minor version that builds all of them.
 const OLDEST: u32 = 26;
 
-/// The name of each provider and the version of its module.
-const PROVIDERS: [(&str, &str); 5] = [
-    ("local", "v1.4.1-0.20260806152022-9068a4b7aa37"),
-    ("random", "v1.3.2-0.20260824155315-e1092b0cfc07"),
-    ("time", "v0.14.2"),
-    ("tls", "v1.2.1-0.20260819085117-d044ca7c6f52"),
-    ("http", "v1.2.1-0.20260814132659-be89f04ea469"),
+/// A program of a Go module.
+struct Module {
+    /// Where it is put.
+    program: &'static str,
+    path: &'static str,
+    version: &'static str,
+    /// The package in it, and how Go builds that.
+    package: &'static str,
+    flags: &'static [&'static str],
+}
+
+const fn provider(program: &'static str, path: &'static str, version: &'static str) -> Module {
+    Module { program, path, version, package: ".", flags: &[] }
+}
+
+/// The providers that tests use.
+const PROVIDERS: [Module; 5] = [
+    provider(
+        "target/tools/providers/terraform-provider-local",
+        "github.com/hashicorp/terraform-provider-local",
+        "v1.4.1-0.20260806152022-9068a4b7aa37",
+    ),
+    provider(
+        "target/tools/providers/terraform-provider-random",
+        "github.com/hashicorp/terraform-provider-random",
+        "v1.3.2-0.20260824155315-e1092b0cfc07",
+    ),
+    provider(
+        "target/tools/providers/terraform-provider-time",
+        "github.com/hashicorp/terraform-provider-time",
+        "v0.14.2",
+    ),
+    provider(
+        "target/tools/providers/terraform-provider-tls",
+        "github.com/hashicorp/terraform-provider-tls",
+        "v1.2.1-0.20260819085117-d044ca7c6f52",
+    ),
+    provider(
+        "target/tools/providers/terraform-provider-http",
+        "github.com/hashicorp/terraform-provider-http",
+        "v1.2.1-0.20260814132659-be89f04ea469",
+    ),
 ];
+
+/// OpenTofu, which opal is compared with. It takes some minutes to build, so only comparisons need it.
+const TOFU: Module = Module {
+    program: "target/tools/opentofu/tofu",
+    path: "github.com/opentofu/opentofu",
+    version: "v1.12.6",
+    package: "./cmd/tofu",
+    flags: &["-ldflags=-X github.com/opentofu/opentofu/version.dev=no"],
+};
+
+/// Where the OpenTofu is that was built.
+pub(crate) const TOFU_FOLDER: &str = "target/tools/opentofu";
+
+/// Builds OpenTofu where it is missing. Comparisons say so where it could not be built.
+pub(crate) fn provide_tofu(root: &Path) {
+    if let Err(message) = go(root).and_then(|go| TOFU.build(root, &go)) {
+        say(&format!("OpenTofu is missing: {message}"));
+    }
+}
 
 /// Builds what is missing. Tests that need a provider say so where it could not be built.
 pub(crate) fn provide(root: &Path) {
@@ -40,7 +94,7 @@ pub(crate) fn provide(root: &Path) {
 
 pub(crate) fn build_all(root: &Path) -> Result<(), String> {
     let go = go(root)?;
-    PROVIDERS.iter().try_for_each(|(name, version)| build(root, &go, name, version))?;
+    PROVIDERS.iter().try_for_each(|module| module.build(root, &go))?;
     // Our own, which Go builds again only if they changed.
     OWN_PROGRAMS.iter().try_for_each(|(name, package)| {
         let program = root.join(FOLDER).join(format!("terraform-provider-{name}"));
@@ -67,25 +121,32 @@ pub(crate) fn go(root: &Path) -> Result<String, String> {
     Ok(program.to_owned())
 }
 
-fn build(root: &Path, go: &str, name: &str, version: &str) -> Result<(), String> {
-    let program = format!("{FOLDER}/terraform-provider-{name}");
-    let stamp = root.join(format!("{program}.version"));
-    let is_there = fs::read_to_string(&stamp).is_ok_and(|built| built == version);
-    if is_there && root.join(&program).is_file() {
-        return Ok(());
+impl Module {
+    /// Builds it, unless it is there in this version.
+    fn build(&self, root: &Path, go: &str) -> Result<(), String> {
+        let stamp = root.join(format!("{}.version", self.program));
+        let is_there = fs::read_to_string(&stamp).is_ok_and(|built| built == self.version);
+        if is_there && root.join(self.program).is_file() {
+            return Ok(());
+        }
+        let module = format!("{}@{}", self.path, self.version);
+        run(root, &[go, "mod", "download", &module])?;
+        let cache = answers(&[go, "env", "GOMODCACHE"]).ok_or("`go env` does not answer")?;
+        let from = format!("{}/{module}", cache.trim());
+        let (folder, name) = self.program.rsplit_once('/').unwrap_or((".", self.program));
+        // Go keeps its modules read-only.
+        let copy = format!("{folder}/src-{name}");
+        let _ = fs::remove_dir_all(root.join(&copy));
+        fs::create_dir_all(root.join(folder)).map_err(|error| format!("`{folder}`: {error}"))?;
+        run(root, &["cp", "-r", "--no-preserve=mode", &from, &copy])?;
+        let built = self.compile(&root.join(&copy), go, &format!("../{name}"));
+        let _ = fs::remove_dir_all(root.join(&copy));
+        built?;
+        fs::write(&stamp, self.version).map_err(|error| format!("`{}`: {error}", stamp.display()))
     }
-    let module = format!("github.com/hashicorp/terraform-provider-{name}@{version}");
-    run(root, &[go, "mod", "download", &module])?;
-    let cache = answers(&[go, "env", "GOMODCACHE"]).ok_or("`go env` does not answer")?;
-    let from = format!("{}/{module}", cache.trim());
-    // Go keeps its modules read-only.
-    let copy = format!("{FOLDER}/src-{name}");
-    let _ = fs::remove_dir_all(root.join(&copy));
-    fs::create_dir_all(root.join(FOLDER)).map_err(|error| format!("`{FOLDER}`: {error}"))?;
-    run(root, &["cp", "-r", "--no-preserve=mode", &from, &copy])?;
-    let to = format!("../terraform-provider-{name}");
-    let built = run(&root.join(&copy), &[go, "build", "-trimpath", "-o", &to, "."]);
-    let _ = fs::remove_dir_all(root.join(&copy));
-    built?;
-    fs::write(&stamp, version).map_err(|error| format!("`{}`: {error}", stamp.display()))
+
+    fn compile(&self, sources: &Path, go: &str, to: &str) -> Result<(), String> {
+        let build = [go, "build", "-trimpath"];
+        run(sources, &[&build[..], self.flags, &["-o", to, self.package]].concat())
+    }
 }

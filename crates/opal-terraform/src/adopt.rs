@@ -88,7 +88,7 @@ pub async fn adopt(
     };
     let needed: BTreeSet<&str> = match &by {
         Chosen::Import { filled, .. } => {
-            filled.iter().filter_map(|it| it.split('.').next()).collect()
+            filled.iter().filter_map(|it| it.path.split('.').next()).collect()
         }
         _ => BTreeSet::new(),
     };

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep};
 use crate::client::{Change, Object, Observe, Planned};
 use crate::differ::{self, Difference};
 use crate::identity::Chosen;
+use crate::ignored::accepted;
 use crate::schema::Block;
 use crate::trouble::{Trouble, Why};
 use crate::value::Value;
@@ -124,12 +125,17 @@ async fn make(
     prior: Option<&Object>,
 ) -> Result<(Object, Vec<String>), Trouble> {
     let block = observe.resource(&ask.of)?;
-    let planned = observe.plan(&ask.of, prior, &ask.config).await?;
-    let mut broken = rules(block, &ask.config, &planned);
+    // What the step accepts as it is stays so, whatever else changes.
+    let config = match prior {
+        Some(prior) => accepted(block, &ask.config, &prior.state, &ask.ignore),
+        None => ask.config.clone(),
+    };
+    let planned = observe.plan(&ask.of, prior, &config).await?;
+    let mut broken = rules(block, &config, prior, &planned);
     if !broken.is_empty() && !planned.is_legacy {
         return Err(Trouble::malformed(Call::Plan, broken.remove(0)));
     }
-    let applied = change.apply(&ask.of, prior, &planned, &ask.config).await?;
+    let applied = change.apply(&ask.of, prior, &planned, &config).await?;
     if !applied.errors.is_empty() {
         // What was made although it failed is named, so that a person can find it.
         let made = applied.object.as_ref().map(|object| match &object.identity {
@@ -249,14 +255,16 @@ async fn settle(observe: &Observe, ask: &Ask, within: Duration) -> Result<Verifi
     }
 }
 
-/// Which rules a plan breaks: what is configured and known stays.
-fn rules(block: &Block, config: &Value, planned: &Planned) -> Vec<String> {
+/// Which rules a plan breaks: what is configured and known stays, or is as it was because it means the same.
+fn rules(block: &Block, config: &Value, prior: Option<&Object>, planned: &Planned) -> Vec<String> {
     let each = block.attributes.iter().filter(|(name, attribute)| {
-        let given = config.field(name);
+        let (given, planned) = (config.field(name), planned.state.field(name));
+        let is_as_it_was = prior.is_some_and(|prior| prior.state.field(name) == planned);
         !attribute.write_only
             && !given.is_null()
             && !given.has_unknown()
-            && !differ::covers(planned.state.field(name), given)
+            && !is_as_it_was
+            && !differ::covers(planned, given)
     });
     each.map(|(name, _)| format!("the plan changes `{name}`, which is configured")).collect()
 }

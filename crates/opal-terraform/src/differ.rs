@@ -112,7 +112,7 @@ fn compare(
     is_secret: bool,
     all: &mut Vec<Difference>,
 ) {
-    if expected == actual {
+    if is_same(expected, actual) {
         return;
     }
     if let (Value::Map(left), Value::Map(right)) = (expected, actual) {
@@ -129,6 +129,25 @@ fn compare(
         actual: actual.clone(),
         is_secret,
     });
+}
+
+/// Whether an object is as it is planned. What is known only after an apply can be anything: no configuration
+/// says what it is.
+fn is_same(expected: &Value, actual: &Value) -> bool {
+    match (expected, actual) {
+        (Value::Unknown, _) => true,
+        (Value::List(left), Value::List(right)) => {
+            left.len() == right.len()
+                && left.iter().zip(right).all(|(left, right)| is_same(left, right))
+        }
+        (Value::Map(left), Value::Map(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .all(|(name, left)| right.get(name).is_some_and(|right| is_same(left, right)))
+        }
+        (expected, actual) => expected == actual,
+    }
 }
 
 fn is_secret(attribute: &Attribute) -> bool {

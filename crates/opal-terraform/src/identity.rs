@@ -43,11 +43,28 @@ pub enum Chosen {
     /// Named by the step. Never created.
     Adopt(Id),
     /// Found by import. The arguments must be the object's.
-    Import { id: Id, filled: Vec<String> },
+    Import { id: Id, filled: Vec<Filled> },
     /// Read with what a create would plan, and these values.
     Replay(BTreeMap<String, Value>),
     /// Found by a tag that opal writes.
     Mark { tag: String, mark: Mark },
+}
+
+/// An argument that fills a place of an id, with its value there. The object must have the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filled {
+    pub path: String,
+    pub value: Value,
+}
+
+impl Filled {
+    /// Whether a state has another value. Where the step left it out, the provider may do so too.
+    #[must_use]
+    pub fn is_other(&self, config: &Value, state: &Value) -> bool {
+        let there = template::at(state, &self.path);
+        let is_left_out = there.is_null() && template::at(config, &self.path).is_null();
+        *there != self.value && !is_left_out
+    }
 }
 
 /// Why a resource cannot be identified.
@@ -59,6 +76,8 @@ pub enum Refused {
     StateOnly,
     /// A mark needs `name` in `opal.mod`.
     NoProject,
+    /// Services read other characters of a mark as patterns or lists.
+    Mark,
     /// The step is blocked: a value cannot be part of an id.
     Unfit(Unfit),
 }
@@ -71,6 +90,10 @@ impl Refused {
             Self::Unidentified => format!("cannot identify `{of}`"),
             Self::StateOnly => format!("`{of}` exists only in a state file"),
             Self::NoProject => "a mark needs `name` in `opal.mod`".to_owned(),
+            Self::Mark => {
+                let letters = "letters, digits, `-`, `_` and `.`, with `/` between parts";
+                format!("the mark of `{of}` is invalid: expected up to {MAX_MARK} {letters}")
+            }
             Self::Unfit(unfit) => format!("cannot identify `{of}`: {unfit}"),
         }
     }
@@ -80,6 +103,16 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message("it"))
     }
+}
+
+/// Characters of a mark.
+const MAX_MARK: usize = 100;
+
+/// Whether a mark stands for itself in every service: filters of some read `*`, `?` and `,` in another way.
+fn is_mark(mark: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let is_part = |part: &str| !part.is_empty() && part.bytes().all(fits);
+    mark.len() <= MAX_MARK && mark.split('/').all(is_part)
 }
 
 /// The way for a step. It asks no provider.
@@ -98,6 +131,7 @@ pub fn choose(
     let tag = match (step.mark, step.project) {
         (None, _) => None,
         (Some(_), None) => return Err(Refused::NoProject),
+        (Some(mark), _) if !is_mark(mark) => return Err(Refused::Mark),
         (Some(mark), Some(project)) => Some(format!("{project}/{mark}")),
     };
     let filling = Filling { config: step.config, provider: step.provider, mark: tag.as_deref() };
@@ -109,10 +143,10 @@ pub fn choose(
     match way {
         Some(Way::Import(template)) => {
             let id = filling.text(template).map_err(Refused::Unfit)?;
-            return Ok(Chosen::Import { id: Id::Text(id), filled: template.arguments() });
+            return Ok(Chosen::Import { id: Id::Text(id), filled: filling.filled(template) });
         }
         Some(Way::Identity(templates)) => {
-            let filled = templates.values().flat_map(Template::arguments).collect();
+            let filled = templates.values().flat_map(|it| filling.filled(it)).collect();
             return Ok(Chosen::Import { id: Id::Identity(Value::Map(all(templates)?)), filled });
         }
         Some(Way::Replay(templates)) => return Ok(Chosen::Replay(all(templates)?)),
@@ -162,7 +196,9 @@ fn derived(config: &Value, identity: &Identity) -> Option<Chosen> {
             (_, false) => {}
         }
     }
-    let filled = values.keys().cloned().collect();
+    let filled = values.iter();
+    let filled =
+        filled.map(|(name, value)| Filled { path: name.clone(), value: value.clone() }).collect();
     requires_any.then(|| Chosen::Import { id: Id::Identity(Value::Map(values)), filled })
 }
 

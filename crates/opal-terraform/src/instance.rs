@@ -84,6 +84,8 @@ pub(crate) struct Instance {
     accounts: RefCell<BTreeMap<String, Secret>>,
     /// Secrets that it got or gave: no message and no log has them.
     known: RefCell<Vec<Secret>>,
+    /// What the record gets besides its output.
+    notes: RefCell<Vec<String>>,
 }
 
 impl Instance {
@@ -118,6 +120,7 @@ impl Instance {
             provider: Mutex::new(None),
             accounts: RefCell::default(),
             known: RefCell::default(),
+            notes: RefCell::default(),
         })
     }
 
@@ -252,7 +255,10 @@ impl Instance {
 
     pub(crate) async fn take_log(&self) -> Option<Secret> {
         let log = self.provider.lock().await.as_ref().and_then(|it| it.process().take_log());
-        log.map(|log| self.shown(log.expose()))
+        let notes = std::mem::take(&mut *self.notes.borrow_mut());
+        let lines = log.iter().map(|log| log.expose().trim_end().to_owned()).chain(notes);
+        let lines: Vec<String> = lines.collect();
+        (!lines.is_empty()).then(|| self.shown(&lines.join("\n")))
     }
 
     pub(crate) async fn stop(&self) {

@@ -19,6 +19,7 @@
 //! | what identifies an object in the world | [`identity`] |
 //! | whether it is as a step describes it, in five steps | [`verify`] |
 //! | what differs, in what a configuration can say | [`differ`] |
+//! | attributes whose actual value a step accepts | [`ignored`] |
 //! | making it so, and removing it | [`apply`] |
 //! | the plugin protocol, and one provider with one configuration | [`serve`], `instance` |
 //! | getting providers: checked, unpacked, described as decorators | [`package`] |
@@ -33,6 +34,7 @@ pub mod apply;
 pub mod client;
 pub mod differ;
 pub mod identity;
+pub mod ignored;
 mod instance;
 pub mod merge;
 pub mod package;

@@ -6,7 +6,7 @@
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
-use opal_terraform::process::{cover, exec};
+use opal_terraform::process::{base, cover, exec};
 use opal_terraform::serve::serve;
 use rustix::io::fcntl_dupfd_cloexec;
 
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     let (Some(socket), Ok(launcher)) = (socket(), std::env::current_exe()) else {
         return ExitCode::from(PROTOCOL);
     };
-    match serve(socket, launcher, std::env::temp_dir()) {
+    match serve(socket, launcher, base(std::env::temp_dir())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(PROTOCOL),
     }

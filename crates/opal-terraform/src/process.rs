@@ -46,7 +46,7 @@ use handshake::Handshake;
 use log::Log;
 use peer::Family;
 use scratch::Scratch;
-pub use scratch::sweep;
+pub use scratch::{base, sweep};
 
 /// How long a provider may take to print its line.
 const START: Duration = Duration::from_secs(10);

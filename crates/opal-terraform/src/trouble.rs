@@ -12,6 +12,18 @@ use crate::wire::{AttributePath, Call, Diagnostic};
 const QUOTED_BYTES: usize = 1024;
 const QUOTED_LINES: usize = 3;
 
+/// How data sources say that nothing matches.
+const NOTHING: [&str; 8] = [
+    "no matching",
+    "no results",
+    "empty result",
+    "not found",
+    "notfound",
+    "no such",
+    "does not exist",
+    "couldn't find",
+];
+
 /// Why a call has no answer.
 #[derive(Clone, Debug)]
 pub struct Trouble {
@@ -99,8 +111,13 @@ impl Trouble {
     }
 
     #[must_use]
-    pub const fn kind(&self) -> Kind {
-        match self.why {
+    pub fn kind(&self) -> Kind {
+        match &self.why {
+            Why::Said(all)
+                if self.call == Some(Call::Data) && all.iter().any(Said::finds_nothing) =>
+            {
+                Kind::Missing
+            }
             Why::TimedOut(_) => Kind::TimedOut,
             Why::TooLarge => Kind::TooLarge,
             Why::Malformed(_) | Why::Invalid(_) => Kind::Invalid,
@@ -144,6 +161,13 @@ impl Said {
             detail: Secret::new(diagnostic.detail.as_str()),
             attribute: diagnostic.attribute.as_ref().map(path).unwrap_or_default(),
         }
+    }
+
+    /// Whether a data source says in this way that nothing matches. Protocols have no word for it.
+    fn finds_nothing(&self) -> bool {
+        let said = format!("{} {}", self.summary.expose(), self.detail.expose()).to_lowercase();
+        let said = Secret::new(said);
+        NOTHING.iter().any(|words| said.expose().contains(words))
     }
 
     fn text(&self) -> String {

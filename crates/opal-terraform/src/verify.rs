@@ -18,9 +18,10 @@ use opal_core::recipe::{Listing, Mark, TAG};
 
 use crate::client::{Id, Listed, Object, Observe, Planned};
 use crate::differ::{self, Difference};
-use crate::identity::Chosen;
 use crate::identity::recipes;
 use crate::identity::template::at;
+use crate::identity::{Chosen, Filled};
+use crate::ignored::accepted;
 use crate::schema::Block;
 use crate::trouble::Trouble;
 use crate::value::Value;
@@ -132,23 +133,29 @@ async fn object(
     observe: &Observe,
     ask: &Ask,
     id: &Id,
-    filled: &[String],
+    filled: &[Filled],
 ) -> Result<Result<Option<Object>, String>, Trouble> {
     let stub = observe.import(&ask.of, id).await?;
     let Some(observed) = observe.read(&ask.of, &stub).await? else { return Ok(Ok(None)) };
     // Another object answers to the id.
-    let other = filled.iter().find(|path| at(&observed.state, path) != at(&ask.config, path));
-    Ok(match other {
-        Some(path) => Err(format!("what was found has another `{path}`")),
-        None => Ok(Some(observed)),
-    })
+    let other = filled.iter().find(|it| it.is_other(&ask.config, &observed.state));
+    if let Some(Filled { path, .. }) = other {
+        return Ok(Err(format!("what was found has another `{path}`")));
+    }
+    // A list may have selected by something else, or by nothing.
+    if let Chosen::Mark { tag, mark } = &ask.by
+        && !has_tag(&observed.state, mark, tag)
+    {
+        return Ok(Err(format!("what was listed does not have the tag {TAG}={tag}: {id}")));
+    }
+    Ok(Ok(Some(observed)))
 }
 
 async fn find(
     observe: &Observe,
     ask: &Ask,
     id: &Id,
-    filled: &[String],
+    filled: &[Filled],
 ) -> Result<Verified, Trouble> {
     match object(observe, ask, id, filled).await? {
         Ok(None) => Ok(Verified::of(Status::Missing, None)),
@@ -156,6 +163,10 @@ async fn find(
         Ok(Some(observed)) => decide(observe, ask, observed).await,
         Err(why) => Ok(Verified::blocked(why)),
     }
+}
+
+fn has_tag(state: &Value, mark: &Mark, tag: &str) -> bool {
+    at(state, &mark.tags).field(TAG).as_text() == Some(tag)
 }
 
 /// What has a tag: none, one, or several, which block.
@@ -168,8 +179,8 @@ async fn by_tag(
     let (names, ids) = match &mark.from {
         Listing::List(config) => {
             let all = observe.list(&ask.of, recipes::marked(config, tag)).await?;
-            let has_tag = |state: &Value| at(state, &mark.tags).field(TAG).as_text() == Some(tag);
-            let found: Vec<_> = all.into_iter().filter(|it| has_tag(&it.state)).collect();
+            let found = all.into_iter().filter(|it| has_tag(&it.state, mark, tag));
+            let found: Vec<_> = found.collect();
             let id = |it: &Listed| it.state.field("id").as_text().map(str::to_owned);
             let names: Vec<String> =
                 found.iter().map(|it| id(it).unwrap_or_else(|| it.name.clone())).collect();
@@ -219,6 +230,8 @@ async fn marked(observe: &Observe, ask: &Ask, tag: &str, mark: &Mark) -> Result<
 
 async fn decide(observe: &Observe, ask: &Ask, observed: Object) -> Result<Verified, Trouble> {
     let block = observe.resource(&ask.of)?;
+    let config = accepted(block, &ask.config, &observed.state, &ask.ignore);
+    let ask = &Ask { config, ..ask.clone() };
     let planned = observe.plan(&ask.of, Some(&observed), &ask.config).await?;
     if is_same(block, ask, &planned.state, &observed.state) {
         return Ok(Verified::of(Status::Satisfied, Some(observed)));
@@ -260,7 +273,8 @@ async fn replay(
     let status = if is_same(block, ask, &now.state, &assumed.state) {
         Status::Satisfied
     } else {
-        let planned = observe.plan(&ask.of, Some(&now), &ask.config).await?;
+        let config = accepted(block, &ask.config, &now.state, &ask.ignore);
+        let planned = observe.plan(&ask.of, Some(&now), &config).await?;
         judge(block, ask, &planned, &now)
     };
     Ok(Verified { status, object: Some(now), unread: unread.unwrap_or_default() })

@@ -33,15 +33,23 @@ pub(crate) fn compare(root: &Path, bars: bool, quick: bool) -> Result<(), String
     let programs = ["-p", "opal-cli", "-p", "opal-extra", "-p", "opal-terraform"];
     run(root, &[&["cargo", "build", "--release"], &programs[..]].concat())?;
     providers::build_all(root)?;
+    providers::provide_tofu(root);
+    let peer = peer(root)?;
     let bench = Bench::new(root, if quick { 50 } else { 1000 })?;
     let rounds = if quick { 3 } else { 11 };
     let mut missed = bench.plans(rounds * 4 - 1)?;
     missed.extend(bench.start(rounds)?);
-    match ["tofu", "terraform"].into_iter().find(|it| answers(&[it, "version"]).is_some()) {
-        Some(peer) => missed.extend(bench.peer(peer, rounds)?),
-        None => say("providers are not compared: neither `tofu` nor `terraform` is installed"),
-    }
+    missed.extend(bench.peer(text(&peer)?, rounds)?);
     judge(bars, &missed)
+}
+
+/// The OpenTofu that was built, or what the machine has.
+fn peer(root: &Path) -> Result<PathBuf, String> {
+    let own = root.join(providers::TOFU_FOLDER).join("tofu");
+    let all = [own, "tofu".into(), "terraform".into()];
+    let found =
+        all.into_iter().find(|it| text(it).is_ok_and(|it| answers(&[it, "version"]).is_some()));
+    found.ok_or_else(|| "there is neither OpenTofu nor Terraform to compare with".to_owned())
 }
 
 /// A project of opal and one of Terraform, with the same files.
@@ -249,6 +257,7 @@ impl Bench {
             }
         }
         let files = self.files;
+        let peer = Path::new(peer).file_name().map_or(peer.into(), |it| it.to_string_lossy());
         let wall = |all: &[Took]| median(&all.iter().map(|it| it.wall).collect::<Vec<_>>());
         let cpu = |all: &[Took]| median(&all.iter().map(|it| it.cpu).collect::<Vec<_>>());
         let mut missed = Vec::new();

@@ -5,6 +5,7 @@ use std::fmt;
 use opal_core::recipe::template::{From, Part, Place, Template};
 use sha1::{Digest as _, Sha1};
 
+use super::Filled;
 use crate::value::{Number, Value};
 
 /// A value that cannot be part of an id.
@@ -72,6 +73,22 @@ impl Filling<'_> {
             return self.place(place).map(|(_, text)| Value::text(text));
         }
         self.text(template).map(Value::text)
+    }
+
+    /// The arguments that are in a template as they are, each with what is in its place.
+    #[must_use]
+    pub fn filled(&self, template: &Template) -> Vec<Filled> {
+        let each = template.0.iter().filter_map(|part| match part {
+            Part::Place(Place { from: From::Argument(path), default }) => {
+                let value = match (at(self.config, path), default) {
+                    (Value::Null, Some(default)) => Value::text(default.as_str()),
+                    (given, _) => given.clone(),
+                };
+                Some(Filled { path: path.clone(), value })
+            }
+            _ => None,
+        });
+        each.collect()
     }
 
     fn place<'p>(&self, place: &'p Place) -> Result<(&'p str, String), Unfit> {

@@ -34,14 +34,11 @@ fn ways(
 fn the_first_way_that_applies_is_taken() {
     let bucket = identity(&[("bucket", true), ("region", false)]);
     let config = given(&[("bucket", "b")]);
-    let by = |value: Value, filled: &[&str]| {
-        let filled = filled.iter().map(|it| (*it).to_owned()).collect();
-        Ok(Chosen::Import { id: Id::Identity(value), filled })
-    };
-    assert_eq!(ways("s3", &config, "{}", Some(&bucket)), by(config.clone(), &["bucket"]));
+    let filled = vec![Filled { path: "bucket".to_owned(), value: Value::text("b") }];
+    let derived = Chosen::Import { id: Id::Identity(config.clone()), filled: filled.clone() };
+    assert_eq!(ways("s3", &config, "{}", Some(&bucket)), Ok(derived));
     let recipe = r#"{"s3":{"import":"{bucket}:{provider.region}"}}"#;
     let text = Id::Text("b:eu".to_owned());
-    let filled = vec!["bucket".to_owned()];
     assert_eq!(ways("s3", &config, recipe, Some(&bucket)), Ok(Chosen::Import { id: text, filled }));
     // What the provider gives out does not identify, nor does an identity without its parts.
     let id = identity(&[("id", true)]);
@@ -113,6 +110,38 @@ fn a_value_cannot_become_another_id() {
     assert!(matches!(ways("one", &list, own, None), Err(Refused::Unfit(Unfit::Kind(_)))));
     let unknown = Value::map([("name", Value::Unknown)]);
     assert!(matches!(ways("one", &unknown, own, None), Err(Refused::Unfit(Unfit::Unknown(_)))));
+}
+
+#[test]
+fn an_argument_that_was_left_out_is_in_the_object_as_the_recipe_says_or_not_at_all() {
+    let own = r#"{"k8s":{"import":"{namespace|default}/{name}"}}"#;
+    let config = given(&[("name", "x")]);
+    let Ok(Chosen::Import { filled, .. }) = ways("k8s", &config, own, None) else { panic!() };
+    let is_other =
+        |object: &[(&str, &str)]| filled.iter().any(|it| it.is_other(&config, &given(object)));
+    assert!(!is_other(&[("namespace", "default"), ("name", "x")]));
+    assert!(!is_other(&[("name", "x")]));
+    assert!(is_other(&[("namespace", "kube-system"), ("name", "x")]));
+    assert!(is_other(&[("namespace", "default"), ("name", "y")]));
+    assert!(is_other(&[("namespace", "default")]));
+}
+
+#[test]
+fn a_mark_that_a_service_reads_as_a_pattern_or_a_list_is_refused() {
+    let own = recipes(r#"{"aws_vpc":{"mark":{"in":"tags","list":{}}}}"#).unwrap();
+    let config = given(&[]);
+    let with = |mark: &str| {
+        let (of, mark, project) = ("aws_vpc", Some(mark), Some("shop"));
+        let step = Step { of, config: &config, provider: &config, adopt: None, mark, project };
+        choose(&step, &own, None)
+    };
+    for mark in ["net", "prod/net", "a-1_b.c"] {
+        assert!(matches!(with(mark), Ok(Chosen::Mark { .. })), "{mark}");
+    }
+    for mark in ["", "*", "n?t", "a,b", "a b", "/net", "net/", "a//b", "a\n", "é", &"x".repeat(101)]
+    {
+        assert_eq!(with(mark), Err(Refused::Mark), "{mark}");
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ impl Instance {
                 let code = match refused {
                     Refused::Unidentified => " (E1401)",
                     Refused::StateOnly => " (E1402)",
-                    Refused::NoProject | Refused::Unfit(_) => "",
+                    Refused::NoProject | Refused::Mark | Refused::Unfit(_) => "",
                 };
                 return Err(self.invalid(&format!("{}{code}", refused.message(&managed.of))));
             }

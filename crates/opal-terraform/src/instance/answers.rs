@@ -169,6 +169,8 @@ impl Instance {
             let allowed = Allowed { replace, settle: step.settle, only };
             apply::apply(&observe, &change, &step.ask, allowed, &announce).await?
         };
+        let lenient = |why: &String| format!("{}: {why}, which its library allows", self.name);
+        self.notes.borrow_mut().extend(acted.warnings.iter().map(lenient));
         let message = done(&acted.done, acted.object.as_ref());
         let changes = match &acted.done {
             Done::Changed(all) => self.values(all, &step.hidden),

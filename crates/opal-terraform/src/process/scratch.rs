@@ -18,6 +18,18 @@ const MAX_PATH: usize = 80;
 /// What the names of such directories begin with; the number of the helper follows.
 const START: &str = "opal-tf-";
 
+/// Where such directories are made if the path of the usual place is too long for sockets.
+const SHORT: &str = "/tmp";
+
+/// Where such directories are made: in `usual`, if sockets can be named there.
+#[must_use]
+pub fn base(usual: PathBuf) -> PathBuf {
+    // The numbers of the process and of the directory.
+    const NAME: usize = "/opal-tf-4194304-1000".len();
+    let length = usual.canonicalize().map_or(0, |path| path.as_os_str().len());
+    if length + NAME <= MAX_PATH { usual } else { SHORT.into() }
+}
+
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// Removed with everything in it when it is dropped.

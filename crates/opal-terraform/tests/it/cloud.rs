@@ -112,6 +112,54 @@ fn an_object_is_found_by_its_arguments_and_corrected() {
 }
 
 #[test]
+fn what_a_step_ignores_stays_as_it_is_whatever_else_changes() {
+    let Some(program) = real("box") else { return };
+    run(async {
+        let (home, provider) = cloud(&program).await;
+        let (observe, power) = (provider.observe(), provider.change());
+        let fields = [("name", "a"), ("color", "red"), ("size", "large"), ("zone", "north")];
+        let ask = thing(&provider, &fields);
+        apply(&observe, &power, &ask, ALLOWED, &quietly).await.unwrap();
+        for (from, to) in [("red", "blue"), ("large", "huge"), ("north", "south")] {
+            change(&home, "thing-a.json", from, to);
+        }
+        // The zone cannot be changed in place, which does not matter here.
+        let ignore = ["size", "zone", "tags.owner"].map(str::to_owned).to_vec();
+        let ask = Ask { ignore, ..ask };
+        let acted = apply(&observe, &power, &ask, ALLOWED, &quietly).await.unwrap();
+        assert_eq!(changed(&acted.done), ["color"]);
+        let text = std::fs::read_to_string(home.path().join("thing-a.json")).unwrap();
+        assert!(text.contains("huge") && text.contains("south") && text.contains("red"), "{text}");
+        assert!(verify(&observe, &ask).await.unwrap().is_satisfied());
+        provider.stop().await;
+    });
+}
+
+#[test]
+fn what_a_list_selects_by_something_else_than_the_tag_is_not_ours() {
+    let Some(program) = real("box") else { return };
+    run(async {
+        let (home, provider) = cloud(&program).await;
+        let (observe, power) = (provider.observe(), provider.change());
+        apply(&observe, &power, &net(&provider, "theirs"), ALLOWED, &quietly).await.unwrap();
+        change(&home, "net-net-1.json", "shop/net", "shop/other");
+        // It lists by another tag than the one that opal looks for.
+        let recipe =
+            r#"{"box_net":{"mark":{"in":"tags","data":{"type":"box_nets","tag":"shop/other"}}}}"#;
+        let own = step(&provider, "box_net", &[("name", "own")], (None, Some("net"), recipe));
+        let why = verify(&observe, &own).await.unwrap();
+        let expected = "what was listed does not have the tag opal=shop/net: net-1";
+        assert_eq!(blocked(&why), expected);
+        assert!(apply(&observe, &power, &own, ALLOWED, &quietly).await.is_err());
+        let theirs = Secret::new(r#"{id: "net-1"}"#);
+        let settle = ALLOWED.settle;
+        assert!(absent(&observe, &power, &own, settle, Some(&theirs), &quietly).await.is_err());
+        assert!(home.path().join("net-net-1.json").exists());
+        provider.stop().await;
+    });
+}
+
+#[test]
 fn an_object_that_is_adopted_is_never_created() {
     let Some(program) = real("box") else { return };
     run(async {

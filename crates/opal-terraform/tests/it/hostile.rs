@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use opal_terraform::apply::{Allowed, apply};
 use opal_terraform::client::{Id, Provider};
-use opal_terraform::identity::Chosen;
+use opal_terraform::identity::{Chosen, Filled};
 use opal_terraform::trouble::Trouble;
 use opal_terraform::value::{Type, Value, msgpack};
 use opal_terraform::verify::{Ask, verify};
@@ -114,7 +114,10 @@ fn ask() -> Ask {
     Ask {
         of: "liar_thing".to_owned(),
         config: Value::map([("id", Value::Null), ("name", Value::text("a"))]),
-        by: Chosen::Import { id: Id::Text("a".to_owned()), filled: vec!["name".to_owned()] },
+        by: Chosen::Import {
+            id: Id::Text("a".to_owned()),
+            filled: vec![Filled { path: "name".to_owned(), value: Value::text("a") }],
+        },
         ignore: Vec::new(),
         rewrite: false,
     }

@@ -70,6 +70,7 @@ func (*box) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{
 		func() resource.Resource { return &thing{kind: "thing", key: "name"} },
 		func() resource.Resource { return &thing{kind: "net", key: "id"} },
+		func() resource.Resource { return &shape{} },
 	}
 }
 
@@ -238,6 +239,8 @@ func misbehave(m *model) {
 	switch m.Name.ValueString() {
 	case "hang":
 		select {}
+	case "talk":
+		println("said by the provider")
 	case "crash":
 		// The library takes os.Stderr for itself.
 		println("last words")
