@@ -50,6 +50,7 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
         provide(root, package, &["test", "-x", program]);
     }
     crate::vault::provide(root);
+    crate::browsers::provide(root);
     provide(root, "neovim", &["nvim", "--version"]);
     run(root, &["cargo", "build", "--bins"])?;
     let editors = ["cargo", "test", "-p", "opal-lsp", "-p", "opal-serve", "--test", "it", "random"];

@@ -5,6 +5,7 @@
 //! | what the commands run | [`chores`] |
 //! | the documentation as a book | [`book`] |
 //! | opal beside its peers | [`peers`] |
+//! | browsers for the tests of pages | [`browsers`] |
 //! | public task files, converted | [`corpus`] |
 //! | releases | [`dist`] |
 //! | helpers for other kinds of machines | [`machines`] |
@@ -15,6 +16,7 @@
 //! Deliberately not here: anything of ours. A chore must run while the crates do not build.
 
 mod book;
+mod browsers;
 mod chores;
 mod corpus;
 mod dist;
@@ -39,7 +41,7 @@ Commands:
   test           everything that must hold: format, lints, tests, fuzz targets; last the timing
                  tests, one at a time
   test --long    the same, and then, as root: 1,000 interruptions of runs on targets, networks that fail,
-                 Docker, Terraform providers that are killed; sessions and resources on ARM (in qemu); the
+                 Docker, Terraform providers that are killed, pages in Chromium and Firefox; sessions and resources on ARM (in qemu); the
                  conversion of our own task files (xtask/corpus), whose exact tasks run in opal and in just, Task
                  or make; last, two releases of the last commit must have the same bytes
   test --repeat N  the ordinary tests N times; stops at the first run that fails

@@ -376,6 +376,10 @@ impl PlanOptions {
     pub(crate) fn is_json(&self) -> bool {
         matches!(self.format.as_deref(), Some("json" | "json-compact"))
     }
+
+    pub(crate) fn is_html(&self) -> bool {
+        self.format.as_deref() == Some("html")
+    }
 }
 
 /// A length of time that is some.

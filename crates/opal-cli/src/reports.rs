@@ -114,10 +114,17 @@ fn reason(exit: Exit) -> String {
     }
 }
 
+/// Who approved a contract, when, with which key, and with which words.
+pub(crate) fn approved_text(name: &str, key: &str, at: &str, note: Option<&str>) -> String {
+    let note = note.map(|note| format!(": {note}")).unwrap_or_default();
+    format!("by {name} at {at}, {key}{note}")
+}
+
 /// The cases of a run that is part of a larger one, which began earlier.
 pub(crate) fn moved(cases: Vec<Case>, name: &str, later: Duration) -> impl Iterator<Item = Case> {
     cases.into_iter().map(move |mut case| {
         case.path = format!("{name}.{}", case.path).into();
+        case.lane = case.lane.map(|lane| format!("{name}.{lane}").into());
         case.spans.iter_mut().for_each(|span| span.start += later);
         case
     })

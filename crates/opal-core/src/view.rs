@@ -3,6 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | the tree on a terminal | [`Tree`], in `tree` |
+//! | its parts in words, for other views | [`Outline`], in `outline` |
 //! | JSON, as `docs/schema/plan-1.json` describes it | [`Json`], in `json` |
 //! | a step, an argument and shell text in words | `words`, and [`step_text`] for everyone else |
 //! | which values a step uses | [`Uses`] |
@@ -13,6 +14,7 @@
 
 mod ink;
 mod json;
+mod outline;
 mod quote;
 mod shell_places;
 mod tree;
@@ -31,6 +33,7 @@ use crate::resource::{self, Status};
 use crate::value::Value;
 
 pub use json::{Json, target_record};
+pub use outline::{Entry, Outline, Section};
 pub use quote::shell_word;
 pub use tree::Tree;
 pub use uses::Uses;

@@ -1,6 +1,6 @@
 //! Gathers what a report is made of, while a run goes on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -11,10 +11,13 @@ use opal_vault::witness::{Recorder, Unrecorded};
 use opal_vault::{Shown, Vault};
 
 use crate::printed::Printed;
-use crate::report::{Case, Outcome, Span};
+use crate::report::{Case, Check, Outcome, Span};
 
 /// Output of steps that went well is kept up to this size, over the whole run.
 const MAX_KEPT_BYTES: usize = 32 << 20;
+
+/// Verifications of a step that are kept: before it, after it, and at the end of the run, in each attempt.
+const MAX_CHECKS: usize = 100;
 
 /// Hears of a run, and keeps a bounded part of it. What it hears has been scrubbed.
 #[derive(Debug, Default)]
@@ -30,6 +33,8 @@ struct Gathered {
     running: BTreeMap<u64, Spot>,
     /// By path: the names of their targets, in the order of the plan.
     fleets: BTreeMap<Box<str>, Vec<Arc<str>>>,
+    /// The paths of blocks whose steps run in parallel, fleets included.
+    parallel: BTreeSet<Box<str>>,
     kept: usize,
 }
 
@@ -48,7 +53,7 @@ struct Seen {
     attempts: Vec<(SystemTime, Option<Ended>)>,
     message: Option<String>,
     printed: Printed,
-    details: Option<String>,
+    checks: Vec<Check>,
     is_skipped: bool,
     is_caught: bool,
 }
@@ -89,12 +94,18 @@ impl Collector {
     ) -> Vec<Case> {
         let mut gathered = self.lock();
         let mut cases = Vec::new();
+        let fleets: Vec<Box<str>> = gathered.fleets.keys().cloned().collect();
+        // On targets the branches are the targets.
+        gathered.parallel.retain(|path| !fleets.contains(path));
+        let parallel = std::mem::take(&mut gathered.parallel);
         let mut plan = plan.as_slice();
         while let Some((leaf, rest)) = plan.split_first() {
             plan = rest;
             let is_failed = |leaf: &Leaf| failed.contains(&&*leaf.path);
             let mut add = |leaf: &Leaf, target: Option<Arc<str>>, seen| {
-                cases.push(case(leaf, target, seen, began, is_failed(leaf), is_cut, vault));
+                let mut case = case(leaf, target, seen, began, is_failed(leaf), is_cut, vault);
+                case.lane = branch(&leaf.path, &parallel);
+                cases.push(case);
             };
             if leaf.is_block {
                 for (spot, seen) in taken(&mut gathered.blocks, &leaf.path) {
@@ -127,6 +138,16 @@ fn taken(all: &mut BTreeMap<Spot, Seen>, path: &str) -> Vec<(Spot, Seen)> {
     let found: Vec<Spot> =
         all.range(first..).map(|(spot, _)| spot).take_while(|it| of_path(it)).cloned().collect();
     found.into_iter().filter_map(|spot| all.remove_entry(&spot)).collect()
+}
+
+/// The innermost branch that a step is in: the path of a parallel block and the element after it. Elements
+/// end with their index; names of decorators have dots of their own.
+fn branch(path: &str, parallel: &BTreeSet<Box<str>>) -> Option<Box<str>> {
+    let around = std::iter::successors(path.rsplit_once('.'), |(outer, _)| outer.rsplit_once('.'));
+    let block = around.map(|(outer, _)| outer).find(|outer| parallel.contains(*outer))?;
+    let inside = &path[block.len()..];
+    let length = inside.find(']').map_or(path.len(), |end| block.len() + end + 1);
+    Some(path[..length].into())
 }
 
 fn is_in(path: &str, around: &str) -> bool {
@@ -180,7 +201,7 @@ impl Gathered {
         *seen = Seen {
             text: step.text.text().into_owned(),
             attempts: std::mem::take(&mut seen.attempts),
-            details: seen.details.take(),
+            checks: std::mem::take(&mut seen.checks),
             ..Seen::default()
         };
         seen.attempts.push((at, None));
@@ -232,9 +253,20 @@ impl Gathered {
                 all.filter(|(it, _)| is_of(it) && is_there(it))
                     .for_each(|(_, seen)| seen.is_caught = true);
             }
-            Kind::Verified { path, details: Some(details), .. } => {
+            Kind::Branches { path, .. } => {
+                self.parallel.insert((*path).into());
+            }
+            Kind::Verified { path, status, message, details } => {
                 let seen = self.steps.entry(spot(path)).or_default();
-                seen.details.get_or_insert_with(|| details.text().into_owned());
+                let check = Check {
+                    status: *status,
+                    message: message.text().into_owned(),
+                    details: details.as_ref().map(|details| details.text().into_owned()),
+                };
+                // The verification at the end of a run says again what the one before it said.
+                if seen.checks.len() < MAX_CHECKS && seen.checks.last() != Some(&check) {
+                    seen.checks.push(check);
+                }
             }
             Kind::Undone { path, message, .. } => {
                 let seen = self.steps.entry(spot(path)).or_default();
@@ -276,6 +308,11 @@ fn case(
     };
     let vault = &vault.on(target.as_deref());
     let shown = |text: &str| vault.scrub(text).text().into_owned();
+    let check = |it: &Check| Check {
+        status: it.status,
+        message: shown(&it.message),
+        details: it.details.as_deref().map(shown),
+    };
     let text = if seen.text.is_empty() { &leaf.text } else { &seen.text };
     Case {
         text: shown(text),
@@ -286,7 +323,8 @@ fn case(
         message: seen.message.as_deref().map(shown).or(usual),
         spans: seen.attempts.iter().map(span).collect(),
         printed: seen.printed.finish(vault),
-        details: seen.details.as_deref().map(shown),
+        checks: seen.checks.iter().map(check).collect(),
+        lane: None,
         path: leaf.path.clone(),
     }
 }

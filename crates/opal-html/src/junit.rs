@@ -74,7 +74,8 @@ fn message(case: &Case) -> String {
 
 /// What differs, and the last lines that were printed.
 fn output(case: &Case) -> String {
-    let details = case.details.iter().flat_map(|details| details.lines().map(crate::text::lines));
+    let details =
+        case.details().into_iter().flat_map(|details| details.lines().map(crate::text::lines));
     let printed = last_lines(&case.printed, LAST_LINES);
     details.chain(printed).collect::<Vec<_>>().join("\n")
 }

@@ -63,7 +63,7 @@ fn failure(case: &Case) -> String {
     if let Some((file, line)) = &case.place {
         text.push_str(&format!("<code>{}</code>, line {line}\n\n", markdown(file)));
     }
-    if let Some(details) = &case.details {
+    if let Some(details) = case.details() {
         text.push_str(&fenced("diff", &lines(details)));
     }
     let printed = last_lines(&case.printed, LAST_LINES);

@@ -1,65 +1,40 @@
-//! One HTML file: no script, no request, and a policy of its own that forbids both.
+//! The page of a run or a verification.
 
-use std::time::Duration;
-
-use base64ct::{Base64, Encoding as _};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use opal_core::hash::Algorithm;
+use maud::{Markup, html};
+use opal_core::resource::Status;
 use opal_vault::targets::{FleetTable, TargetEnd};
 
 use crate::colours;
+use crate::frame;
 use crate::printed::Printed;
-use crate::report::{Case, Outcome, Report, target_step};
+use crate::report::{Case, Check, Outcome, Report, target_step};
 use crate::text::{head, line, lines};
+use crate::timeline::{self, Scale};
 use opal_core::duration::rounded as time;
-
-const STYLE: &str = include_str!("page.css");
-
-/// Units of the timeline.
-const UNITS: u128 = 1_000;
 
 /// The whole page.
 #[must_use]
 pub fn document(report: &Report) -> String {
-    let digest = Base64::encode_string(&Algorithm::Sha256.digest(&[STYLE.as_bytes()]).0);
-    let policy = format!(
-        "default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    );
     let title = format!("{}: {}", line(&report.name), line(&report.status));
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="referrer" content="no-referrer";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body { main { (body(report)) } }
-        }
-    };
-    page.into_string()
+    frame::document(&title, &body(report))
 }
 
 fn body(report: &Report) -> Markup {
     let class = if report.is_good { "good" } else { "bad" };
-    let whole = whole(report);
+    let scale = Scale::of(report);
     html! {
         h1 { code { (line(&report.name)) } ": " span class=(class) { (line(&report.status)) } }
         p { (line(&report.summary)) }
         @if let Some(trouble) = &report.trouble { p.trouble { (line(trouble)) } }
-        @if !report.facts.is_empty() {
-            dl { @for (name, text) in &report.facts { dt { (name) } dd { (line(text)) } } }
-        }
+        (frame::facts(&report.facts))
         @if !report.fleets.is_empty() {
             h2 { "Targets" }
             @for fleet in &report.fleets { (targets(fleet)) }
         }
+        (timeline::section(report, scale))
         @if !report.cases.is_empty() {
             h2 { "Steps" }
-            @for case in &report.cases { (step(case, whole)) }
+            @for case in &report.cases { (step(case, scale)) }
         }
         @if let Some(plan) = &report.plan {
             h2 { "Plan" }
@@ -90,20 +65,14 @@ fn targets(fleet: &FleetTable) -> Markup {
     }
 }
 
-/// What the timeline is drawn against: nothing lies outside of it.
-fn whole(report: &Report) -> Duration {
-    let spans = report.cases.iter().flat_map(|case| &case.spans);
-    spans.map(|span| span.start + span.took).max().unwrap_or_default().max(report.took)
-}
-
-fn step(case: &Case, whole: Duration) -> Markup {
-    let has_more = case.message.is_some() || case.details.is_some() || !case.printed.is_empty();
+fn step(case: &Case, scale: Scale) -> Markup {
+    let has_more = case.message.is_some() || !case.checks.is_empty() || !case.printed.is_empty();
     if !has_more {
-        return html! { div.step { div.row { (row(case, whole)) } } };
+        return html! { div.step { div.row { (row(case, scale)) } } };
     }
     html! {
         details.step open[case.is_bad()] {
-            summary.row { (row(case, whole)) }
+            summary.row { (row(case, scale)) }
             div.more {
                 p.path {
                     (line(&case.path))
@@ -111,14 +80,14 @@ fn step(case: &Case, whole: Duration) -> Markup {
                 }
                 @if case.text.trim().lines().nth(1).is_some() { pre { (lines(case.text.trim())) } }
                 @if let Some(message) = &case.message { p { (line(message)) } }
-                @if let Some(details) = &case.details { pre { (lines(details)) } }
+                @for check in &case.checks { (verification(check, case)) }
                 @if !case.printed.is_empty() { (printed(&case.printed)) }
             }
         }
     }
 }
 
-fn row(case: &Case, whole: Duration) -> Markup {
+fn row(case: &Case, scale: Scale) -> Markup {
     let (class, sign) = match case.outcome {
         Outcome::Passed => ("s good", "✓"),
         Outcome::Failed | Outcome::Error => ("s bad", "✗"),
@@ -127,21 +96,34 @@ fn row(case: &Case, whole: Duration) -> Markup {
     html! {
         span class=(class) { (sign) " " (case.status) }
         code { (head(&case.name())) }
-        (timeline(case, whole))
+        (scale.bars(case))
         span.took { @if !case.spans.is_empty() { (time(case.took())) } }
     }
 }
 
-/// When its attempts ran, and the pauses between them.
-fn timeline(case: &Case, whole: Duration) -> Markup {
-    let part = |time: Duration| time.as_nanos() * UNITS / whole.as_nanos().max(1);
+/// What a verification found: its status, its words unless the case has them, and what differs.
+fn verification(check: &Check, case: &Case) -> Markup {
+    let class = if check.status == Status::Satisfied { "good" } else { "bad" };
+    let message = case.message.as_ref() != Some(&check.message) && !check.message.is_empty();
     html! {
-        svg.time viewBox={ "0 0 " (UNITS) " 10" } preserveAspectRatio="none" aria-hidden="true" {
-            @for span in &case.spans {
-                rect x=(part(span.start).min(UNITS - 2)) width=(part(span.took).max(2)) height="10"
-                    class=[(!span.is_good).then_some("x")] {}
-            }
+        p { span class=(class) { (check.status.name()) } @if message { ": " (line(&check.message)) } }
+        @if let Some(details) = &check.details {
+            pre { @for text in details.lines() {
+                @let class = side(text);
+                @if class.is_empty() { (lines(text)) } @else { span class=(class) { (lines(text)) } }
+                "\n"
+            } }
         }
+    }
+}
+
+/// The colour of a line. It decides about nothing else: what begins like this may be content.
+fn side(text: &str) -> &'static str {
+    match text.as_bytes().first() {
+        Some(b'+') => "c2",
+        Some(b'-') => "c1",
+        Some(b'@') => "d",
+        _ => "",
     }
 }
 
@@ -150,21 +132,11 @@ fn printed(printed: &Printed) -> Markup {
     let [first, last] = printed.parts().map(colours::lines);
     html! {
         pre {
-            @for line in &first { (coloured(line)) }
+            @for line in &first { (frame::coloured(line)) "\n" }
             @if printed.left_out() > 0 {
                 span.cut { "… " (printed.left_out()) " more lines …" } "\n"
             }
-            @for line in &last { (coloured(line)) }
+            @for line in &last { (frame::coloured(line)) "\n" }
         }
-    }
-}
-
-fn coloured(line: &colours::Line) -> Markup {
-    html! {
-        @for (look, text) in line {
-            @let classes = look.classes();
-            @if classes.is_empty() { (text) } @else { span class=(classes) { (text) } }
-        }
-        "\n"
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use opal_core::resource::Status;
 use opal_vault::targets::{FleetTable, TargetRow};
 
 use crate::printed::Printed;
@@ -50,6 +51,17 @@ pub struct Case {
     pub spans: Vec<Span>,
     /// What it printed, in its last attempt.
     pub printed: Printed,
+    /// What its verifications found, where it describes a state.
+    pub checks: Vec<Check>,
+    /// The path of the parallel branch that it ran in.
+    pub lane: Option<Box<str>>,
+}
+
+/// What a verification of a resource found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    pub status: Status,
+    pub message: String,
     /// What differs from its description, line by line.
     pub details: Option<String>,
 }
@@ -88,6 +100,11 @@ impl Case {
             Some(target) => format!("{target}: {}", self.text),
             None => self.text.clone(),
         }
+    }
+
+    /// What differs from its description, line by line, as the first verification found it.
+    pub(crate) fn details(&self) -> Option<&str> {
+        self.checks.iter().find_map(|check| check.details.as_deref())
     }
 
     #[must_use]

@@ -168,7 +168,7 @@ impl Facts {
             let is_same = |it: &&Definition| {
                 it.name == definition.name && (it.kind == DefinitionKind::Let) == is_let
             };
-            if is_seen && !found.iter().any(|it| is_same(it)) {
+            if is_seen && !found.iter().any(is_same) {
                 found.push(definition);
             }
         }

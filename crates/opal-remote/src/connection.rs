@@ -52,6 +52,11 @@ impl Looking {
         self.0.inner.lost()
     }
 
+    /// Whether anybody else has this connection: a probe, a request, a target inside this one.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     pub(crate) fn inner(&self) -> &Inner {
         &self.0.inner
     }

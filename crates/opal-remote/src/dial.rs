@@ -22,7 +22,7 @@
 //! `opal_session::reach`, which the helper shares.
 
 mod complaints;
-mod connect;
+pub(crate) mod connect;
 pub mod error;
 mod hints;
 mod host_key;
@@ -70,7 +70,7 @@ pub use terminal::Asker;
 
 /// How long a shell may take to speak where nobody can be asked anything: as long as a target may be
 /// silent.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long `sudo` may take to ask or to start.
 const SUDO_PATIENCE: Duration = Duration::from_secs(20);

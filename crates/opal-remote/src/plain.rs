@@ -1,6 +1,7 @@
 //! Commands on a target without a helper: each is a connection of its own. Values cross on its standard
 //! input; nothing but commands can be done, and whatever leaves the process group of one survives it.
 
+mod opening;
 mod probe;
 mod running;
 mod trailer;
@@ -10,6 +11,7 @@ use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::action::{Pending, Replace, TextFile};
@@ -24,17 +26,19 @@ use opal_session::reach::plain;
 use opal_session::stop::Stop;
 use opal_session::{Ended, Place, Session, Taker, Work};
 
-use crate::dial::error::{DialCause, DialError};
+use crate::dial::connect;
+use crate::dial::error::{DialCause, DialError, SSH_FAILED};
 use crate::dial::master;
 use crate::dial::origin::{Origin, drain};
+use crate::dial::pace::Pace;
 use crate::dial::said::Said;
 use crate::dial::ssh::{self, SshOptions};
 use crate::dial::talk::Wires;
 use crate::dial::{Identity, Mode, nonce};
 use crate::error::RemoteError;
 use crate::files::NoFiles;
+use opening::Connection;
 use probe::NoProbe;
-use running::Connection;
 
 /// Commands on a host that has no helper.
 pub struct PlainSession {
@@ -47,6 +51,10 @@ pub struct PlainSession {
     identity: Identity,
     host: Host,
     files: NoFiles,
+    /// How many connections are made at the same time.
+    pace: Arc<Pace>,
+    /// How long a shell may take to speak.
+    patience: Duration,
     /// On top of the environment there.
     environment: BTreeMap<String, Secret>,
     mode: Mode,
@@ -73,6 +81,10 @@ pub struct Wanted {
     pub environment: BTreeMap<String, Secret>,
     pub mode: Mode,
     pub why: Why,
+    /// Each command is a connection of its own.
+    pub pace: Arc<Pace>,
+    /// How long a shell may take to speak.
+    pub patience: Duration,
 }
 
 /// Reaches a host by `ssh` without a helper.
@@ -83,11 +95,12 @@ pub fn dial_plain(
     wanted: Wanted,
     stop: &Stop,
 ) -> Result<PlainSession, DialError> {
-    let Wanted { mut options, environment, mode, why } = wanted;
+    let Wanted { mut options, environment, mode, why, pace, patience } = wanted;
     options.control = master::socket(origin, ssh, &options, stop);
-    let mut said = Said::default();
-    let facts = facts(ssh, origin, &options, stop, &mut said);
+    let (mut said, since) = (Said::default(), Instant::now());
+    let facts = facts(ssh, origin, &options, (patience, stop), &mut said);
     let Facts { shell, start, identity, host } = facts.map_err(|cause| {
+        let cause = refused_key(cause, (origin, ssh, &options), since, stop);
         let (target, hop) = (target.clone(), Hop::Ssh(ssh.clone()));
         DialError { target, hop, cause, gives_password: false, said: Box::new(said) }
     })?;
@@ -104,10 +117,27 @@ pub fn dial_plain(
         identity,
         host,
         files,
+        pace,
+        patience,
         environment,
         mode,
         why,
     })
+}
+
+/// What a connection has failed for, where it is the key of the host.
+fn refused_key(
+    cause: DialCause,
+    (origin, ssh, options): (&Origin, &Ssh, &SshOptions),
+    since: Instant,
+    stop: &Stop,
+) -> DialCause {
+    match cause {
+        DialCause::Ended { code: Some(SSH_FAILED) } => {
+            connect::refused_key(origin, ssh, options, since, stop).unwrap_or(cause)
+        }
+        cause => cause,
+    }
 }
 
 /// What is there. Nothing of it is proven.
@@ -122,20 +152,20 @@ fn facts(
     ssh: &Ssh,
     origin: &Origin,
     options: &SshOptions,
-    stop: &Stop,
+    (patience, stop): (Duration, &Stop),
     said: &mut Said,
 ) -> Result<Facts, DialCause> {
     let nonce = nonce::draw().map_err(|error| DialCause::System(error.kind()))?;
     let words = ssh::arguments(ssh, options, &[], &plain::facts(&nonce));
     let (wires, mut transport) = origin.ssh(&words, false)?;
-    let printed = running::read_all(wires, stop, said)?;
+    let printed = opening::read_all(wires, patience, stop, said)?;
     let text = String::from_utf8_lossy(&printed).into_owned();
     let line = |word: &str| {
         let start = format!("{} {word} ", nonce.text());
         let rest = text.split(&start).nth(1)?;
         rest.split('\n').next().map(str::to_owned)
     };
-    let mut ended = || DialCause::Ended { code: transport.wait(running::LAST) };
+    let mut ended = || DialCause::Ended { code: transport.wait(opening::LAST) };
     let (Some(found), Some(start)) = (line("facts"), line("start")) else { return Err(ended()) };
     let words: Vec<&str> = found.split(' ').collect();
     let [shell, user, system, arch, machine] = words[..] else { return Err(DialCause::Strange) };
@@ -165,16 +195,19 @@ impl PlainSession {
         &self.start
     }
 
-    fn connect(&self, command: &str) -> Result<Connection, Trouble> {
+    fn connect(&self, command: &str) -> Result<Connection, DialCause> {
         let words = ssh::arguments(&self.ssh, &self.options, &[], command);
-        let (wires, transport) =
-            self.origin.ssh(&words, false).map_err(|cause| self.failed(cause))?;
+        let (wires, transport) = self.origin.ssh(&words, false)?;
         Ok(Connection { wires, transport })
     }
 
-    fn failed(&self, cause: DialCause) -> Trouble {
+    fn refused_key(&self, cause: DialCause, since: Instant, stop: &Stop) -> DialCause {
+        refused_key(cause, (&self.origin, &self.ssh, &self.options), since, stop)
+    }
+
+    fn error(&self, cause: DialCause, said: Said) -> DialError {
         let (target, hop) = (self.target.clone(), Hop::Ssh(self.ssh.clone()));
-        DialError { target, hop, cause, gives_password: false, said: Box::default() }.into()
+        DialError { target, hop, cause, gives_password: false, said: Box::new(said) }
     }
 
     /// Whether a signal has reached the command that it was for.

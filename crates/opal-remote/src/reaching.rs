@@ -2,13 +2,14 @@
 
 mod holding;
 mod image;
+mod options;
 mod plain;
+mod room;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::time::Duration;
 
 use opal_core::crossing::{Crossing, HelperUse, Settings};
 use opal_core::resolver::{Probe, Trouble};
@@ -30,6 +31,8 @@ use crate::plain::{PlainSession, Why};
 use crate::session::{ReadOnlySession, RemoteSession};
 use holding::{End, Holding};
 use image::Asked;
+use options::{length, ssh_options};
+use room::Live;
 
 /// Connections that are made at the same time at most. A block says how many of its targets are at work.
 const MOST: usize = 256;
@@ -62,8 +65,10 @@ pub struct Targets {
     prepare: Prepare,
     ready: OnceLock<Ready>,
     slots: Mutex<BTreeMap<(Vec<Level>, Access), Slot>>,
+    /// Those that have a connection.
+    live: Live,
     /// How many connections are made at the same time.
-    pace: Pace,
+    pace: Arc<Pace>,
     /// Whom connections may lead to.
     holding: Holding,
     /// Of opal, where somebody sits in front of it.
@@ -133,7 +138,8 @@ impl Targets {
             prepare: Box::new(prepare),
             ready: OnceLock::new(),
             slots: Mutex::default(),
-            pace: Pace::new(MOST),
+            live: Live::default(),
+            pace: Arc::new(Pace::new(MOST)),
             holding: Holding::default(),
             terminal: OnceLock::new(),
         }
@@ -167,6 +173,7 @@ impl Targets {
         }
         // What it held is gone before another comes in its place.
         state.open = None;
+        self.live.make_room();
         let was_open = std::mem::replace(&mut state.was_open, true);
         let mut session = match before {
             [] => None,
@@ -191,6 +198,8 @@ impl Targets {
         let is_made = levels.iter().any(|(_, visit)| *visit != 0);
         let kept = if is_made { session.let_go() } else { Kept::Held(session.clone()) };
         state.open = Some(Open { settings, session: kept });
+        drop(state);
+        self.live.add(slot);
         Ok(session)
     }
 
@@ -332,13 +341,7 @@ impl Open {
             Kept::Acting(session) => Opened::Acting(session.upgrade()?),
             Kept::Reading(session) => Opened::Reading(session.upgrade()?),
         };
-        let is_lost = match &session {
-            Opened::Acting(session) => session.looking().lost().is_some(),
-            Opened::Reading(session) => session.looking().lost().is_some(),
-            // Each command has a connection of its own.
-            Opened::Plain(_) => false,
-        };
-        let is_good = !is_lost && self.settings.is_same(settings);
+        let is_good = !session.is_lost() && self.settings.is_same(settings);
         is_good.then_some(session)
     }
 }
@@ -349,6 +352,15 @@ fn levels(crossing: &Crossing) -> impl Iterator<Item = Level> + use<> {
 }
 
 impl Opened {
+    fn is_lost(&self) -> bool {
+        match self {
+            Self::Acting(session) => session.looking().lost().is_some(),
+            Self::Reading(session) => session.looking().lost().is_some(),
+            // Each command has a connection of its own.
+            Self::Plain(_) => false,
+        }
+    }
+
     fn let_go(&self) -> Kept {
         match self {
             Self::Acting(session) => Kept::Acting(Arc::downgrade(session)),
@@ -364,29 +376,6 @@ impl Opened {
             Self::Plain(session) => session.start().to_owned(),
         }
     }
-}
-
-/// What a block says about its connections by `ssh`.
-fn ssh_options(crossing: &Crossing, is_batch: bool, persist: Option<Persist>) -> SshOptions {
-    let (usual, settings) = (SshOptions::default(), &crossing.settings);
-    let Settings { is_login, lost, helper, environment, files, asks, .. } = &**settings;
-    let names: Vec<&String> = environment.keys().chain(files.keys()).collect();
-    let role = &crossing.target.role;
-    let block = format!("{is_login} {lost:?} {helper:?} {names:?} {asks} {role:?}");
-    SshOptions {
-        connect_timeout: settings.connect.map_or(usual.connect_timeout, length),
-        is_batch,
-        forward_agent: settings.forwards_agent,
-        key_file: crossing.target.key_file.clone(),
-        persist: persist.filter(|_| settings.password.is_none()),
-        block,
-        ..usual
-    }
-}
-
-/// Negative lengths do not get here: the parameters' types see to that.
-fn length(duration: opal_core::Duration) -> Duration {
-    Duration::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(0))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

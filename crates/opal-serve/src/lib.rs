@@ -5,11 +5,13 @@
 //!
 //! | part | what it is |
 //! |---|---|
+//! | `index` | queries over runs (`opal runs stats`, `opal runs sql`), in a database that is derived from records |
 //! | `lsp` | serving editors: only starts the crate `opal-lsp` |
 //! | [`mcp`] | tools for agents, by the Model Context Protocol |
 //!
 //! Deliberately not here: planning, verifying and running. A part that needs one of them starts `opal`.
 
+mod index;
 mod lsp;
 mod mcp;
 mod notice;
@@ -41,6 +43,7 @@ pub fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
     opal_files::memory::keep_private();
     match part.to_str() {
         Some("lsp") => lsp::run(words),
+        Some(part) if part == index::PART => index::serve(),
         Some("mcp") => mcp::run(words),
         _ => fail(&format!("`{SERVE}` has no such part"), "see `opal --help`", 2),
     }

@@ -5,7 +5,7 @@
 use std::io::Write;
 
 /// What a machine of CI may lack, and what covers it there.
-const ALLOWED: [(&str, &str); 7] = [
+const ALLOWED: [(&str, &str); 8] = [
     ("systemd", "a stand-in for `systemctl` in opal-decorators/tests/it/resources/service.rs"),
     // On every machine one of these two is left out.
     ("a machine without systemd", "`the_real_systemd_answers_where_it_runs`, beside it"),
@@ -25,6 +25,10 @@ const ALLOWED: [(&str, &str); 7] = [
         "a proxy that falls silent, in opal-cli/tests/it/acceptance/cut.rs",
     ),
     ("a Docker daemon that runs here", "podman, in opal-cli/tests/it/containers.rs"),
+    (
+        "a cluster of Kubernetes, in `$OPAL_TEST_KUBECONFIG`",
+        "a stand-in for `kubectl` in opal-cli/tests/it/pods.rs",
+    ),
     ("tofu or terraform", "a stand-in for them in opal-modules/tests/it/drivers/terragrunt.rs"),
 ];
 

@@ -274,8 +274,22 @@ impl Sshd {
         await_server(&mut self.server, &self.address, self.port, self.directory.path());
     }
 
+    /// The machine goes down: nobody listens, and everything of the account ends at once.
+    pub fn go_down(&mut self) {
+        self.stop();
+        processes::owned_by(self.account().uid()).iter().for_each(|(pid, _)| processes::kill(pid));
+    }
+
+    /// It is up again.
+    ///
+    /// # Panics
+    /// If the server does not start.
+    pub fn come_up(&mut self) {
+        self.restart(&[]);
+    }
+
     fn stop(&mut self) {
-        // The directory is still in use.
+        // The directory is still in use. Who is down already is not asked again.
         if let Some(mut stdin) = self.server.stdin.take() {
             let _ = stdin.write_all(b"stop\n");
         }

@@ -12,6 +12,7 @@
 //! | what shows that such records are whole, and all there | `chain` |
 //! | the same lines for another program | [`Lines`], in `lines` |
 //! | how many records stay | [`retention`] |
+//! | what stays of those that are removed | [`pruned`] |
 //! | reading records | [`reader`] |
 //!
 //! A record is a directory `logs/run/TARGET/RUN` under the runtime root, the owner's alone. It
@@ -31,6 +32,7 @@ mod id;
 mod line;
 mod lines;
 mod output;
+pub mod pruned;
 pub mod reader;
 mod rescrub;
 pub mod retention;

@@ -8,9 +8,20 @@ use super::shared::{flag, json, root};
 
 pub(super) fn runs() -> Command {
     Command::new("runs")
-        .about("List, show, report, follow, compare, clean up and remove runs")
+        .about("List, show, report, query, follow, compare, clean up and remove runs")
         .subcommand_required(true)
-        .subcommands([list(), show(), diff(), report(), tail(), cleanup(), prune()])
+        .subcommands([
+            list(),
+            show(),
+            diff(),
+            report(),
+            stats(),
+            sql(),
+            export(),
+            tail(),
+            cleanup(),
+            prune(),
+        ])
         .after_help(
             "RUN is the id of a run, a prefix of it, or `last`.\n\nExamples:\n  opal runs list \
              --status failed\n  opal runs show last --logs",
@@ -119,6 +130,53 @@ fn report() -> Command {
             root(),
         ])
         .after_help("Example:\n  opal runs report last -o run.html")
+}
+
+fn stats() -> Command {
+    Command::new("stats")
+        .about("Show how often tasks fail, how long they take, and since when")
+        .args([
+            Arg::new("task").value_name("TASK").help("Show also each step of this task"),
+            root(),
+            json(),
+        ])
+        .after_help("Examples:\n  opal runs stats\n  opal runs stats deploy")
+}
+
+fn sql() -> Command {
+    Command::new("sql")
+        .about("Query all runs with SQL")
+        .args([
+            Arg::new("query").value_name("QUERY").required(true).help("One SELECT statement"),
+            flag("csv", "Print CSV").conflicts_with("json"),
+            root(),
+            json(),
+        ])
+        .after_help(
+            "The tables are runs, steps, verifications and approvals, with the names that `opal runs \
+             export` uses.\n\nExamples:\n  opal runs sql 'SELECT task, count(*) FROM runs GROUP BY \
+             task'\n  opal runs sql \"SELECT id, host FROM runs WHERE status = 'failed'\" --csv",
+        )
+}
+
+fn export() -> Command {
+    Command::new("export")
+        .about("Print runs as JSON Lines, for databases and other systems")
+        .args([
+            option("format", "FORMAT", "The format: jsonl")
+                .value_parser(["jsonl"])
+                .default_value("jsonl"),
+            option(
+                "since",
+                "CURSOR|TIME",
+                "Only what the export that gave this cursor did not have",
+            ),
+            root(),
+        ])
+        .after_help(
+            "The last line has the cursor for the next export. Runs that go on are left for it.\n\n\
+             Examples:\n  opal runs export > runs.jsonl\n  opal runs export --since 2d",
+        )
 }
 
 fn tail() -> Command {

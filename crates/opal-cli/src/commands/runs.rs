@@ -2,7 +2,9 @@
 
 mod cleanup;
 mod diff;
+mod export;
 mod filter;
+mod query;
 mod report;
 pub(super) mod stored;
 mod tail;
@@ -37,6 +39,9 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         "show" => show(context, &root, matches),
         "diff" => diff::run(context, &root, matches),
         "report" => report::run(context, &root, matches),
+        "stats" => query::stats(context, &root, matches),
+        "sql" => query::sql(context, &root, matches),
+        "export" => export::run(&root, matches),
         "tail" => tail::run(context, &root, matches),
         "cleanup" => cleanup::run(context, &root, matches),
         _ => prune(&root, matches),

@@ -59,7 +59,7 @@ const fn short(short: char, row: Row) -> Row {
 pub(super) static ROWS: [Row; 37] = [
     short('n', row("dry-run", Nothing, Plan, "Show the plan and run nothing; expensive values are deferred")),
     row("resolve", Nothing, Plan, "Resolve every value; write a contract if the output is a file or a pipe"),
-    row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, json-compact, or cmd:PROGRAM for your own"),
+    row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, json-compact, html, or cmd:PROGRAM for your own"),
     row("defaults", Nothing, Plan, "Also show arguments that have their default value"),
     row("paths", Nothing, Plan, "Show the path of each step, for --from"),
     row("json", Nothing, Both, "Print one JSON document: the plan, the result of the run, or the result of a verification"),

@@ -4,6 +4,7 @@
 //! ([`opal_core::contract`]).
 
 mod difference;
+mod page;
 mod program;
 
 use std::path::Path;
@@ -13,6 +14,7 @@ use opal_core::contract::{Change, Contract, Difference, Drift, Verdict};
 use opal_core::plan::{Plan, Step};
 use opal_core::view::visible;
 use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree, target_record};
+use opal_html::PlanPage;
 use opal_ops::source::{Loaded, Selection};
 use opal_trust::keys::PublicKey;
 use serde_json::json;
@@ -25,7 +27,7 @@ use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use difference::Steps;
 
-/// A plan in the format of `--format`: `tree`, `json`, `json-compact` or `cmd:PROGRAM`.
+/// A plan in the format of `--format`: `tree`, `json`, `json-compact`, `html` or `cmd:PROGRAM`.
 pub(crate) fn show(view: &PlanView<'_>, options: &PlanOptions, ink: Ink) -> Result<Exit, Failure> {
     let mut view = view.clone();
     view.with_defaults = options.defaults;
@@ -36,6 +38,7 @@ pub(crate) fn show(view: &PlanView<'_>, options: &PlanOptions, ink: Ink) -> Resu
         Some((_, Some(program))) => program::pipe(program, &Json.format(view)),
         Some(("json", _)) => print_bytes(&Json.format(view)),
         Some(("json-compact", _)) => print_bytes(&Json.line(view)),
+        Some(("html", _)) => print_bytes(&PlanPage.format(view)),
         _ => print_bytes(&Tree { colour: ink.colour }.format(view)),
     }
 }
@@ -100,9 +103,15 @@ pub(crate) fn verified(
 }
 
 /// Two plans side by side: exit 1 where they differ.
-pub(crate) fn compared(comparison: &Comparison<'_>, json: bool, ink: Ink) -> Result<Exit, Failure> {
-    if json {
+pub(crate) fn compared(
+    comparison: &Comparison<'_>,
+    options: &PlanOptions,
+    ink: Ink,
+) -> Result<Exit, Failure> {
+    if options.is_json() {
         print_json(&differences_json(comparison))?;
+    } else if options.is_html() {
+        print(&page::document(comparison))?;
     } else {
         print(&differences(comparison, ink.colour))?;
     }
@@ -273,13 +282,20 @@ pub(crate) fn differences(comparison: &Comparison<'_>, colour: bool) -> String {
         let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
         out.push_str(&format!("note: changed since the contract: {}\n", names.join(", ")));
     }
-    if verdict.source_moved {
-        out.push_str("note: the source has changed, but gives the same plan\n");
-    }
-    if !verdict.values_compared {
-        out.push_str("note: the values are not compared: their placeholders have other keys\n");
-    }
+    notes(verdict).iter().for_each(|note| out.push_str(&format!("note: {note}\n")));
     out
+}
+
+/// What a reader of the differences has to know.
+fn notes(verdict: &Verdict) -> Vec<&'static str> {
+    let all = [
+        (verdict.source_moved, "the source has changed, but gives the same plan"),
+        (
+            !verdict.values_compared,
+            "the values are not compared: their placeholders have other keys",
+        ),
+    ];
+    all.into_iter().filter_map(|(holds, note)| holds.then_some(note)).collect()
 }
 
 /// The same for programs.

@@ -1,6 +1,7 @@
 //! What `opal runs` shows.
 
 mod diff;
+pub(crate) mod query;
 mod screen;
 mod tail;
 
@@ -16,8 +17,7 @@ use serde_json::{Value, json};
 use super::diagnostics::visible;
 use super::ink::Ink;
 use super::run::in_counts;
-use super::table::Table;
-use super::{counted, print, print_json, say, targets};
+use super::{counted, print, print_json, say, table::Table, targets};
 use crate::failure::{Exit, Failure};
 
 /// Objects that the page of a run names.

@@ -5,6 +5,7 @@ mod hygiene;
 mod language;
 mod limits;
 mod lost;
+mod many;
 mod shown;
 mod unreached;
 mod values;
@@ -13,6 +14,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use opal_testing::needs;
 use opal_testing::processes::eventually;
@@ -67,6 +69,31 @@ fn targets_of(folder: &Path) -> Value {
     serde_json::from_slice(&fs::read(folder.join("targets.json")).unwrap()).unwrap()
 }
 
+/// A pipe with a name, which everybody may use.
+#[expect(clippy::disallowed_methods, reason = "`mkfifo` is the program that makes one")]
+fn fifo(path: &Path) {
+    assert!(
+        std::process::Command::new("mkfifo")
+            .args(["-m", "666"])
+            .arg(path)
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+/// Waits until so many files are in a directory, and lets all go on that read the pipe `go` beside it, as
+/// long as what this returns is there. They go on in any case: a host that never begins must not leave the
+/// others waiting.
+fn release(begun: &Path, count: usize) -> fs::File {
+    let end = Instant::now() + Duration::from_mins(2);
+    while fs::read_dir(begun).unwrap().count() < count && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Whoever opens both ends waits for nobody.
+    fs::OpenOptions::new().read(true).write(true).open(begun.with_file_name("go")).unwrap()
+}
+
 #[test]
 fn of_50_hosts_7_fail_and_the_resumed_run_repeats_no_host_that_was_ok() {
     let names: Vec<String> = (1..=8).map(|number| format!("h{number}")).collect();
@@ -82,11 +109,12 @@ fn of_50_hosts_7_fail_and_the_resumed_run_repeats_no_host_that_was_ok() {
         fs::write(folder.path().join(name), "").unwrap();
         fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(0o666)).unwrap();
     }
-    // All hosts have begun when the first of them fails.
+    // All hosts have begun when the first of them fails: none goes on before somebody writes.
+    fifo(&folder.path().join("go"));
     let source = format!(
         "fun task() {{\n    @ssh.hosts(inventory=\"hosts.ini\", connections=[\"local\"], max_concurrency=50, tolerate=3) {{\n        \
          echo @target.name >> {at}/first\n        \
-         touch {at}/begun/@target.name; for turn in $(seq 600); do [ \"$(ls {at}/begun | wc -l)\" = 50 ] && break; sleep 0.1; done\n        \
+         touch {at}/begun/@target.name; : < {at}/go\n        \
          test ! -e {at}/broken/@target.name\n        \
          echo @target.name >> {at}/last\n    }}\n}}\n"
     );
@@ -98,7 +126,12 @@ fn of_50_hosts_7_fail_and_the_resumed_run_repeats_no_host_that_was_ok() {
     for name in broken {
         fs::write(folder.path().join("broken").join(name), "").unwrap();
     }
-    let ran = opal.call(&["task"]);
+    let ran = std::thread::scope(|scope| {
+        let writer = scope.spawn(|| release(&folder.path().join("begun"), 50));
+        let ran = opal.call(&["task"]);
+        drop(writer.join());
+        ran
+    });
     ran.code(1).says("7 of 50 targets failed (tolerate=3)");
     ran.says("`opal --root root task --resume` continues 7 targets");
     ran.says("failed: 186 steps done, 7 failed in");

@@ -121,7 +121,7 @@ fn views_are_json_of_the_published_schema_or_a_program_of_your_own() {
     missing.code(69).says("exit status: 127");
     for wrong in ["xml", "cmd:", "cmd: ", "JSON"] {
         let ran = opal.call(&[&line[..], &["--format", wrong]].concat());
-        ran.code(2).says("unknown plan format").says("tree, json, json-compact, cmd:PROGRAM");
+        ran.code(2).says("unknown plan format").says("tree, json, json-compact, html, cmd:PROGRAM");
     }
 }
 

@@ -1,8 +1,9 @@
-//! Blocks in pods, with a stand-in for `kubectl`.
+//! Blocks in pods, with a stand-in for `kubectl`, and in a cluster where `$OPAL_TEST_KUBECONFIG` names one.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::Command;
 
 use opal_testing::needs;
 
@@ -130,4 +131,37 @@ fn names_of_pods_and_selectors_have_closed_grammars() {
     cluster.opal.call(&["task"]).code(65).says("must not begin with `-`");
     let Some(cluster) = Cluster::new("", source) else { return };
     cluster.opal.call(&["task"]).code(65).says("no running pod has the labels `app=web`");
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "`kubectl` is the user's, and a variable names the cluster"
+)]
+fn a_real_cluster_runs_the_block_in_its_pods() {
+    let variables = ["OPAL_TEST_KUBECONFIG", "PATH"].map(std::env::var_os);
+    let has_cluster = variables[0].is_some();
+    if !needs::has("a cluster of Kubernetes, in `$OPAL_TEST_KUBECONFIG`", has_cluster) {
+        return;
+    }
+    let [config, path] = variables.map(|it| it.unwrap().into_string().unwrap());
+    let name = format!("opal-test-{}", std::process::id());
+    let kubectl = |words: &str| {
+        let mut command = Command::new("kubectl");
+        command.args(words.replace("NAME", &name).split(' ')).env("KUBECONFIG", &config);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "kubectl {words}: {output:?}");
+    };
+    kubectl(
+        "run NAME --image=docker.io/library/busybox:1 --labels=app=NAME --restart=Never -- sleep 600",
+    );
+    kubectl("wait --for=condition=Ready pod/NAME --timeout=180s");
+    let source = format!(
+        "fun task() {{\n    @k8s.exec(selector=\"app={name}\") {{\n        @file.copy(destination=\"/tmp/x\", content=\"sent\")\n        \
+         echo \"$(cat /tmp/x) to $(hostname)\"\n        exit 7\n    }}\n}}\n"
+    );
+    let opal = Opal::project(&source).env("KUBECONFIG", &config).env("PATH", &path);
+    let ran = opal.call(&["task"]);
+    kubectl("delete pod NAME --now");
+    assert_eq!(ran.code(7).stdout, format!("sent to {name}\n"));
 }

@@ -1,5 +1,6 @@
 //! `opal runs`: what has run.
 
+mod query;
 mod records;
 
 use std::fs;

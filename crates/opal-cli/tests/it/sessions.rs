@@ -1,5 +1,6 @@
 //! What a step on a target has of opal's terminal, and what a target without a helper can do.
 
+mod configured;
 mod helper;
 mod persist;
 mod plain;

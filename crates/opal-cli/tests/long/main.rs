@@ -3,8 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 mod docker;
+#[path = "../it/report/hostile_texts.rs"]
+mod hostile_texts;
 mod interrupted;
 mod networks;
+mod pages;
 mod providers;
 #[path = "../it/plugin/providers/script.rs"]
 mod script;

@@ -9,19 +9,20 @@ use std::process::Command;
 use opal_testing::guest;
 
 use crate::needs;
-use crate::story::{Story, target};
+
+use crate::story::Story;
 
 /// Whether there is a release build, and what makes components of Python.
 fn is_ready() -> bool {
-    let has = |name: &str| target().join("release").join(name).exists();
+    let has = |name: &str| guest::build_directory().join("release").join(name).exists();
     let has_release = ["opal", "opal-extra", "opal-plugin-host"].into_iter().all(has);
-    let tool = target().join("tools/guests/bin/componentize-py");
+    let tool = guest::build_directory().join("tools/guests/bin/componentize-py");
     needs::has("a release build of opal and its helpers", has_release)
         && needs::has("`componentize-py` in target/tools/guests", tool.exists())
 }
 
 fn run(folder: &Path, line: &[&str]) -> String {
-    let tools = target().join("tools/guests/bin");
+    let tools = guest::build_directory().join("tools/guests/bin");
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
     let done = Command::new(line[0])
         .args(&line[1..])
@@ -41,7 +42,7 @@ fn templates_in_python_are_verified() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let opal = target().join("release/opal").display().to_string();
+    let opal = guest::build_directory().join("release/opal").display().to_string();
     for kind in ["value", "state", "action", "wrapper"] {
         let (here, name) = (folder.path(), format!("python-{kind}"));
         run(here, &[&opal, "plugin", "init", &name, "--language", "python", "--kind", kind]);
@@ -59,7 +60,7 @@ fn the_whole_story_of_packages_holds_in_every_language() {
     let folder = tempfile::tempdir().unwrap();
     let component = folder.path().join("guest.wasm");
     std::fs::write(&component, guest::wasm()).unwrap();
-    let programs = target().join("release");
+    let programs = guest::build_directory().join("release");
     let languages = "rust python javascript c";
     Story { programs: &programs, languages, guest: &component, registry: None }.run();
 }

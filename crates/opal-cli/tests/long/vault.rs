@@ -10,7 +10,6 @@ use opal_testing::guest;
 use serde_json::Value;
 
 use crate::needs;
-use crate::story::target;
 use crate::support::Opal;
 
 /// A Vault with a store of version 2 at `secret`. A token may read and write below `app`, another one may nothing.
@@ -22,7 +21,7 @@ struct Vault {
 impl Vault {
     /// None where it could not be built.
     fn start() -> Option<Self> {
-        let program = target().join("tools/vault/vault-server");
+        let program = guest::build_directory().join("tools/vault/vault-server");
         if !needs::has("`vault-server` in target/tools/vault", program.is_file()) {
             return None;
         }

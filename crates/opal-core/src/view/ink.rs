@@ -33,6 +33,8 @@ enum Paper {
     Exact,
     /// Characters that act on a terminal are replaced.
     Terminal { colour: bool },
+    /// As on a terminal with colours, with the line feeds of the text.
+    Page,
 }
 
 #[derive(Debug)]
@@ -52,6 +54,10 @@ impl Ink {
         Self { out: String::new(), paper: Paper::Terminal { colour }, bars: String::new() }
     }
 
+    pub(super) fn page() -> Self {
+        Self { out: String::new(), paper: Paper::Page, bars: String::new() }
+    }
+
     pub(super) fn write(&mut self, text: &str) {
         self.styled(Style::Plain, text);
     }
@@ -64,7 +70,9 @@ impl Ink {
         for (index, line) in text.split('\n').enumerate() {
             if index > 0 {
                 self.out.push('\n');
-                self.drawn(&format!("{}{CONTINUED}", self.bars));
+                if !matches!(self.paper, Paper::Page) {
+                    self.drawn(&format!("{}{CONTINUED}", self.bars));
+                }
             }
             self.inline(style, line);
         }
@@ -72,7 +80,7 @@ impl Ink {
 
     /// Text that stays on its line, whatever is in it.
     pub(super) fn inline(&mut self, style: Style, text: &str) {
-        let colour = matches!(self.paper, Paper::Terminal { colour: true });
+        let colour = matches!(self.paper, Paper::Terminal { colour: true } | Paper::Page);
         let code = style.code().filter(|_| colour && !text.is_empty());
         self.out.push_str(code.unwrap_or_default());
         self.out.extend(text.chars().map(visible::character));

@@ -50,7 +50,7 @@ fn is_expression(before: &str) -> bool {
     let is_declared =
         |it: &&str| before.starts_with(it.trim_end()) && before.len() >= it.trim_end().len();
     let is_value = !before.starts_with("var") || before.contains('=');
-    begins.iter().any(|it| is_declared(&it)) && is_value
+    begins.iter().any(is_declared) && is_value
 }
 
 /// Whether the type of a parameter follows.

@@ -82,7 +82,7 @@ fn fresh(view: &View, base: &str) -> String {
 }
 
 /// The innermost block with statements that fill the selection.
-fn filled<'u>(block: &'u Block, selected: Span) -> Option<&'u [Statement]> {
+fn filled(block: &Block, selected: Span) -> Option<&[Statement]> {
     let mut inner = None;
     for statement in &block.statements {
         statement.kind.blocks(&mut |block| inner = inner.or(filled(block, selected)));

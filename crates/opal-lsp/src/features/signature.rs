@@ -64,7 +64,7 @@ pub(crate) fn of(view: &View, at: u32) -> Option<SignatureHelp> {
         label,
         documentation: documents::documentation(docs),
         parameters: Some(parameters.collect()),
-        active_parameter: active.clone(),
+        active_parameter: active,
     };
     Some(SignatureHelp {
         signatures: vec![signature],

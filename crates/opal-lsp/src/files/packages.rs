@@ -112,7 +112,8 @@ impl Packages {
                 return Err(format!("the package `{}` is outside the workspace", one.key));
             }
         }
-        let store = Store { lock: lock.as_ref(), folder: self.cache.as_deref() };
+        let store =
+            Store { lock: lock.as_ref(), folder: self.cache.as_deref(), ..Store::default() };
         let all = Installed::all(folder, wanted, store, self.built_in, &self.core);
         let all = all.map_err(|error| said(&error))?;
         let registry = installed::registry(opal_decorators::BUILT_IN, &all);
@@ -155,9 +156,9 @@ fn said(error: &LoadError) -> String {
         LoadError::NotInstalled { name, version } => {
             format!("the package {name} {version} is not installed on this machine")
         }
-        LoadError::Untrusted { message, .. } | LoadError::Conflict { message, .. } => {
-            message.clone()
-        }
+        LoadError::Untrusted { message, .. }
+        | LoadError::Unavailable { message, .. }
+        | LoadError::Conflict { message, .. } => message.clone(),
         LoadError::Package { key, why } => format!("`{key}` is not a package: {why}"),
         LoadError::Manifest { directory, .. } => {
             format!("the manifest in `{}` has errors", directory.display())

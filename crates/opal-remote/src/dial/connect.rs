@@ -12,6 +12,7 @@ use super::error::{DialCause, KeyRefusal};
 use super::host_key::{Watch, algorithms};
 use super::known::{self, Configured};
 use super::master;
+use super::origin::Origin;
 use super::ssh::{self, KeyPolicy, SshOptions};
 use super::talk::Wires;
 use super::terminal::{Answers, Questions, beginnings};
@@ -114,7 +115,7 @@ impl<'a> Keys<'a> {
     /// server's words.
     pub(super) fn refusal(&self, stop: &Stop) -> Option<DialCause> {
         let (origin, limit) = (self.options.origin, self.options.ssh.connect_timeout);
-        let asked;
+        let found;
         let configured = match &self.configured {
             Some(configured) => configured,
             None => {
@@ -122,19 +123,17 @@ impl<'a> Keys<'a> {
                 if self.began.elapsed() >= limit || stop.why().is_some() {
                     return None;
                 }
-                asked = known::configured(origin, self.ssh, &self.options.ssh)?;
-                &asked
+                found = known::configured(origin, self.ssh, &self.options.ssh)?;
+                &found
             }
         };
         if let (Some(watch), KeyPolicy::Only(expected)) = (&self.watch, &self.options.ssh.keys) {
             return self.other_than(expected, watch, configured);
         }
-        let presented = match &self.watch {
-            Some(watch) => watch.presented()?,
-            None if !known::is_listed(origin, configured) => return None,
-            None => self.asked(configured)?,
+        let Some(watch) = &self.watch else {
+            return unwatched(origin, self.ssh, &self.options.ssh, configured);
         };
-        known::refusal(origin, configured, &presented).map(DialCause::HostKey)
+        known::refusal(origin, configured, &watch.presented()?).map(DialCause::HostKey)
     }
 
     /// Why a host is not the contract's, where its key says so. It was asked for a key of the contract's
@@ -151,7 +150,7 @@ impl<'a> Keys<'a> {
         let presented = match shown {
             Some(presented) => presented,
             None if self.began.elapsed() >= self.options.ssh.connect_timeout => return None,
-            None => self.asked(configured)?,
+            None => asked(origin, self.ssh, &self.options.ssh, configured)?,
         };
         if presented == *expected {
             return known::refusal(origin, configured, &presented).map(DialCause::HostKey);
@@ -164,23 +163,57 @@ impl<'a> Keys<'a> {
         let forget = known::forget(origin, configured);
         Some(DialCause::HostKey(KeyRefusal::NotTheContracts { expected, presented, forget }))
     }
+}
 
-    /// One more connection, for the key alone.
-    fn asked(&self, configured: &Configured) -> Option<HostKey> {
-        let watch = Watch::new().ok()?;
-        let own = configured.command.as_deref();
-        let origin = self.options.origin;
-        let more = [
-            "StrictHostKeyChecking=yes".to_owned(),
-            "ControlPath=none".to_owned(),
-            // The key comes first; nobody shall be let in.
-            "PreferredAuthentications=none".to_owned(),
-            watch.option(origin, own),
-        ];
-        let options = SshOptions { is_batch: true, ..self.options.ssh.clone() };
-        let words = ssh::arguments(self.ssh, &options, &more, "exit");
-        // It fails: only what it has reported is of interest.
-        let _ = origin.answer("ssh", &words, options.connect_timeout.saturating_mul(2));
-        watch.presented()
+/// Whether a connection failed because of the key, where the user's configuration alone decides. `began` is
+/// when it was started.
+pub(crate) fn refused_key(
+    origin: &Origin,
+    ssh: &Ssh,
+    options: &SshOptions,
+    began: Instant,
+    stop: &Stop,
+) -> Option<DialCause> {
+    // A host that has not answered at all has shown no key.
+    if began.elapsed() >= options.connect_timeout || stop.why().is_some() {
+        return None;
     }
+    unwatched(origin, ssh, options, &known::configured(origin, ssh, options)?)
+}
+
+/// The same with what the configuration says.
+fn unwatched(
+    origin: &Origin,
+    ssh: &Ssh,
+    options: &SshOptions,
+    configured: &Configured,
+) -> Option<DialCause> {
+    if !known::is_listed(origin, configured) {
+        return None;
+    }
+    let presented = asked(origin, ssh, options, configured)?;
+    known::refusal(origin, configured, &presented).map(DialCause::HostKey)
+}
+
+/// One more connection, for the key alone.
+fn asked(
+    origin: &Origin,
+    ssh: &Ssh,
+    options: &SshOptions,
+    configured: &Configured,
+) -> Option<HostKey> {
+    let watch = Watch::new().ok()?;
+    let own = configured.command.as_deref();
+    let more = [
+        "StrictHostKeyChecking=yes".to_owned(),
+        "ControlPath=none".to_owned(),
+        // The key comes first; nobody shall be let in.
+        "PreferredAuthentications=none".to_owned(),
+        watch.option(origin, own),
+    ];
+    let options = SshOptions { is_batch: true, ..options.clone() };
+    let words = ssh::arguments(ssh, &options, &more, "exit");
+    // It fails: only what it has reported is of interest.
+    let _ = origin.answer("ssh", &words, options.connect_timeout.saturating_mul(2));
+    watch.presented()
 }

@@ -19,7 +19,7 @@ use super::said::Said;
 use crate::helper::Flaw;
 
 /// What `ssh` ends with when it was itself that failed.
-pub(super) const SSH_FAILED: i32 = 255;
+pub(crate) const SSH_FAILED: i32 = 255;
 
 /// A target that was not reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,9 +117,12 @@ impl DialError {
     /// Only for pacing: it is read from text that anybody can write.
     #[must_use]
     pub fn is_turned_away(&self) -> bool {
-        matches!(self.cause, DialCause::Ended { .. })
-            && (self.said.mentions("kex_exchange_identification")
-                || self.said.mentions("banner exchange"))
+        // Before OpenSSH 8.0 it was `ssh_exchange_identification`.
+        const CLOSED: [&str; 2] = ["_exchange_identification", "banner exchange"];
+        // This is not an SSH server.
+        const OTHER: [&str; 2] = ["No SSH version received", "invalid characters"];
+        let mentions = |texts: &[&str]| texts.iter().any(|text| self.said.mentions(text));
+        matches!(self.cause, DialCause::Ended { .. }) && mentions(&CLOSED) && !mentions(&OTHER)
     }
 
     /// Whether commands may still run there, without a helper: it has no place, or there is none for
@@ -238,6 +241,9 @@ impl DialError {
         match (&self.hop, &self.said.last_line(), code) {
             (Hop::Ssh(_), Some(line), code) => {
                 let is_of_ssh = code.is_none_or(|code| code == SSH_FAILED);
+                if is_of_ssh && let Some(line) = self.said.setting() {
+                    return write!(f, "ssh refuses its configuration: {line}");
+                }
                 write!(f, "{}: {}", self.said.refusal(is_of_ssh), without_address(line))
             }
             // The lines after the first are what follows from it.

@@ -8,6 +8,8 @@ use super::said::Said;
 
 const USUAL: &str = "check that the target is reachable, and that this user may run programs there";
 
+const NEW_SSH: &str = "contracts need OpenSSH 8.5 or newer on opal's machine";
+
 impl DialError {
     /// What to do about it.
     #[must_use]
@@ -50,9 +52,7 @@ impl DialError {
             (DialCause::Question, Hop::Ssh(ssh)) => {
                 format!("`password=` answers only the question of `{}` for its password", ssh.host)
             }
-            (DialCause::NoKey, _) => {
-                "contracts need OpenSSH 8.5 or newer on opal's machine".to_owned()
-            }
+            (DialCause::NoKey, _) => NEW_SSH.to_owned(),
             (DialCause::OtherKey { .. }, hop) => {
                 format!("if `{hop}` was reinstalled, make a new contract")
             }
@@ -110,7 +110,12 @@ fn ssh_help(ssh: &Ssh, said: &Said) -> String {
         Some(port) => format!("-p {port} {}", Ssh { port: None, ..ssh.clone() }),
         None => ssh.to_string(),
     };
-    let hints: [(&str, String); 8] = [
+    let hints: [(&str, String); 12] = [
+        // What an older `ssh` says about an option that opal gives it.
+        (": knownhostscommand", NEW_SSH.to_owned()),
+        ("Bad configuration option", "correct the configuration of `ssh`".to_owned()),
+        (" bad configuration options", "correct the configuration of `ssh`".to_owned()),
+        ("Bad owner or permissions on", "nobody else may write to this file".to_owned()),
         (
             "REMOTE HOST IDENTIFICATION HAS CHANGED",
             format!("if the host was reinstalled, `ssh {address}` names its old key and the file"),

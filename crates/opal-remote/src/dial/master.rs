@@ -95,7 +95,7 @@ fn is_plain(path: &str) -> bool {
 /// All that a connection depends on, as far as opal says it: a block with other options has another
 /// master.
 fn name(origin: &Origin, ssh: &Ssh, options: &SshOptions, persist: &Persist) -> String {
-    let same = SshOptions { is_batch: true, control: None, ..options.clone() };
+    let same = SshOptions { is_batch: true, control: None, silence: None, ..options.clone() };
     let words = ssh::arguments(ssh, &same, &[], "");
     let environment = ["HOME", "SSH_AUTH_SOCK", "PATH"];
     let environment = environment.map(|it| origin.environment.get(&OsString::from(it)).cloned());

@@ -165,6 +165,9 @@ mod tests {
         };
         pace.dial(false, &stop, dial).unwrap_err();
         assert_eq!((tries.get(), allowed()), (1, 2));
+        assert!(error("ssh_exchange_identification: read: Connection reset").is_turned_away());
+        let other = "kex_exchange_identification: No SSH version received in first 1024 lines";
+        assert!(!error(other).is_turned_away(), "no SSH server");
         assert_eq!(Pace::new(3).lock().allowed, 3);
     }
 }

@@ -17,7 +17,7 @@ pub struct Said {
 
 impl Said {
     /// What a login printed.
-    pub(super) fn noise(&mut self, bytes: &[u8]) {
+    pub(crate) fn noise(&mut self, bytes: &[u8]) {
         keep(&mut self.noise, bytes);
     }
 
@@ -54,6 +54,16 @@ impl Said {
         let text = String::from_utf8_lossy(&self.complaints);
         let error = text.lines().rev().map(str::trim).find(|line| line.contains("rror"));
         error.map(shown).or_else(|| last_line(&self.complaints))
+    }
+
+    /// What `ssh` says about its own configuration, where it does not get further than that.
+    pub(super) fn setting(&self) -> Option<String> {
+        const ENDS: [&str; 3] =
+            ["terminating, ", "Bad configuration option", "Bad owner or permissions on "];
+        let text = String::from_utf8_lossy(&self.complaints);
+        let last = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+        let is_it = ENDS.iter().any(|end| last.contains(end));
+        is_it.then(|| self.first_line()).flatten()
     }
 
     /// What kind of failure `ssh` complains about: for the words of a message.
@@ -108,5 +118,26 @@ mod tests {
         said.complaint(&vec![b'x'; 10_000_000]);
         assert!(said.last_line().unwrap().chars().count() <= LINE_CHARS + 1);
         assert!(said.complaints.len() <= KEPT_BYTES);
+    }
+
+    #[test]
+    fn what_ssh_says_about_its_configuration_is_the_first_line() {
+        for (text, expected) in [
+            (
+                "/u/.ssh/config: line 3: Bad configuration option: foo\r\n\
+                 /u/.ssh/config: terminating, 1 bad configuration options\r\n",
+                Some("/u/.ssh/config: line 3: Bad configuration option: foo"),
+            ),
+            (
+                "Bad owner or permissions on /u/.ssh/config\r\n",
+                Some("Bad owner or permissions on /u/.ssh/config"),
+            ),
+            ("Bad configuration option: x\nPermission denied (publickey).\n", None),
+            ("", None),
+        ] {
+            let mut said = Said::default();
+            said.complaint(text.as_bytes());
+            assert_eq!(said.setting().as_deref(), expected, "{text}");
+        }
     }
 }

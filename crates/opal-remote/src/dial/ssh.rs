@@ -18,6 +18,8 @@ pub struct SshOptions {
     /// The key to log in with, besides those of the user's configuration.
     pub key_file: Option<String>,
     pub keys: KeyPolicy,
+    /// How long the host may be silent, where no helper says that it is still there.
+    pub silence: Option<Duration>,
     /// Where connections stay open.
     pub persist: Option<Persist>,
     /// What else the block says: another block has other connections that stay open.
@@ -47,6 +49,7 @@ impl Default for SshOptions {
             forward_agent: false,
             key_file: None,
             keys,
+            silence: None,
             persist: None,
             block: String::new(),
             control: None,
@@ -89,6 +92,12 @@ pub(crate) fn arguments(
     set(format!("ConnectTimeout={}", options.connect_timeout.as_secs().max(1)));
     if options.is_batch {
         set("BatchMode=yes".to_owned());
+    }
+    if let Some(silence) = options.silence {
+        // Two questions without an answer, and the time of a third.
+        let interval = silence.as_secs().div_ceil(3).max(1);
+        set(format!("ServerAliveInterval={interval}"));
+        set("ServerAliveCountMax=2".to_owned());
     }
     if let Some(socket) = &options.control {
         set(control_path(&socket.to_string_lossy()));
@@ -162,5 +171,13 @@ mod tests {
              -o ForkAfterAuthentication=no -o ForwardAgent=no -o ConnectTimeout=10 -o BatchMode=yes \
              -o X=y -p 2222 -l root -- web1 exec sh"
         );
+        for (silence, interval) in [(30, 10), (3, 1), (4, 2), (0, 1)] {
+            let silence = Some(Duration::from_secs(silence));
+            let options = SshOptions { silence, ..SshOptions::default() };
+            let words = arguments(&ssh, &options, &[], "exec sh");
+            let asks = format!("ServerAliveInterval={interval}");
+            assert!(words.contains(&asks.into()), "{words:?}");
+            assert!(words.contains(&"ServerAliveCountMax=2".into()), "{words:?}");
+        }
     }
 }

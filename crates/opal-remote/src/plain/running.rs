@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,39 +13,21 @@ use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::shell::{self, Shell};
 use opal_core::stream::{Closed, Stream};
 use opal_core::wiped::Wiped;
-use opal_session::reach::plain;
 use opal_session::stop::{Order, Stop};
 use opal_session::wire::frame::Loss;
-use opal_session::{Ended, Input, Output, Taker, Transport, Work};
-use rustix::event::PollFlags;
+use opal_session::{Ended, Input, Output, Taker, Work};
 use rustix::io::Errno;
 
 use super::PlainSession;
+use super::opening::{self, Begun, Connection};
 use super::trailer::Trailer;
-use crate::dial::error::DialCause;
-use crate::dial::nonce;
-use crate::dial::said::Said;
-use crate::dial::talk::Wires;
 use crate::error::RemoteError;
-
-const CHUNK_BYTES: usize = 64 * 1024;
-
-/// What a login may print before the shell speaks.
-const MAX_NOISE_BYTES: usize = 64 * 1024;
-
-/// How long a transport may take to end.
-pub(super) const LAST: Duration = Duration::from_secs(2);
 
 /// How long a connection that signals may take.
 pub(super) const SIGNAL_TIME: Duration = Duration::from_secs(20);
 
 /// After a signal that ends, how long it may take until the command has.
 const ENDING: Duration = Duration::from_secs(5);
-
-pub(super) struct Connection {
-    pub(super) wires: Wires,
-    pub(super) transport: Transport,
-}
 
 pub(super) fn run(
     session: &PlainSession,
@@ -60,11 +42,15 @@ pub(super) fn run(
         return Err(session.refused("another interpreter"));
     }
     let text = text(&work, &session.environment, session.shell)?;
-    let nonce = nonce::draw().map_err(|error| session.failed(DialCause::System(error.kind())))?;
-    let connection = session.connect(&plain::run(&nonce, session.shell))?;
-    let mark = nonce.text();
+    let begin = || opening::begin(session, stop);
+    let Begun { connection, mark, rest, process, user, machine } =
+        session.pace.dial(false, stop, begin)?;
+    // A connection of its own may lead elsewhere: nothing has been sent yet.
+    if (user, &machine) != (session.identity.user, &session.identity.machine) {
+        return Err(RemoteError::OtherMachine { target: session.target.as_str() }.into());
+    }
     let outputs = [work.stdout, work.stderr];
-    Running { session, connection, stop, taker, outputs, mark, began: None }.run(&text)
+    Running { session, connection, stop, taker, outputs, mark, process }.run(rest, &text)
 }
 
 /// The text with its values. It crosses on the standard input of the connection.
@@ -130,12 +116,12 @@ struct Running<'a> {
     outputs: [Output; 2],
     mark: String,
     /// The process that leads the command, and when it began.
-    began: Option<(u32, u64)>,
+    process: Option<(u32, u64)>,
 }
 
 impl Running<'_> {
-    fn run(mut self, text: &str) -> Result<Ended, Trouble> {
-        let mut output = self.begin()?;
+    /// `output` has come already.
+    fn run(mut self, mut output: Vec<u8>, text: &str) -> Result<Ended, Trouble> {
         let size = format!("{}\n", text.len());
         let whole = Wiped::new([size.as_bytes(), text.as_bytes()].concat());
         self.send(&whole)?;
@@ -160,34 +146,7 @@ impl Running<'_> {
                     None => Err(self.lost(Loss::Ended)),
                 };
             }
-            output = self.hear(&mut is_open, is_ending.is_some())?;
-        }
-    }
-
-    /// Reads up to the shell's first line, and what follows it.
-    fn begin(&mut self) -> Result<Vec<u8>, Trouble> {
-        let start = format!("{} run ", self.mark).into_bytes();
-        let (mut bytes, mut is_open) = (Vec::new(), [true, true]);
-        loop {
-            let found = bytes.windows(start.len()).position(|it| *it == start);
-            let line = found.and_then(|at| {
-                let rest = &bytes[at + start.len()..];
-                let end = rest.iter().position(|byte| *byte == b'\n')?;
-                let line = String::from_utf8_lossy(&rest[..end]).into_owned();
-                Some((line, rest[end + 1..].to_vec()))
-            });
-            if let Some((line, rest)) = line {
-                let mut words = line.split(' ');
-                let pid = words.next().and_then(|word| word.parse().ok());
-                let began = words.next().and_then(|word| word.parse().ok());
-                self.began = pid.zip(began);
-                return Ok(rest);
-            }
-            if !is_open[0] || bytes.len() > MAX_NOISE_BYTES || self.stop.order() != Order::GoOn {
-                let code = self.connection.transport.wait(LAST);
-                return Err(self.session.failed(DialCause::Ended { code }));
-            }
-            bytes.extend(self.hear(&mut is_open, false)?);
+            output = self.hear(&mut is_open, is_ending.is_some());
         }
     }
 
@@ -205,28 +164,13 @@ impl Running<'_> {
     }
 
     /// What comes on standard output; what comes on standard error is given at once.
-    fn hear(&mut self, is_open: &mut [bool; 2], is_ending: bool) -> Result<Vec<u8>, Trouble> {
-        let wires = &self.connection.wires;
-        let fds = [wires.ends.output.as_fd(), wires.stderr.as_fd()];
-        let all: Vec<_> = (0..2).filter(|at| is_open[*at]).collect();
-        let waiting: Vec<_> = all.iter().map(|at| (fds[*at], PollFlags::IN)).collect();
+    fn hear(&mut self, is_open: &mut [bool; 2], is_ending: bool) -> Vec<u8> {
         let seen = if is_ending { self.stop.order() } else { Order::GoOn };
         let timeout = is_ending.then_some(Duration::from_millis(50));
-        let ready = self.stop.wait(&waiting, timeout, seen);
-        let (mut output, mut error, mut chunk) = (Vec::new(), Vec::new(), vec![0; CHUNK_BYTES]);
-        for (at, ready) in all.into_iter().zip(ready) {
-            if ready.is_empty() {
-                continue;
-            }
-            match rustix::io::read(fds[at], &mut chunk) {
-                Ok(count @ 1..) if at == 0 => output = chunk[..count].to_vec(),
-                Ok(count @ 1..) => error = chunk[..count].to_vec(),
-                Err(Errno::INTR | Errno::AGAIN) => {}
-                Ok(_) | Err(_) => is_open[at] = false,
-            }
-        }
+        let [output, error] =
+            opening::heard(self.connection.outputs(), is_open, (timeout, seen), self.stop);
         self.give(1, &error);
-        Ok(output)
+        output
     }
 
     /// What the command said on standard error before its end.
@@ -274,7 +218,7 @@ impl Running<'_> {
 
     fn signal(&self, is_last: bool) -> Result<(), Trouble> {
         let reached =
-            self.began.is_some_and(|(pid, start)| self.session.signal(pid, start, is_last));
+            self.process.is_some_and(|(pid, start)| self.session.signal(pid, start, is_last));
         match reached {
             true => Ok(()),
             false => Err(Trouble::new(
@@ -299,35 +243,6 @@ fn write_all(fd: &OwnedFd, mut bytes: &[u8]) -> Result<(), Closed> {
         }
     }
     Ok(())
-}
-
-/// All that a connection prints, up to its end.
-pub(super) fn read_all(wires: Wires, stop: &Stop, said: &mut Said) -> Result<Vec<u8>, DialCause> {
-    let Wires { ends, stderr } = wires;
-    drop(ends.input);
-    let (mut printed, mut chunk) = (Vec::new(), vec![0; CHUNK_BYTES]);
-    let mut is_open = [true, true];
-    while is_open[0] || is_open[1] {
-        if stop.order() != Order::GoOn {
-            return Err(DialCause::Stopped);
-        }
-        let fds = [ends.output.as_fd(), stderr.as_fd()];
-        let all: Vec<_> = (0..2).filter(|at| is_open[*at]).collect();
-        let waiting: Vec<_> = all.iter().map(|at| (fds[*at], PollFlags::IN)).collect();
-        let ready = stop.wait(&waiting, None, Order::GoOn);
-        for (at, _) in all.into_iter().zip(ready).filter(|(_, ready)| !ready.is_empty()) {
-            match rustix::io::read(fds[at], &mut chunk) {
-                Ok(count @ 1..) if at == 0 => printed.extend_from_slice(&chunk[..count]),
-                Ok(count @ 1..) => said.complaint(&chunk[..count]),
-                Err(Errno::INTR | Errno::AGAIN) => {}
-                Ok(_) | Err(_) => is_open[at] = false,
-            }
-        }
-        if printed.len() > MAX_NOISE_BYTES {
-            return Err(DialCause::Noise);
-        }
-    }
-    Ok(printed)
 }
 
 /// What a command of our own prints, and its code.

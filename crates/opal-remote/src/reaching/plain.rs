@@ -6,12 +6,14 @@ use opal_core::message;
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::target::Hop;
 use opal_session::targets::Access;
+use opal_session::wire::Timing;
 
 use super::holding::End;
-use super::{Leg, Opened, Targets, ssh_options};
-use crate::dial::Mode;
+use super::options::{length, ssh_options};
+use super::{Leg, Opened, Targets};
 use crate::dial::error::{DialCause, DialError};
-use crate::dial::ssh::KeyPolicy;
+use crate::dial::ssh::{KeyPolicy, SshOptions};
+use crate::dial::{Mode, PATIENCE};
 use crate::plain::{Wanted, Why, dial_plain};
 
 /// Whether commands can run where a helper cannot. What only a helper can do must not have been asked
@@ -72,12 +74,17 @@ impl Targets {
             Access::ReadOnly => Mode::ReadOnly,
             Access::Acting => Mode::Effect,
         };
+        let settings = &leg.crossing.settings;
+        let silence = settings.lost.map_or(Timing::default().lost, length);
+        // Nobody would answer for each command.
+        let options = ssh_options(leg.crossing, true, ready.persist.clone()?);
         let wanted = Wanted {
-            // Nobody would answer for each command.
-            options: ssh_options(leg.crossing, true, ready.persist.clone()?),
-            environment: leg.crossing.settings.environment.clone(),
+            patience: PATIENCE + options.connect_timeout,
+            options: SshOptions { silence: Some(silence), ..options },
+            environment: settings.environment.clone(),
             mode,
             why,
+            pace: Arc::clone(&self.pace),
         };
         let dial = || dial_plain(name, ssh, &ready.origin, wanted.clone(), leg.stop);
         let session = self.pace.dial(false, leg.stop, dial);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! opal                              shell
-//!            ◀── NONCE run PID START          so that it can be ended
+//!            ◀── NONCE run PID START UID .ID   so that it can be ended, and who it is
 //! SIZE, and so many bytes ──▶                 the text of the command, with its values
 //!            ◀── what the command prints
 //!            ◀── NONCE end CODE               without it the command was lost
@@ -16,8 +16,8 @@ use opal_core::shell::Shell;
 /// What is there.
 const FACTS: &str = r#"c=sh; command -v bash >/dev/null 2>&1 && c=bash; m=; read -r m </etc/machine-id; echo "$a$b facts $c $(id -u) $(uname -s) $(uname -m) .$m"; echo "$a$b start $(pwd)""#;
 
-/// Runs what comes.
-const RUN: &str = r#"unset IFS; l=; read -r l </proc/$$/stat; l=${l##*) }; set -- $l; echo "$a$b run $$ ${20}"; read -r n; s=$(head -c "$n"); set --; ( unset a b l n; eval "$s" ) </dev/null; echo "$a$b end $?""#;
+/// Runs what comes. Whoever has no `/proc` prints `-` for the start, and nobody hears about it.
+const RUN: &str = r#"unset IFS; l=; m=; { read -r l </proc/$$/stat; read -r m </etc/machine-id; i=$(id -u); } 2>/dev/null; l=${l##*) }; set -- $l; echo "$a$b run $$ ${20:--} $i .$m"; read -r n; s=$(head -c "$n"); set --; ( unset a b i l m n; eval "$s" ) </dev/null; echo "$a$b end $?""#;
 
 fn halves(nonce: &Nonce) -> String {
     let text = nonce.text();

@@ -6,6 +6,7 @@
 //! | what happened, line by line | [`Events`], in `events` |
 //! | what earlier runs of a contract left | [`earlier_runs`] |
 //! | how a run went | [`Run`], in `run` |
+//! | the same as flat documents, for databases | [`rows`] |
 //! | its steps, by target and then in their order | [`Step`], in `steps`; all that happened to them [`replay`] |
 //! | what its plugins opened and did not close, and acted on | [`unclosed`], [`objects`] |
 //! | how the targets of its fleets ended | [`tables`], in `fleets` |
@@ -17,6 +18,7 @@ mod fleets;
 mod objects;
 mod printed;
 mod replay;
+mod rows;
 mod run;
 mod steps;
 mod tail;
@@ -38,6 +40,8 @@ pub use fleets::tables;
 pub use objects::{objects, unclosed};
 pub use printed::{Outputs, Printed};
 pub use replay::replay;
+pub(super) use rows::run_row;
+pub use rows::{Row, Rows, rows};
 pub use run::{FailedPath, Run, State, failed_path};
 pub use steps::{Finish, Step, StepVerification, steps};
 pub use tail::Following;
@@ -62,8 +66,7 @@ pub enum Unclear {
 pub fn list(root: &Root) -> Result<Vec<Found>, RootError> {
     let mut all = Vec::new();
     for target in target_folders(root)? {
-        let runs = run_folders(&target).map_err(|error| RootError::of(&target, error))?;
-        all.extend(runs.into_iter().map(|(id, folder)| Found { id, folder }));
+        all.extend(runs_in(&target)?);
     }
     all.sort_unstable_by(|a, b| b.id.cmp(&a.id).then_with(|| a.folder.cmp(&b.folder)));
     Ok(all)
@@ -94,7 +97,7 @@ pub fn find<'r>(runs: &'r [Found], name: &str) -> Result<&'r Found, Unclear> {
 }
 
 /// One for each target that has run; none where nothing has.
-pub(super) fn target_folders(root: &Root) -> Result<Vec<PathBuf>, RootError> {
+pub fn target_folders(root: &Root) -> Result<Vec<PathBuf>, RootError> {
     let folder = match root.guarded(FOLDER) {
         Err(RootError { why: Why::Missing, .. }) => return Ok(Vec::new()),
         found => found?,
@@ -104,6 +107,11 @@ pub(super) fn target_folders(root: &Root) -> Result<Vec<PathBuf>, RootError> {
 }
 
 /// The runs of one target, in no order.
+pub fn runs_in(target: &Path) -> Result<Vec<Found>, RootError> {
+    let runs = run_folders(target).map_err(|error| RootError::of(target, error))?;
+    Ok(runs.into_iter().map(|(id, folder)| Found { id, folder }).collect())
+}
+
 pub(super) fn run_folders(target: &Path) -> io::Result<Vec<(RunId, PathBuf)>> {
     let all = folders(target)?.into_iter();
     Ok(all.filter_map(|(name, path)| Some((name.parse().ok()?, path))).collect())

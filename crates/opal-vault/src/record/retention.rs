@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::{CONTRACT, ROUND, RunId, UNFINISHED, reader};
+use super::{CONTRACT, ROUND, RunId, UNFINISHED, pruned, reader};
 use crate::root::{Root, RootError};
 
 /// Runs of a target that stay where nobody says otherwise.
@@ -124,8 +124,9 @@ impl<'t> Holding<'t> {
     }
 }
 
-/// Renamed first, so that nobody ever reads half a record.
+/// Renamed first, so that nobody ever reads half a record. A line about it stays.
 fn remove(target: &Path, id: &RunId) -> io::Result<()> {
+    pruned::keep(target, id)?;
     let removed = target.join(format!("{REMOVED}{id}"));
     match fs::rename(target.join(id.as_str()), &removed) {
         // Another process was quicker.

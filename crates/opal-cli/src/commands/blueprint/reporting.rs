@@ -116,7 +116,8 @@ fn whole(step: &Step, done: Done, why: Option<&str>) -> Case {
         message: why.or(usual).map(str::to_owned),
         spans: Vec::new(),
         printed: Printed::default(),
-        details: None,
+        checks: Vec::new(),
+        lane: None,
     }
 }
 

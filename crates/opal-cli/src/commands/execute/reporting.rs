@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::planning;
-use crate::reports::Reports;
+use crate::reports::{Reports, approved_text};
 use crate::view::run::{Report, came_to, headline};
 
 /// Gathers what the reports of a run are made of.
@@ -49,7 +49,14 @@ impl Reporting {
             facts.push(("argument", format!("{name}={value}")));
         }
         facts.extend(header.commit.as_ref().map(|commit| ("commit", commit.clone())));
-        facts.extend(header.contract.as_ref().map(|it| ("contract", it.path.clone())));
+        if let Some(contract) = &header.contract {
+            facts.push(("contract", contract.path.clone()));
+            facts.push(("contract digest", format!("sha256:{}", contract.file_digest.hex())));
+            let approved = contract.approvals.iter();
+            facts.extend(approved.map(|it| {
+                ("approved", approved_text(&it.name, &it.key, &it.at, it.note.as_deref()))
+            }));
+        }
         facts.extend(header.drift.iter().map(|it| ("drift", it.code.to_string())));
         let hash =
             |hash: opal_core::hash::Digest| format!("{}:{}", header.algorithm.name(), hash.hex());

@@ -49,7 +49,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         is_older: one.is_older() || other.is_older(),
         beside: &beside(&one, &other),
     };
-    view::plan::compared(&comparison, options.is_json(), context.out())
+    view::plan::compared(&comparison, &options, context.out())
 }
 
 fn against_now(
@@ -84,7 +84,7 @@ fn against_now(
         }
     };
     let comparison = here.comparison(&opened.contract, &compared, None);
-    view::plan::compared(&comparison, options.is_json(), context.out())
+    view::plan::compared(&comparison, options, context.out())
 }
 
 /// What two contracts say about a run besides their plans.

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::failure::record::unreadable;
 use crate::failure::{Exit, Failure};
 use crate::options::ReportTo;
-use crate::reports::Reports;
+use crate::reports::{Reports, approved_text};
 use crate::view;
 
 pub(super) fn run(
@@ -90,8 +90,15 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let modified = run.get("modified").and_then(Value::as_bool) == Some(true);
     let mark = if modified { ", modified" } else { "" };
     facts.extend(run.text("commit").map(|commit| ("commit", format!("{commit}{mark}"))));
-    let contract = run.get("contract").and_then(|contract| contract["path"].as_str());
-    facts.extend(contract.map(|path| ("contract", path.to_owned())));
+    if let Some(contract) = run.get("contract") {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        facts.push(("contract", text(&contract["path"])));
+        facts.push(("contract digest", format!("sha256:{}", text(&contract["file_digest"]))));
+        for one in contract["approvals"].as_array().into_iter().flatten() {
+            let [name, key, at] = ["name", "key", "at"].map(|name| text(&one[name]));
+            facts.push(("approved", approved_text(&name, &key, &at, one["note"].as_str())));
+        }
+    }
     facts.extend(run.text("plan_hash").map(|hash| ("plan hash", hash.to_owned())));
     facts.extend(run.text("opal").map(|version| ("opal", version.to_owned())));
     facts

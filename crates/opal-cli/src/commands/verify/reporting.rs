@@ -1,7 +1,7 @@
 //! The reports of a verification: `--report`.
 
 use opal_core::resource::Status;
-use opal_html::{Case, Outcome, Printed, Report, Span};
+use opal_html::{Case, Check, Outcome, Printed, Report, Span};
 use opal_plan::plan::Resolved;
 use opal_vault::verification::Verification;
 
@@ -69,6 +69,11 @@ fn case(found: &Verification, began: std::time::SystemTime) -> Case {
         message: Some(blocked.unwrap_or_else(|| found.message.text().into_owned())),
         spans: vec![Span { start, took: found.took, is_good: outcome == Outcome::Passed }],
         printed: Printed::default(),
-        details: found.details.as_ref().map(|details| details.text().into_owned()),
+        checks: vec![Check {
+            status: found.status,
+            message: found.message.text().into_owned(),
+            details: found.details.as_ref().map(|details| details.text().into_owned()),
+        }],
+        lane: None,
     }
 }

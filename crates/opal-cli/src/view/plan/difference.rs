@@ -95,7 +95,7 @@ impl<'a> Steps<'a> {
     }
 
     /// The step of a structural difference in both plans.
-    fn texts(&self, one: &Difference) -> [Option<String>; 2] {
+    pub(super) fn texts(&self, one: &Difference) -> [Option<String>; 2] {
         let Some(path) = one.path.as_deref() else { return [None, None] };
         let after = self.after.step(path);
         match one.change {
@@ -112,7 +112,7 @@ impl<'a> Steps<'a> {
     }
 
     /// Paths of the steps that use a value, with their text in both plans.
-    fn users(&self, key: &str) -> Vec<(&str, [Option<String>; 2])> {
+    pub(super) fn users(&self, key: &str) -> Vec<(&str, [Option<String>; 2])> {
         let (before, after) = (self.before.users(key), self.after.users(key));
         if after.is_empty() {
             let gone = before.iter().take(SHOWN_STEPS);
@@ -127,17 +127,28 @@ impl<'a> Steps<'a> {
 
     /// ` (commands.opl:12)`: where a step of the plan of now is written.
     fn place(&self, path: &str) -> String {
-        let step = self.after.step(path).filter(|step| !step.span.is_empty());
-        match (step, &self.source) {
-            (Some(step), Some(source)) => {
-                let (name, line) = source.of(step.span.start);
-                format!(" ({}:{line})", visible::line(name))
-            }
-            _ => String::new(),
-        }
+        let place = self.file_line(path);
+        place.map(|place| format!(" ({})", visible::line(&place))).unwrap_or_default()
     }
 
-    fn count_users(&self, key: &str) -> usize {
+    /// `commands.opl:12`.
+    pub(super) fn file_line(&self, path: &str) -> Option<String> {
+        let step = self.after.step(path).filter(|step| !step.span.is_empty())?;
+        let (name, line) = self.source.as_ref()?.of(step.span.start);
+        Some(format!("{name}:{line}"))
+    }
+
+    /// The paths of all steps of the plan of now that use a value.
+    pub(super) fn paths_of(&self, key: &str) -> impl Iterator<Item = &'a str> {
+        self.after.users(key).iter().map(|step| &*step.path)
+    }
+
+    /// A step of the plan of now in one text.
+    pub(super) fn text_after(&self, step: &Step) -> String {
+        self.after.text(step, Some(self.registry))
+    }
+
+    pub(super) fn count_users(&self, key: &str) -> usize {
         self.after.users(key).len().max(self.before.users(key).len())
     }
 }
@@ -201,7 +212,7 @@ impl Pair<'_> {
     }
 }
 
-fn placeholders(cause: &Cause) -> [Option<String>; 2] {
+pub(super) fn placeholders(cause: &Cause) -> [Option<String>; 2] {
     let shown = |side: &Option<Shown>| side.as_ref().map(ToString::to_string);
     [shown(&cause.before), shown(&cause.after)]
 }
@@ -256,7 +267,7 @@ pub(super) fn json(
     node
 }
 
-fn change(change: Change) -> &'static str {
+pub(super) fn change(change: Change) -> &'static str {
     match change {
         Change::Target => "target",
         Change::Added => "added",

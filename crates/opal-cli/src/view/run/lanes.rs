@@ -7,7 +7,7 @@
 use super::plain::{Part, Plain, is_reset};
 
 /// Bytes of a line that are held back; what is longer is shown in pieces.
-const MAX_LINE: usize = 8 * 1024;
+const MAX_LINE: usize = 64 * 1024;
 
 /// Bytes of the colours that hold for the next line.
 const MAX_STYLE: usize = 256;
@@ -155,14 +155,14 @@ mod tests {
     #[test]
     fn a_line_without_end_is_shown_in_pieces_and_never_inside_of_a_character() {
         let (mut lines, mut out) = (Lines::default(), Vec::new());
-        for _ in 0..10_000 {
+        for _ in 0..100_000 {
             lines.push("äöü€".as_bytes(), "| ", &mut out);
             assert!(lines.line.capacity() <= 4 * MAX_LINE);
         }
         lines.finish("| ", &mut out);
         let text = String::from_utf8(out).unwrap();
         let pieces: String = text.lines().map(|line| line.strip_prefix("| ").unwrap()).collect();
-        assert_eq!(pieces, "äöü€".repeat(10_000));
+        assert_eq!(pieces, "äöü€".repeat(100_000));
         assert!(text.lines().count() > 5);
     }
 

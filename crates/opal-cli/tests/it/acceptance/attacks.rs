@@ -6,7 +6,7 @@ use crate::servers::servers;
 const CLI: &str = "crates/opal-cli/tests/it";
 const DIAL: &str = "crates/opal-target/tests/it/dial";
 
-const ATTACKS: [Attack; 27] = [
+const ATTACKS: [Attack; 34] = [
     (
         "a banner that imitates a key",
         &[
@@ -208,6 +208,62 @@ const ATTACKS: [Attack; 27] = [
         &[
             (DIAL, "user.rs", "a_password_is_given_once_and_only_to_the_prompt"),
             (DIAL, "user.rs", "sudo_with_a_pty_a_log_and_a_terminal_required_works"),
+        ],
+    ),
+    (
+        "a jump host that lets few in",
+        &[(DIAL, "ssh.rs", "a_jump_host_that_turns_many_away_lets_all_in_after_a_while")],
+    ),
+    (
+        "a server that prints megabytes before it is one",
+        &[(DIAL, "shells.rs", "a_server_that_prints_megabytes_before_its_version_is_not_reached")],
+    ),
+    (
+        "start-up files that take their time",
+        &[(DIAL, "shells.rs", "a_login_that_takes_its_time_is_waited_for")],
+    ),
+    (
+        "hostile configurations of `ssh`",
+        &[
+            (DIAL, "ssh.rs", "a_hostile_configuration_of_the_client_changes_nothing"),
+            (CLI, "sessions/configured.rs", "a_broken_configuration_of_ssh_is_named_with_its_line"),
+            (
+                "crates/opal-remote/tests/it",
+                "inventory.rs",
+                "the_hosts_of_an_ssh_configuration_are_those_with_a_name",
+            ),
+        ],
+    ),
+    (
+        "a helper that lies",
+        &[
+            (
+                "crates/opal-target/tests/it",
+                "hostile.rs",
+                "a_stream_that_is_cut_off_or_too_long_is_never_shorter_content",
+            ),
+            (
+                "crates/opal-target/tests/it",
+                "hostile.rs",
+                "a_helper_of_another_build_or_version_is_not_accepted",
+            ),
+            (CLI, "servers.rs", "a_stored_helper_that_hangs_is_replaced_and_ended"),
+        ],
+    ),
+    (
+        "a target that reboots",
+        &[(CLI, "fleets/lost.rs", "a_host_that_reboots_is_reached_again_once_it_is_up")],
+    ),
+    (
+        "without a helper: another machine, another key, a half-open connection",
+        &[
+            (
+                CLI,
+                "sessions/plain.rs",
+                "a_command_is_not_sent_to_another_machine_than_the_first_one",
+            ),
+            (CLI, "sessions/plain.rs", "a_changed_host_key_is_77_without_a_helper_too"),
+            (DIAL, "plain.rs", "a_half_open_connection_is_lost"),
         ],
     ),
     (

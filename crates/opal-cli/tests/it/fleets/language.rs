@@ -81,6 +81,29 @@ fn fleets_may_be_in_parallel() {
 }
 
 #[test]
+fn jobs_limit_what_runs_on_this_machine_and_not_targets() {
+    // Each host waits for the other.
+    let block = "        touch @target.name; until test -e h1 && test -e h2; do sleep 0.05; done\n        echo done\n";
+    let Some(opal) = local(2, block, "") else { return };
+    assert_eq!(opal.call(&["task", "--jobs", "1"]).code(0).stdout, "done\ndone\n");
+}
+
+#[test]
+fn a_fleet_has_at_most_10_000_targets() {
+    for (source, said) in [
+        ("@ssh.hosts(inventory=\"hosts.ini\")", "a fleet has at most 10000 targets"),
+        (
+            "@ssh.hosts(lines(@shell.output(\"seq -f h%.0f 10001\", public=true)))",
+            "10001 targets are more than 10000",
+        ),
+    ] {
+        let source = format!("fun task() {{\n    {source} {{\n        id\n    }}\n}}\n");
+        let opal = Opal::project(&source).file("hosts.ini", "h[1:10001]\n");
+        opal.call(&["task"]).code(65).says(said).says("select fewer");
+    }
+}
+
+#[test]
 fn what_is_inside_a_target_is_limited() {
     let inside =
         |block: &str| format!("fun task() {{\n    @ssh.host(\"web1\") {{\n{block}\n    }}\n}}\n");
@@ -99,6 +122,9 @@ fn what_is_inside_a_target_is_limited() {
             .says("E1502")
             .says(said);
     }
+    let source = "fun task() {\n    @ssh.hosts([\"web1\"]) {\n        @ssh.hosts([\"web2\"]) {\n            id\n        }\n    }\n}\n";
+    let fleet = Opal::project(source).call(&["task", "--dry-run"]);
+    fleet.code(65).says("E1502").says("a fleet inside a fleet");
     let three = "        @container.exec(\"a\") {\n            @as(\"b\") {\n                id\n            }\n        }";
     Opal::project(&inside(three)).call(&["task", "--dry-run"]).code(0);
     let source = "fun task() {\n    @ssh.host(\"web1\") {\n        let NAME = hostname\n    }\n    echo @var.NAME\n}\n";

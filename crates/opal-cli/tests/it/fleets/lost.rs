@@ -1,5 +1,10 @@
 //! Steps that are lost with their connection, inside `@retry`.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use opal_testing::processes::eventually;
+
 use crate::servers::servers;
 
 /// Loses its connection in the first attempt, and writes down every attempt.
@@ -61,4 +66,38 @@ fn other_failures_are_repeated_under_contract() {
     let Some((_sshd, opal)) = servers(&["web1"], source) else { return };
     opal.call(&["--root", "root", "plan", "task", "-o", "c.plan"]).code(0);
     opal.call(&["--root", "root", "run", "--plan", "c.plan"]).code(0);
+}
+
+#[test]
+fn a_host_that_reboots_is_reached_again_once_it_is_up() {
+    // `boot` is what differs from boot to boot.
+    let source = "fun task() {\n    @ssh.host(\"web1\") {\n        cp boot before\n        touch goes-down\n        \
+                  @retry(attempts=100, delay=300ms, max_delay=300ms) {\n            test \"$(cat boot)\" != \"$(cat before)\"\n        }\n        \
+                  @file.copy(destination=\"copied\", content=\"x\")\n        echo back\n    }\n}\n";
+    let Some((mut sshd, opal)) = servers(&["web1"], source) else { return };
+    let home = sshd.account().home.clone();
+    fs::write(home.join("boot"), "first\n").unwrap();
+    // Who connects while it is down is heard of.
+    let (ssh, log) = (opal.path().join("bin/ssh"), opal.path().join("log"));
+    let inner = sshd.directory().join("bin/ssh");
+    let script =
+        format!("#!/bin/sh\necho x >>{}\nexec {} \"$@\"\n", log.display(), inner.display());
+    let opal = opal.file("bin/ssh", script);
+    fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", opal.path().join("bin").display(), sshd.path().display());
+    let opal = opal.env("PATH", &path);
+    let calls = || fs::read_to_string(&log).unwrap_or_default().lines().count();
+    let ran = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            eventually("the host goes down", || home.join("goes-down").exists());
+            sshd.go_down();
+            let before = calls();
+            eventually("it is tried while it is down", || calls() > before + 1);
+            fs::write(home.join("boot"), "second\n").unwrap();
+            sshd.come_up();
+        });
+        opal.call(&["task"])
+    });
+    assert_eq!(ran.code(0).stdout, "back\n");
+    assert_eq!(fs::read_to_string(home.join("copied")).unwrap(), "x");
 }

@@ -68,6 +68,48 @@ fn ctrl_c_ends_a_command_on_a_host_without_a_helper() {
     eventually("it has ended", || !is_alive(&read()));
 }
 
+#[test]
+fn a_command_is_not_sent_to_another_machine_than_the_first_one() {
+    let Some(mut sshd) = Sshd::start_as_machine("0123456789abcdef0123456789abcdef\n") else {
+        return;
+    };
+    sshd.name_hosts(&["web1"]);
+    let steps = "echo first\n        echo 00112233445566778899aabbccddeeff > /etc/machine-id\n        \
+                 echo @var.TOKEN > second";
+    let source = on_web1(", helper=\"none\"", steps);
+    let opal = Opal::project(&format!("var TOKEN = @secret.env.TOKEN\n\n{source}"))
+        .env("TOKEN", "correct-horse")
+        .env("PATH", sshd.path().to_str().unwrap());
+    let ran = opal.call(&["task"]);
+    ran.code(76).says("infra_mutated:web1: another machine or user answers");
+    assert_eq!(ran.stdout, "first\n");
+    assert!(!sshd.account().home.join("second").exists());
+}
+
+#[test]
+fn a_changed_host_key_is_77_without_a_helper_too() {
+    let source = on_web1(", helper=\"none\"", "touch sent");
+    let Some((mut sshd, opal)) = servers(&["web1"], &source) else { return };
+    sshd.change_host_key(&[]);
+    opal.call(&["task"]).code(77).says("host key is SHA256:").says("ssh-keygen -R");
+    assert!(!sshd.account().home.join("sent").exists());
+}
+
+#[test]
+fn without_proc_a_command_runs_and_nobody_hears_of_what_is_missing() {
+    // What `/proc` says about the shell is not there; all else is.
+    let source = on_web1(", helper=\"none\"", "echo there");
+    let Some((first, opal)) = servers(&["web1"], &source) else { return };
+    drop(first);
+    let Some(mut sshd) = Sshd::start_with("/bin/bash", &[]) else { return };
+    sshd.name_hosts(&["web1"]);
+    let rc = "read() { [ \"$2\" = l ] && { echo nothing there >&2; return 1; }; builtin read \"$@\"; }\nexport -f read\n";
+    fs::write(sshd.account().home.join(".bashrc"), rc).unwrap();
+    let ran = opal.env("PATH", sshd.path().to_str().unwrap()).call(&["task"]);
+    assert_eq!(ran.code(0).stdout, "there\n");
+    ran.hides("nothing there");
+}
+
 /// A server whose `uname -s` says something else.
 fn server_of(system: &str, steps: &str) -> Option<(TempDir, Sshd, Opal)> {
     let bin = tempfile::tempdir().unwrap();

@@ -36,11 +36,28 @@ fn a_container_with_nothing_but_a_shell_is_a_target() {
     let again = caller.dial(&hop, Mode::Effect).unwrap();
     assert_eq!(again.facts().digest, None, "its helper is there");
     drop(again);
+    what_an_administrator_has_installed_is_used(&caller, &hop);
     let error = caller.dial(&container(Engine::Auto, "nothing"), Mode::Effect).unwrap_err();
     assert_eq!(error.to_string(), "unknown container `nothing`");
     let error = caller.dial(&container(Engine::Podman, "nothing"), Mode::Effect).unwrap_err();
     assert!(error.to_string().contains("nothing"), "{error}");
     assert!(error.help().contains("is running and has `sh`"), "{}", error.help());
+}
+
+fn what_an_administrator_has_installed_is_used(caller: &Caller, hop: &Hop) {
+    let install = "mkdir -p /usr/libexec/opal; f=/usr/libexec/opal/opal-target; \
+                   cat /root/.cache/opal/opal-target-* >$f; chmod 755 $f; rm -r /root/.cache";
+    let session = act(caller.dial(hop, Mode::Effect).unwrap());
+    assert_eq!(run(&session, Path::new("/"), install), (String::new(), 0));
+    drop(session);
+    let session = act(caller.dial(hop, Mode::Effect).unwrap());
+    let (printed, _) =
+        run(&session, Path::new("/"), "ls -A /root; cat /proc/$PPID/cmdline | tr '\\0' ' '");
+    assert!(printed.starts_with("/usr/libexec/opal/opal-target "), "{printed}");
+    run(&session, Path::new("/"), "chmod 777 /usr/libexec/opal/opal-target");
+    drop(session);
+    let sent = caller.dial(hop, Mode::Effect).unwrap();
+    assert!(sent.facts().digest.is_some(), "others can write it");
 }
 
 #[test]

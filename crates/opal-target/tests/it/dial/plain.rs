@@ -10,30 +10,47 @@ use opal_core::action::Limits;
 use opal_core::context::Context;
 use opal_core::resolver::{ScriptPart, TroubleKind};
 use opal_core::{Data, Secret};
+use opal_remote::dial::error::{DialCause, DialError};
+use opal_remote::dial::pace::Pace;
 use opal_remote::dial::ssh::SshOptions;
 use opal_remote::plain::{PlainSession, Wanted, Why, dial_plain};
 use opal_remote::{Mode, Origin};
 use opal_session::stop::Stop;
 use opal_session::{Input, Output, Place, Session, Work};
-use opal_testing::processes;
+use opal_testing::proxy::Proxy;
 use opal_testing::sshd::Sshd;
+use opal_testing::{needs, processes};
 
-use super::support::{nothing_runs_as, run};
+use super::support::{nothing_runs_as, run, try_run};
 use crate::served::PROGRAM;
 use crate::session::payloads::PAYLOADS;
 
 fn plain(sshd: &Sshd) -> PlainSession {
+    let patience = Duration::from_secs(60);
+    dialled(sshd, &sshd.address(), SshOptions::default(), patience).unwrap()
+}
+
+fn dialled(
+    sshd: &Sshd,
+    address: &str,
+    options: SshOptions,
+    patience: Duration,
+) -> Result<PlainSession, DialError> {
     let (environment, helper) = (sshd.environment(), (PROGRAM.into(), Vec::new()));
     let origin = Arc::new(Origin { environment, directory: "/".into(), helper });
-    let (target, ssh) = ("web1".parse().unwrap(), sshd.address().parse().unwrap());
-    let (options, environment) = (SshOptions::default(), BTreeMap::new());
-    let wanted = Wanted { options, environment, mode: Mode::Effect, why: Why::Chosen };
-    dial_plain(&target, &ssh, &origin, wanted, &Stop::new()).unwrap()
+    let (target, ssh) = ("web1".parse().unwrap(), address.parse().unwrap());
+    let (mode, why, pace) = (Mode::Effect, Why::Chosen, Arc::new(Pace::new(20)));
+    let environment = BTreeMap::new();
+    let wanted = Wanted { options, environment, mode, why, pace, patience };
+    dial_plain(&target, &ssh, &origin, wanted, &Stop::new())
 }
 
 #[test]
 fn commands_run_and_nothing_else_does() {
     for shell in ["/bin/sh", "/bin/bash", "/usr/bin/fish", "/usr/bin/tcsh"] {
+        if !needs::has(shell, Path::new(shell).exists()) {
+            continue;
+        }
         let Some(sshd) = Sshd::start_with(shell, &[]) else { return };
         let session = plain(&sshd);
         let home = &sshd.account().home;
@@ -161,4 +178,72 @@ fn a_number_of_a_process_that_is_used_again_is_not_signalled() {
     other.kill().unwrap();
     other.wait().unwrap();
     drop(sshd);
+}
+
+#[test]
+fn a_key_that_has_changed_is_refused_before_a_command_is_sent() {
+    let Some(mut sshd) = Sshd::start() else { return };
+    let session = plain(&sshd);
+    sshd.change_host_key(&[]);
+    let trouble = try_run(&session, Path::new("/"), "echo sent").unwrap_err();
+    assert_eq!(trouble.kind, TroubleKind::Denied, "{trouble:?}");
+    assert!(trouble.message.contains("another one in `known_hosts`"), "{trouble:?}");
+    let error = dialled(&sshd, &sshd.address(), SshOptions::default(), Duration::from_secs(60));
+    assert!(error.unwrap_err().is_refused_key(), "77");
+}
+
+#[test]
+fn who_turns_commands_away_lets_all_in_after_a_while() {
+    let Some(mut sshd) = Sshd::start() else { return };
+    let session = plain(&sshd);
+    sshd.restart(&["MaxStartups 2:100:2"]);
+    std::thread::scope(|scope| {
+        for number in 0..12 {
+            let session = &session;
+            scope.spawn(move || {
+                let (printed, code) = run(session, Path::new("/"), &format!("echo {number}"));
+                assert_eq!((printed, code), (format!("{number}\n"), 0));
+            });
+        }
+    });
+}
+
+#[test]
+fn a_login_that_never_comes_to_its_end_is_given_up() {
+    let Some(sshd) = Sshd::start_with("/bin/bash", &[]) else { return };
+    let session = dialled(&sshd, &sshd.address(), SshOptions::default(), Duration::from_secs(3));
+    let session = session.unwrap();
+    fs::write(sshd.account().home.join(".bashrc"), "exec sleep 54376\n").unwrap();
+    let trouble = try_run(&session, Path::new("/"), "echo sent").unwrap_err();
+    assert!(trouble.message.contains("no answer within 3s"), "{trouble:?}");
+    let error = dialled(&sshd, &sshd.address(), SshOptions::default(), Duration::from_secs(1));
+    assert_eq!(error.unwrap_err().cause, DialCause::Silent { after: Duration::from_secs(1) });
+    end_all(&sshd);
+}
+
+#[test]
+fn a_half_open_connection_is_lost() {
+    let Some(mut sshd) = Sshd::start() else { return };
+    let proxy = Proxy::start(sshd.port());
+    sshd.configure(&format!("Host *\nHostKeyAlias [127.0.0.1]:{}\n", sshd.port()));
+    let mut options = SshOptions::default();
+    options.silence = Some(Duration::from_secs(3));
+    let address = format!("{}@127.0.0.1:{}", sshd.account().name, proxy.port());
+    let session = dialled(&sshd, &address, options, Duration::from_secs(60)).unwrap();
+    let began = sshd.account().home.join("began");
+    let script = format!("touch {}; sleep 54375", began.display());
+    let trouble = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            processes::eventually("the command runs", || began.exists());
+            proxy.stall();
+        });
+        try_run(&session, Path::new("/"), &script).unwrap_err()
+    });
+    assert_eq!(trouble.kind, TroubleKind::Lost, "{trouble:?}");
+    end_all(&sshd);
+}
+
+/// Without a helper nobody else does.
+fn end_all(sshd: &Sshd) {
+    processes::owned_by(sshd.account().uid()).iter().for_each(|(pid, _)| processes::kill(pid));
 }

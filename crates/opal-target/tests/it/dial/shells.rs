@@ -1,12 +1,14 @@
 //! Login shells, and what they print.
 
 use std::fs;
+use std::io::Write as _;
+use std::net::TcpListener;
 use std::path::Path;
 
 use opal_remote::dial::error::DialCause;
 use opal_remote::{Mode, Terms};
-use opal_testing::needs;
 use opal_testing::sshd::Sshd;
+use opal_testing::{needs, processes};
 
 use super::support::{Caller, act, run, ssh, world};
 
@@ -81,9 +83,41 @@ fn noise_of_a_login_is_passed_over_up_to_a_limit() {
 }
 
 #[test]
+fn a_login_that_takes_its_time_is_waited_for() {
+    let Some(sshd) = Sshd::start_with("/bin/bash", &[]) else { return };
+    let (caller, home) = (Caller::of(&sshd), &sshd.account().home);
+    let rc = "touch ~/began; until test -e ~/go; do sleep 0.05; done; echo noise\n";
+    fs::write(home.join(".bashrc"), rc).unwrap();
+    let ready = caller.dial_and(&ssh(&sshd.address()), || {
+        processes::eventually("the login has begun", || home.join("began").exists());
+        fs::write(home.join("go"), "").unwrap();
+    });
+    assert_eq!(run(&act(ready.unwrap()), Path::new("/"), "echo ready").0, "ready\n");
+}
+
+#[test]
+fn a_server_that_prints_megabytes_before_its_version_is_not_reached() {
+    let flood = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = flood.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut client in flood.incoming().map_while(Result::ok) {
+            // Until nobody listens any more.
+            let line = [&[b'x'; 1000][..], b"\r\n"].concat();
+            let _ = (0..10_000).try_for_each(|_| client.write_all(&line));
+        }
+    });
+    let caller = Caller::new(std::env::vars_os().collect());
+    let error = caller.dial(&ssh(&format!("127.0.0.1:{port}")), Mode::Effect).unwrap_err();
+    assert_eq!(error.cause, DialCause::Ended { code: Some(255) });
+    assert!(!error.is_turned_away() && !error.is_refused_key(), "{error:?}");
+    assert!(error.to_string().len() < 1000, "{error}");
+}
+
+#[test]
 fn a_banner_is_neither_noise_nor_shown() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(file.path(), "@@ REMOTE HOST IDENTIFICATION HAS CHANGED @@\n".repeat(1000)).unwrap();
+    // A server sends a packet of 256 KiB at most.
+    fs::write(file.path(), "@@ REMOTE HOST IDENTIFICATION HAS CHANGED @@\n".repeat(5_000)).unwrap();
     let banner = format!("Banner {}", file.path().display());
     let Some(sshd) = Sshd::start_with("/bin/sh", &[&banner]) else { return };
     let caller = Caller::of(&sshd);

@@ -183,6 +183,25 @@ fn a_server_that_turns_many_away_lets_all_in_after_a_while() {
 }
 
 #[test]
+fn a_jump_host_that_turns_many_away_lets_all_in_after_a_while() {
+    let (Some(mut jump), Some(server)) = (Sshd::start(), Sshd::start()) else { return };
+    jump.name_hosts(&["jump"]);
+    jump.name_other("target", &server);
+    jump.configure("Host target\nProxyJump jump\n");
+    jump.restart(&["MaxStartups 2:100:2"]);
+    let (caller, hop) = (Caller::of(&jump), ssh("target"));
+    assert_eq!(caller.dial(&hop, Mode::Effect).unwrap().facts().user, server.account().uid());
+    let (pace, stop) = (Pace::new(20), Stop::new());
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| {
+                drop(pace.dial(false, &stop, || caller.dial(&hop, Mode::Effect)).unwrap());
+            });
+        }
+    });
+}
+
+#[test]
 fn a_packed_helper_is_unpacked_on_the_target() {
     let Some(sshd) = Sshd::start() else { return };
     let mut caller = Caller::of(&sshd);

@@ -73,6 +73,18 @@ impl Caller {
     pub(crate) fn dial(&self, hop: &Hop, mode: Mode) -> Result<Dialled, DialError> {
         self.dial_from(Base::Here, hop, mode)
     }
+
+    /// Dials to act, while something else happens.
+    pub(crate) fn dial_and(
+        &self,
+        hop: &Hop,
+        meanwhile: impl FnOnce() + Send,
+    ) -> Result<Dialled, DialError> {
+        std::thread::scope(|scope| {
+            scope.spawn(meanwhile);
+            self.dial(hop, Mode::Effect)
+        })
+    }
 }
 
 pub(crate) fn ssh(address: &str) -> Hop {

@@ -16,7 +16,7 @@ use crate::verification::ShownDetails;
 use crate::witness::Recorder;
 
 /// Gives a recorder what happened to the steps of a run. What it refuses is passed over. Announced
-/// attempts, messages and branches are omitted: they say nothing about a step that its end does not.
+/// attempts and messages are omitted: they say nothing about a step that its end does not.
 pub fn replay(folder: &Path, to: &dyn Recorder) -> Result<(), Unreadable> {
     let mut files = BTreeMap::new();
     for event in Events::open(folder)? {
@@ -106,6 +106,10 @@ fn read(event: &Value) -> Option<Event<'_>> {
         "targets" => {
             let rows = event["rows"].as_array().into_iter().flatten();
             Kind::Targets { path, rows: rows.filter_map(super::fleets::row).collect() }
+        }
+        "branches" => {
+            let number = |name: &str| event[name].as_u64().and_then(|it| it.try_into().ok());
+            Kind::Branches { path, count: number("count")?, most: number("most")? }
         }
         "step_undone" => Kind::Undone { path, was: end(text("was"))?, message: shown("message")? },
         _ => return None,

@@ -1,0 +1,79 @@
+//! The frame of every page: one file, with a policy of its own that forbids scripts and requests.
+
+use base64ct::{Base64, Encoding as _};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use opal_core::hash::Algorithm;
+
+use crate::colours;
+use crate::text::line;
+
+const STYLE: &str = include_str!("page.css");
+
+/// The whole document.
+pub(crate) fn document(title: &str, body: &Markup) -> String {
+    let digest = Base64::encode_string(&Algorithm::Sha256.digest(&[STYLE.as_bytes()]).0);
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    );
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="referrer" content="no-referrer";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body { main { (body) } }
+        }
+    };
+    page.into_string()
+}
+
+/// Names and texts, in the order of reading.
+pub(crate) fn facts(facts: &[(&'static str, String)]) -> Markup {
+    html! {
+        @if !facts.is_empty() {
+            dl { @for (name, text) in facts { dt { (name) } dd { (line(text)) } } }
+        }
+    }
+}
+
+/// A line of text in its colours, without its end.
+pub(crate) fn coloured(line: &colours::Line) -> Markup {
+    html! {
+        @for (look, text) in line {
+            @let classes = look.classes();
+            @if classes.is_empty() { (text) } @else { span class=(classes) { (text) } }
+        }
+    }
+}
+
+/// Lines of text in their colours. Between them, not after the last one, is a line feed.
+pub(crate) fn coloured_text(text: &str) -> Markup {
+    let lines = colours::lines(text.as_bytes());
+    html! {
+        @for (index, line) in lines.iter().enumerate() {
+            @if index > 0 { "\n" }
+            (coloured(line))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_style_is_smaller_than_ten_kilobytes_and_asks_for_nothing() {
+        assert!(STYLE.len() < 10_000, "{}", STYLE.len());
+        for word in ["url(", "@import", "http", "</"] {
+            assert!(!STYLE.contains(word), "{word}");
+        }
+        for word in ["prefers-color-scheme:dark", "@media print", "max-width:40rem"] {
+            assert!(STYLE.contains(word), "{word}");
+        }
+    }
+}

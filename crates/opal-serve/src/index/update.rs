@@ -1,0 +1,226 @@
+//! Bringing the index up to date with the records.
+//!
+//! The directory of a target is listed only if it has changed since it was read. A run that has ended never
+//! changes, so only new runs, and those that were running, are read.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use opal_vault::record::reader::{self, Found, Row};
+use opal_vault::record::{RunId, pruned};
+use opal_vault::root::Root;
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
+
+use super::Error;
+use super::tables::{APPROVALS, RUNS, STEPS, VERIFICATIONS, VERSION, create};
+
+const FILE: &str = "index.sqlite";
+
+/// As long as another query brings it up to date.
+const MOST_WAIT: Duration = Duration::from_secs(30);
+
+/// A directory that changed so shortly before it was read may have changed again without a new time.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// The index, up to date.
+pub(super) fn open(root: &Root) -> Result<Connection, Error> {
+    let path = root.path().join(FILE);
+    match at(root, &path) {
+        // It is derived: what cannot be used is made again.
+        Err(Error::Database(_)) => {
+            for end in ["", "-journal", "-wal", "-shm"] {
+                let _ = fs::remove_file(path.with_file_name(format!("{FILE}{end}")));
+            }
+            at(root, &path).or_else(|_| in_memory(root))
+        }
+        opened => opened,
+    }
+}
+
+/// Where the root cannot be written.
+fn in_memory(root: &Root) -> Result<Connection, Error> {
+    let mut connection = Connection::open_in_memory()?;
+    refresh(root, &mut connection)?;
+    Ok(connection)
+}
+
+fn at(root: &Root, path: &Path) -> Result<Connection, Error> {
+    // Nobody else can read it, and it is not a link to something else.
+    let made = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(NO_FOLLOW)
+        .open(path);
+    if made.is_err() {
+        return in_memory(root);
+    }
+    let mut connection = Connection::open(path)?;
+    connection.busy_timeout(MOST_WAIT)?;
+    // It can be made again, so it does not wait for the disk.
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    refresh(root, &mut connection)?;
+    Ok(connection)
+}
+
+/// `O_NOFOLLOW`.
+const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+
+fn refresh(root: &Root, connection: &mut Connection) -> Result<(), Error> {
+    let work = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: i64 = work.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if version != VERSION {
+        let tables: i64 =
+            work.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        if tables > 0 {
+            return Err(Error::Database(rusqlite::Error::InvalidQuery));
+        }
+        create(&work)?;
+    }
+    take_pruned(root, &work)?;
+    let mut there = BTreeSet::new();
+    for folder in reader::target_folders(root)? {
+        target(&work, &folder)?;
+        there.insert(folder.display().to_string());
+    }
+    for gone in folders(&work)?.difference(&there) {
+        remove_missing(&work, gone, &BTreeSet::new())?;
+        work.execute("DELETE FROM folders WHERE path = ?", [gone])?;
+    }
+    work.commit()?;
+    Ok(())
+}
+
+fn folders(work: &Connection) -> Result<BTreeSet<String>, Error> {
+    let mut all = work.prepare_cached("SELECT path FROM folders")?;
+    let all = all.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(all)
+}
+
+/// Lines about pruned runs. The record counts where it is still there.
+fn take_pruned(root: &Root, work: &Connection) -> Result<(), Error> {
+    let from: i64 = work.query_row("SELECT pruned FROM progress", [], |row| row.get(0))?;
+    let pruned = pruned::read(root, u64::try_from(from).unwrap_or_default())?;
+    for mut run in pruned.runs {
+        let Some(id) = run.get("id").and_then(|id| id.as_str()).map(str::to_owned) else {
+            continue;
+        };
+        let is_there = work
+            .prepare_cached("SELECT folder FROM known WHERE run = ?")?
+            .query_row([&id], |row| row.get::<_, String>(0))
+            .optional()?
+            .is_some_and(|folder| Path::new(&folder).join(&id).is_dir());
+        if !is_there {
+            forget(work, &id)?;
+            run.insert("pruned".to_owned(), true.into());
+            RUNS.put(work, &run)?;
+        }
+    }
+    work.execute(
+        "UPDATE progress SET pruned = ?",
+        [i64::try_from(pruned.end).unwrap_or(i64::MAX)],
+    )?;
+    Ok(())
+}
+
+/// The runs of one target.
+fn target(work: &Connection, folder: &Path) -> Result<(), Error> {
+    let path = folder.display().to_string();
+    let state = state(folder);
+    let known: Option<String> = work
+        .prepare_cached("SELECT state FROM folders WHERE path = ?")?
+        .query_row([&path], |row| row.get(0))
+        .optional()?;
+    if state.is_some() && state == known {
+        return unfinished(work, folder, &path);
+    }
+    let found = reader::runs_in(folder)?;
+    let ids: BTreeSet<String> = found.iter().map(|found| found.id.as_str().to_owned()).collect();
+    remove_missing(work, &path, &ids)?;
+    let over = over(work, &path)?;
+    for found in found {
+        if !over.contains(found.id.as_str()) {
+            add(work, &path, found)?;
+        }
+    }
+    work.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", params![path, state])?;
+    Ok(())
+}
+
+/// What tells whether something was added to a directory or removed; none where that is too recent to tell.
+#[expect(clippy::disallowed_methods, reason = "the time is compared with those of the file system")]
+fn state(folder: &Path) -> Option<String> {
+    let metadata = fs::metadata(folder).ok()?;
+    let age = SystemTime::now().duration_since(metadata.modified().ok()?).ok()?;
+    let (seconds, nanos) = (metadata.mtime(), metadata.mtime_nsec());
+    (age >= SETTLED).then(|| format!("{seconds}.{nanos}.{}", metadata.nlink()))
+}
+
+/// Those that never change any more.
+fn over(work: &Connection, path: &str) -> Result<BTreeSet<String>, Error> {
+    let mut all = work.prepare_cached("SELECT run FROM known WHERE folder = ? AND is_over")?;
+    let all = all.query_map([path], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(all)
+}
+
+/// Reads again those that were running.
+fn unfinished(work: &Connection, folder: &Path, path: &str) -> Result<(), Error> {
+    let mut running =
+        work.prepare_cached("SELECT run FROM known WHERE folder = ? AND NOT is_over")?;
+    let running: Vec<String> =
+        running.query_map([path], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for id in running.iter().filter_map(|id| id.parse::<RunId>().ok()) {
+        let folder = folder.join(id.as_str());
+        add(work, path, Found { id, folder })?;
+    }
+    Ok(())
+}
+
+fn add(work: &Connection, path: &str, found: Found) -> Result<(), Error> {
+    let rows = reader::rows(&found);
+    let id = found.id.as_str();
+    if !found.folder.is_dir() {
+        // Pruned in this moment: the next query finds its line.
+        return Ok(());
+    }
+    forget(work, id)?;
+    RUNS.put(work, &rows.run)?;
+    let lists: [(_, &[Row]); 3] =
+        [(STEPS, &rows.steps), (VERIFICATIONS, &rows.verifications), (APPROVALS, &rows.approvals)];
+    for (table, rows) in lists {
+        rows.iter().try_for_each(|row| table.put(work, row))?;
+    }
+    let is_over = rows.run.get("status").is_none_or(|status| status != "running");
+    work.prepare_cached("INSERT OR REPLACE INTO known VALUES (?, ?, ?)")?
+        .execute(params![id, path, is_over])?;
+    Ok(())
+}
+
+/// Removes runs whose records are gone and that have no line either.
+fn remove_missing(work: &Connection, path: &str, ids: &BTreeSet<String>) -> Result<(), Error> {
+    let mut all = work.prepare_cached("SELECT run FROM known WHERE folder = ?")?;
+    let all: Vec<String> =
+        all.query_map([path], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for id in all.iter().filter(|id| !ids.contains(*id)) {
+        forget(work, id)?;
+    }
+    Ok(())
+}
+
+/// Removes everything about a run; one that was pruned stays.
+fn forget(work: &Connection, id: &str) -> Result<(), Error> {
+    for text in [
+        "DELETE FROM runs WHERE id = ? AND pruned IS NOT 1",
+        "DELETE FROM steps WHERE run = ?",
+        "DELETE FROM verifications WHERE run = ?",
+        "DELETE FROM approvals WHERE run = ?",
+        "DELETE FROM known WHERE run = ?",
+    ] {
+        work.prepare_cached(text)?.execute([id])?;
+    }
+    Ok(())
+}
