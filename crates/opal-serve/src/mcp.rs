@@ -6,6 +6,7 @@
 //! | which tools there are, and what they take | `tools`, `arguments` |
 //! | what each of them does | `calls` |
 //! | which projects an agent may name, and whose contracts it sees | `projects` |
+//! | what all calls share | `desk` |
 //! | starting `opal` | `child` |
 //! | runs that an agent has started | `started` |
 //! | text that is not opal's own | `marked` |
@@ -19,6 +20,7 @@
 mod arguments;
 mod calls;
 mod child;
+mod desk;
 mod log;
 mod marked;
 mod pages;

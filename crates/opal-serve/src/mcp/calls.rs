@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
 use super::child::Ended;
+use super::desk::Desk;
 use super::refusal::Refusal;
-use super::server::Desk;
 use super::tools::Tool;
 
 /// What a tool says.

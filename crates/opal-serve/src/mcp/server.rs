@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::Arguments;
 use super::calls::{self, Answer};
 use super::child::Opal;
+use super::desk::Desk;
 use super::log;
 use super::marked::{mark, untrusted};
 use super::pages::Pages;
@@ -28,23 +29,6 @@ use super::tools::{self, INSTRUCTIONS, Tool};
 
 #[derive(Clone)]
 pub(super) struct Server(Arc<Desk>);
-
-/// What every call may use.
-pub(super) struct Desk {
-    pub(super) opal: Opal,
-    pub(super) projects: Projects,
-    pub(super) started: Started,
-    rules: McpRules,
-    pages: Pages,
-    /// For what is written down: agents may send secrets.
-    vault: Vault,
-}
-
-impl Desk {
-    pub(super) const fn root(&self) -> &Root {
-        self.opal.root()
-    }
-}
 
 impl Server {
     pub(super) fn new(opal: PathBuf, root: Root, rules: McpRules) -> Result<Self, Refusal> {

@@ -10,6 +10,7 @@ use opal_core::wiped::Wiped;
 use toml_edit::{Document, Item, TableLike, Value};
 
 use super::error::{PolicyError, PolicyFault, Setting};
+use super::mcp::{self, McpRules};
 use super::{Policy, Randomness};
 use crate::keys::PublicKey;
 use opal_vault::root::{self, RootError, Why};
@@ -187,6 +188,33 @@ impl Reader<'_> {
         }
         policy.require_signature |= policy.trusted_keys.is_some();
         Ok(policy)
+    }
+
+    /// `[mcp]`: what agents may do.
+    fn mcp(&self, item: &Item) -> Result<McpRules, PolicyError> {
+        let table = item.as_table_like().ok_or_else(|| self.wrong(item, Setting::Mcp))?;
+        let mut rules = McpRules::default();
+        for (name, item) in table.iter() {
+            match name {
+                "projects" => {
+                    let paths = self.texts(item, Setting::McpProjects)?;
+                    if !paths.iter().all(|path| Path::new(path).is_absolute()) {
+                        return Err(self.wrong(item, Setting::McpProjects));
+                    }
+                    rules.projects = Some(paths.into_iter().map(PathBuf::from).collect());
+                }
+                "tools" => {
+                    let tools = self.texts(item, Setting::McpTools)?;
+                    if !tools.iter().all(|tool| mcp::TOOLS.contains(&tool.as_str())) {
+                        return Err(self.wrong(item, Setting::McpTools));
+                    }
+                    rules.tools = Some(tools);
+                }
+                "resolve" => rules.refuses_resolving = !self.bool(item, Setting::McpResolve)?,
+                other => return Err(self.unknown(table, other, &mcp::KEYS)),
+            }
+        }
+        Ok(rules)
     }
 
     pub(super) fn bool(&self, item: &Item, setting: Setting) -> Result<bool, PolicyError> {

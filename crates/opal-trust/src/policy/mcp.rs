@@ -1,14 +1,9 @@
 //! `[mcp]`: which projects and tools an agent gets.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use toml_edit::Item;
-
-use super::error::{PolicyError, Setting};
-use super::file::Reader;
-
-const KEYS: [&str; 3] = ["projects", "tools", "resolve"];
+pub(super) const KEYS: [&str; 3] = ["projects", "tools", "resolve"];
 
 /// All tools, in the order in which they are listed.
 pub const TOOLS: [&str; 11] = [
@@ -36,8 +31,8 @@ pub const RESOLVING: [&str; 2] = ["verify", "contract"];
 pub struct McpRules {
     /// The directories of projects; none where nothing is said.
     pub projects: Option<BTreeSet<PathBuf>>,
-    tools: Option<BTreeSet<String>>,
-    refuses_resolving: bool,
+    pub(super) tools: Option<BTreeSet<String>>,
+    pub(super) refuses_resolving: bool,
 }
 
 impl McpRules {
@@ -72,36 +67,10 @@ fn both<T: Ord + Clone>(
     }
 }
 
-impl Reader<'_> {
-    pub(super) fn mcp(&self, item: &Item) -> Result<McpRules, PolicyError> {
-        let table = item.as_table_like().ok_or_else(|| self.wrong(item, Setting::Mcp))?;
-        let mut rules = McpRules::default();
-        for (name, item) in table.iter() {
-            match name {
-                "projects" => {
-                    let paths = self.texts(item, Setting::McpProjects)?;
-                    if !paths.iter().all(|path| Path::new(path).is_absolute()) {
-                        return Err(self.wrong(item, Setting::McpProjects));
-                    }
-                    rules.projects = Some(paths.into_iter().map(PathBuf::from).collect());
-                }
-                "tools" => {
-                    let tools = self.texts(item, Setting::McpTools)?;
-                    if !tools.iter().all(|tool| TOOLS.contains(&tool.as_str())) {
-                        return Err(self.wrong(item, Setting::McpTools));
-                    }
-                    rules.tools = Some(tools);
-                }
-                "resolve" => rules.refuses_resolving = !self.bool(item, Setting::McpResolve)?,
-                other => return Err(self.unknown(table, other, &KEYS)),
-            }
-        }
-        Ok(rules)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::super::{Policy, ProjectFile};
     use super::*;
 

@@ -5,9 +5,9 @@ use opal_vault::root;
 use serde_json::{Value, json};
 
 use super::super::arguments::Arguments;
+use super::super::desk::Desk;
 use super::super::projects::Submitted;
 use super::super::refusal::Refusal;
-use super::super::server::Desk;
 use super::{Answer, of_task};
 
 /// Under the runtime root, for contracts that are not submitted yet.

@@ -3,8 +3,8 @@
 use opal_core::Code;
 
 use super::super::arguments::Arguments;
+use super::super::desk::Desk;
 use super::super::refusal::Refusal;
-use super::super::server::Desk;
 use super::{Answer, of_task};
 
 pub(super) async fn tasks(desk: &Desk, arguments: &Arguments) -> Result<Answer, Refusal> {

@@ -8,8 +8,8 @@ use opal_vault::root;
 
 use super::super::arguments::Arguments;
 use super::super::child::Guarded;
+use super::super::desk::Desk;
 use super::super::refusal::Refusal;
-use super::super::server::Desk;
 use super::super::started::run_of;
 use super::Answer;
 

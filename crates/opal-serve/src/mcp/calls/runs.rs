@@ -5,10 +5,10 @@ use opal_vault::record::whole;
 use serde_json::{Value, json};
 
 use super::super::arguments::Arguments;
+use super::super::desk::Desk;
 use super::super::marked::untrusted;
 use super::super::pages::PAGE_BYTES;
 use super::super::refusal::Refusal;
-use super::super::server::Desk;
 use super::Answer;
 
 /// So many runs are listed where nothing is said, and at most.
