@@ -50,6 +50,7 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
         provide(root, package, &["test", "-x", program]);
     }
     crate::vault::provide(root);
+    crate::providers::provide_tofu(root);
     let tests = ["-p", "opal-cli", "--test", "long"];
     run(root, &[&["cargo", "clippy"], &tests[..], &["--", "-D", "warnings"]].concat())?;
     run(root, &["cargo", "build", "--bins"])?;

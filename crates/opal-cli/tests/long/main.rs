@@ -2,6 +2,7 @@
 //! `cargo xtask test --long` runs it, one test at a time.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+mod clouds;
 mod docker;
 mod interrupted;
 mod networks;
