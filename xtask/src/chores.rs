@@ -52,6 +52,7 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
     crate::vault::provide(root);
     crate::browsers::provide(root);
     provide(root, "neovim", &["nvim", "--version"]);
+    crate::providers::provide_tofu(root);
     run(root, &["cargo", "build", "--bins"])?;
     let editors = ["cargo", "test", "-p", "opal-lsp", "-p", "opal-serve", "--test", "it", "random"];
     run_with(root, &[("OPAL_TEST_ROUNDS", "10000")], &editors)?;

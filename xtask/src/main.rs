@@ -10,6 +10,7 @@
 //! | releases | [`dist`] |
 //! | helpers for other kinds of machines | [`machines`] |
 //! | real Terraform providers for the tests | [`providers`] |
+//! | providers of real clouds, which take longer | [`clouds`] |
 //! | pictures of real runs | [`pictures`] |
 //! | the rules no compiler knows, and their tests | [`tidy`] |
 //!
@@ -18,6 +19,7 @@
 mod book;
 mod browsers;
 mod chores;
+mod clouds;
 mod corpus;
 mod dist;
 mod guests;
@@ -41,7 +43,7 @@ Commands:
   test           everything that must hold: format, lints, tests, fuzz targets; last the timing
                  tests, one at a time
   test --long    the same, and then, as root: 1,000 interruptions of runs on targets, networks that fail,
-                 Docker, Terraform providers that are killed, pages in Chromium and Firefox; sessions and resources on ARM (in qemu); the
+                 Docker, Terraform providers that are killed, OpenTofu beside opal, pages in Chromium and Firefox; sessions and resources on ARM (in qemu); the
                  conversion of our own task files (xtask/corpus), whose exact tasks run in opal and in just, Task
                  or make; last, two releases of the last commit must have the same bytes
   test --repeat N  the ordinary tests N times; stops at the first run that fails
@@ -54,6 +56,9 @@ Commands:
                  which saves a quarter of an hour, and measures plugins a few times, without installing
                  compilers
   providers      build the Terraform providers that tests use, from their Go modules; needs Go
+  clouds docker  build the provider of Docker, and test objects of a real daemon with it; as root
+  clouds aws DIR  build the provider of AWS with some of its services, from a checkout of it, and test objects
+                 of the services that moto (from PyPI) answers for
   pictures [names]  make the pictures of docs/pictures from real runs; needs tmux
   convert-corpus DIR [--run]  convert the public task files in DIR (DIR/justfile/*, DIR/taskfile/*, …)
                  and print how many tasks are exact, adapted and omitted; `--run`, as root, runs the
@@ -83,6 +88,7 @@ fn main() -> ExitCode {
         ["test", "--repeat", times] => report(chores::repeat(&root, times)),
         ["tidy"] => report(tidy_up(&root)),
         ["providers"] => report(providers::build_all(&root)),
+        ["clouds", rest @ ..] => report(clouds::test(&root, rest)),
         ["pictures", names @ ..] => report(pictures::make(&root, names)),
         ["convert-corpus", rest @ ..] => report(corpus::measure(&root, rest)),
         ["book"] => report(book::make(&root)),

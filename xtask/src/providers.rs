@@ -23,14 +23,14 @@ const GO: &str = "1.27.3";
 const OLDEST: u32 = 26;
 
 /// A program of a Go module.
-struct Module {
+pub(crate) struct Module {
     /// Where it is put.
-    program: &'static str,
-    path: &'static str,
-    version: &'static str,
+    pub(crate) program: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) version: &'static str,
     /// The package in it, and how Go builds that.
-    package: &'static str,
-    flags: &'static [&'static str],
+    pub(crate) package: &'static str,
+    pub(crate) flags: &'static [&'static str],
 }
 
 const fn provider(program: &'static str, path: &'static str, version: &'static str) -> Module {
@@ -123,7 +123,7 @@ pub(crate) fn go(root: &Path) -> Result<String, String> {
 
 impl Module {
     /// Builds it, unless it is there in this version.
-    fn build(&self, root: &Path, go: &str) -> Result<(), String> {
+    pub(crate) fn build(&self, root: &Path, go: &str) -> Result<(), String> {
         let stamp = root.join(format!("{}.version", self.program));
         let is_there = fs::read_to_string(&stamp).is_ok_and(|built| built == self.version);
         if is_there && root.join(self.program).is_file() {

@@ -94,6 +94,12 @@ impl Docker {
         fs::set_permissions(bin.join("docker"), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
+    /// Where its socket is, as programs name it.
+    #[must_use]
+    pub fn host(&self) -> String {
+        format!("unix://{}", self.directory.path().join("socket").display())
+    }
+
     /// `$PATH` with the `docker` of this daemon first.
     ///
     /// # Panics

@@ -17,6 +17,7 @@
 //! | a network that fails | [`proxy`]; one of the system that loses packets: [`network`] |
 //! | real servers of databases | [`databases`] |
 //! | a plugin in WASM | [`guest`] |
+//! | OpenTofu or Terraform | [`terraform`] |
 //! | what a test needs that not every machine has | [`needs`] |
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
@@ -41,6 +42,7 @@ pub mod records;
 pub mod running;
 pub mod sampling;
 pub mod sshd;
+pub mod terraform;
 
 use opal_vault::{Shown, Vault};
 

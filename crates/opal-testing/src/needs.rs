@@ -5,7 +5,7 @@
 use std::io::Write;
 
 /// What a machine of CI may lack, and what covers it there.
-const ALLOWED: [(&str, &str); 8] = [
+const ALLOWED: [(&str, &str); 10] = [
     ("systemd", "a stand-in for `systemctl` in opal-decorators/tests/it/resources/service.rs"),
     // On every machine one of these two is left out.
     ("a machine without systemd", "`the_real_systemd_answers_where_it_runs`, beside it"),
@@ -23,6 +23,14 @@ const ALLOWED: [(&str, &str); 8] = [
     (
         "network namespaces and iptables, which this kernel refuses",
         "a proxy that falls silent, in opal-cli/tests/it/acceptance/cut.rs",
+    ),
+    (
+        "terraform-provider-docker (`cargo xtask clouds docker`)",
+        "a provider with a directory as its cloud, in opal-cli/tests/it/plugin/providers.rs",
+    ),
+    (
+        "terraform-provider-aws (`cargo xtask clouds aws`)",
+        "a provider with a directory as its cloud, in opal-cli/tests/it/plugin/providers.rs",
     ),
     ("a Docker daemon that runs here", "podman, in opal-cli/tests/it/containers.rs"),
     (

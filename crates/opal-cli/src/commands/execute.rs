@@ -42,6 +42,7 @@ use end::End;
 pub(crate) use errand::{Claim, Errand, Held};
 use keeper::{Keeper, Unmoved};
 use providers::Turn;
+pub(crate) use providers::unchecked;
 use recording::Recording;
 use reporting::Reporting;
 

@@ -7,6 +7,7 @@ mod difference;
 mod page;
 mod program;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use opal_core::Registry;
@@ -158,6 +159,15 @@ pub(crate) fn selected(selection: &Selection) {
 /// What is to be known about a contract beside its plan.
 pub(crate) fn note(text: &str) {
     say(&format!("note: {}\n", visible::line(text)));
+}
+
+/// Nobody has said whose the objects of these types are, so a run of the contract does not compare it.
+pub(crate) fn account_not_checked(types: &BTreeSet<&str>) {
+    let names: Vec<String> = types.iter().map(|of| format!("`{}`", visible::line(of))).collect();
+    note(&format!(
+        "account not checked: no recipe says which data source reports the account of {} (`where`)",
+        names.join(", ")
+    ));
 }
 
 /// The source has changed, in these files where it has several, and it does not matter.

@@ -2,6 +2,7 @@
 //! `cargo xtask test --long` runs it, one test at a time.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+mod clouds;
 mod docker;
 #[path = "../it/report/hostile_texts.rs"]
 mod hostile_texts;

@@ -119,7 +119,7 @@ impl ProviderAdapter {
         let of = self.configured(bridge, inputs, probe)?;
         let invocation = self.invocation(inputs, None);
         let answer = bridge.call(&of, function, &invocation, &mut Reads(probe));
-        answer.map(|(answer, _)| answer).map_err(|why| trouble(&self.failure(why)))
+        answer.map_err(|why| trouble(&self.failure(why)))
     }
 
     fn data(&self, text: &Secret) -> Result<Data, CallFailure> {
@@ -180,11 +180,14 @@ impl ProviderAdapter {
         if let Some(halt) = acts.halt.take() {
             return Err(halt);
         }
+        for log in bridge.take_printed() {
+            stage.log(Level::Debug, &log)?;
+        }
         let note = |stage: &mut dyn Stage, identity: Option<&Secret>| {
             self.note(stage, identity, ObjectNews::Made)
         };
-        let (acted, log) = match acted {
-            Ok(given) => given,
+        let acted = match acted {
+            Ok(acted) => acted,
             Err(why) => {
                 // What is there although the call failed.
                 if let Why::Refused(Refusal { identity: Some(identity), .. }) = &why {
@@ -193,9 +196,6 @@ impl ProviderAdapter {
                 return Err(fail(stage, &self.failure(why)));
             }
         };
-        if let Some(log) = log {
-            stage.log(Level::Debug, &log)?;
-        }
         note(stage, acted.identity.as_ref())?;
         if let Some(message) = &acted.message {
             let message = done(message, acted.changes.as_deref().unwrap_or_default(), stage);

@@ -101,7 +101,7 @@ impl Bridge {
         let configured =
             Configured { provider, config: Secret::new("{}"), environment: environment.collect() };
         let params = Body::default().with("object", &number);
-        let (adopted, _) = self.send(&configured, "state.adopt", params, &mut waiting)?;
+        let adopted = self.send(&configured, "state.adopt", params, &mut waiting)?;
         step(adopted).ok_or_else(|| Why::Strange("its answer has another form".to_owned()))
     }
 }

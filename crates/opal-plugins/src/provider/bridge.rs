@@ -25,6 +25,9 @@ pub const HELPER: &str = "opal-terraform";
 /// a step can ask for a day.
 const PATIENCE: Duration = Duration::from_secs(25 * 3600);
 
+/// Bytes of output that are kept for the next step.
+const MOST_PRINTED: usize = 1 << 20;
+
 /// The one of this process; none where it runs no providers.
 pub static BRIDGE: OnceLock<Bridge> = OnceLock::new();
 
@@ -37,6 +40,8 @@ pub struct Bridge {
     covered: Vec<String>,
     open: Mutex<Open>,
     agreed: Mutex<Agreed>,
+    /// What providers printed while they were only asked, until a step can record it.
+    printed: Mutex<Vec<Secret>>,
 }
 
 #[derive(Debug, Default)]
@@ -74,7 +79,25 @@ impl Bridge {
     /// providers are not to see.
     #[must_use]
     pub fn new(variables: Vec<String>, covered: Vec<String>) -> Self {
-        Self { variables, covered, open: Mutex::default(), agreed: Mutex::default() }
+        Self {
+            variables,
+            covered,
+            open: Mutex::default(),
+            agreed: Mutex::default(),
+            printed: Mutex::default(),
+        }
+    }
+
+    /// Keeps what a provider printed for the next step that acts.
+    fn keep_printed(&self, log: Option<Secret>) {
+        let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept: usize = printed.iter().map(|log| log.expose().len()).sum();
+        printed.extend(log.filter(|log| kept + log.expose().len() <= MOST_PRINTED));
+    }
+
+    /// What providers printed since the last step that acted.
+    pub(super) fn take_printed(&self) -> Vec<Secret> {
+        std::mem::take(&mut *self.printed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -88,7 +111,7 @@ impl Bridge {
         function: &str,
         invocation: &Invocation,
         serve: &mut dyn Serve,
-    ) -> Result<(T, Option<Secret>), Why> {
+    ) -> Result<T, Why> {
         self.send(of, function, Body::of(invocation), serve)
     }
 
@@ -99,11 +122,13 @@ impl Bridge {
         function: &str,
         params: Body,
         serve: &mut dyn Serve,
-    ) -> Result<(T, Option<Secret>), Why> {
+    ) -> Result<T, Why> {
         let (host, instance) = self.ready(of)?;
-        let (body, log) = ask(&host, function, Some(&instance), params, serve)?;
-        match body.read() {
-            Some(answer) => Ok((answer, log)),
+        let given = host.ask(function, Some(&instance), params, &[], serve, PATIENCE);
+        let (result, log) = given.map_err(Why::Crashed)?;
+        self.keep_printed(log);
+        match result.map_err(Why::Refused)?.read() {
+            Some(answer) => Ok(answer),
             None => Err(Why::Strange("its answer has another form".to_owned())),
         }
     }

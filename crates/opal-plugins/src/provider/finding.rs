@@ -22,7 +22,11 @@ pub(super) fn finding(found: &call::Finding, of: &str, data: Option<Data>) -> Fi
         Found::Drifted => Finding::drifted(message),
         Found::Unknown => Finding::unknown(message),
     };
-    let words = found.details.as_ref().map_or("", Secret::expose);
+    // Whoever would change something should know that nobody has said whose it is.
+    let is_unchecked = found.account.is_none() && found.status != Found::Satisfied;
+    let said = found.details.as_ref().map(Secret::expose);
+    let words = said.into_iter().chain(is_unchecked.then_some("account not checked"));
+    let words = words.collect::<Vec<_>>().join("\n");
     let details = match differences.is_empty() {
         true => Details::words(words),
         false => Details::from(diff(differences, of)).and(Details::words(words)),

@@ -1,6 +1,7 @@
 //! Before the first step of a plan with Terraform providers: one run of a project at a time, and nothing
 //! is deleted that nobody has fixed or confirmed.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -47,6 +48,24 @@ fn may_delete(step: &Step, registry: &Registry) -> bool {
     let is_false = matches!(step.arg("replace"), None | Some(Arg::Const(Value::Bool(false))));
     let is_absent = step.node.path().is_some_and(|path| path.ends_with(".absent"));
     is_object(step, registry) && (is_absent || !is_false)
+}
+
+/// The types of objects in a plan whose account nobody reports.
+pub(crate) fn unchecked(
+    context: &Context<'_>,
+    plan: &Plan,
+) -> Result<BTreeSet<&'static str>, Failure> {
+    let packages = context.registry.packages();
+    let Some(content) = packages.map(Packages::known_content).transpose()?.flatten() else {
+        return Ok(BTreeSet::new());
+    };
+    let Some(project) = content.providers.first().map(|it| &it.project) else {
+        return Ok(BTreeSet::new());
+    };
+    let objects = plan.all_steps().filter(|step| is_object(step, &context.registry));
+    let types = objects.filter_map(|step| resource::described(step, &context.registry));
+    let types = types.map(|it| it.resource.yaml);
+    Ok(types.filter(|of| project.recipes.rows.owner(of).is_none()).collect())
 }
 
 /// Waits until no other run of the project acts on providers, and says so. None where the plan has none.

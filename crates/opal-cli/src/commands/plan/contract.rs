@@ -12,6 +12,7 @@ use opal_trust::keys::{Credentials, Recipient, SigningKey, recipients};
 use super::file::{refused, write_file};
 use super::show;
 use crate::clock::unix_time;
+use crate::commands::execute::unchecked;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
@@ -58,6 +59,7 @@ impl Writing<'_> {
         let values = resolved.plan.values.len();
         let hash =
             format!("{}:{}", resolved.plan.algorithm.name(), plan_hash(&resolved.plan).hex());
+        let unchecked = unchecked(context, &resolved.plan)?;
         let request = Request {
             subject,
             registry: &context.registry,
@@ -75,6 +77,9 @@ impl Writing<'_> {
         let Some(path) = file else { return view::print_bytes(&bytes) };
         write_file(path, &bytes)?;
         view::plan::written(path, steps, values, &hash);
+        if !unchecked.is_empty() {
+            view::plan::account_not_checked(&unchecked);
+        }
         if options.format.is_none() {
             return Ok(Exit::Done);
         }

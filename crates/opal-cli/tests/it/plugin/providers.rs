@@ -2,6 +2,7 @@
 //! directory.
 
 mod adopt;
+mod attacks;
 mod configs;
 mod contracts;
 mod data;

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use opal_testing::processes::eventually;
+use opal_testing::terraform;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -290,29 +291,14 @@ fn an_interrupt_ends_it_and_its_providers_and_nothing_is_written() {
     assert!(!opal.path().join("infra.opl").exists());
 }
 
-/// Terraform itself, or OpenTofu, with the providers that were built.
-#[expect(clippy::disallowed_methods, reason = "a test starts programs, and waits for them")]
+/// Applies with Terraform itself, or OpenTofu, and the providers that were built.
 fn terraform(opal: &Opal) -> Option<()> {
-    let folder = real("local")?.parent().unwrap().display().to_string();
-    let each = ["local", "random", "tls", "time"]
-        .map(|name| format!("\"hashicorp/{name}\" = \"{folder}\"\n"));
-    opal.write(
-        "rc",
-        format!("provider_installation {{\ndev_overrides {{\n{}}}\n}}\n", each.concat()),
-    );
-    let apply = |program: &str| {
-        Command::new(program)
-            .args(["apply", "-auto-approve", "-no-color"])
-            .current_dir(opal.path())
-            .env("TF_CLI_CONFIG_FILE", opal.path().join("rc"))
-            .env("CHECKPOINT_DISABLE", "1")
-            .output()
-    };
-    let ran = apply("tofu").or_else(|_| apply("terraform"));
-    if !opal_testing::needs::has("tofu or terraform", ran.is_ok()) {
-        return None;
-    }
-    let ran = ran.unwrap();
+    let folder = real("local")?.parent().unwrap().to_owned();
+    let program = terraform::program()?;
+    let names = ["hashicorp/local", "hashicorp/random", "hashicorp/tls", "hashicorp/time"];
+    let providers = names.map(|name| (name, folder.as_path()));
+    let words = ["apply", "-auto-approve", "-no-color"];
+    let ran = terraform::run(&program, &opal.path(), &providers, &words);
     assert!(ran.status.success(), "{ran:?}");
     Some(())
 }

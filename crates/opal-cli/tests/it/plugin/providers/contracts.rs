@@ -64,6 +64,38 @@ fn another_account_is_refused_even_where_all_is_satisfied() {
 }
 
 #[test]
+fn a_data_source_without_a_match_is_an_infrastructure_that_is_missing() {
+    let source = "fun read() {\n    @box.provider(directory=\"cloud\") {\n        \
+                  var nets = @box.data.nets(tag=\"shop/none\")\n        echo @var.nets.ids[0]\n    }\n}\n";
+    let Some(opal) = accepted(source) else { return };
+    let net = r#"{"ID": "net-4", "Name": "n", "Size": "small", "Tags": {"opal": "shop/none"}}"#;
+    let opal = opal.file("cloud/net-net-4.json", net);
+    plan(&opal, "read");
+    assert_eq!(run(&opal, 0).stdout, "net-4\n");
+    std::fs::remove_file(opal.path().join("cloud/net-net-4.json")).unwrap();
+    let ran = run(&opal, 76);
+    let all = ["infra_missing", "box says: no matching network found"];
+    assert!(all.iter().all(|it| ran.stderr.contains(it)), "{ran:?}");
+}
+
+#[test]
+fn plans_and_contracts_say_where_nobody_checks_the_account() {
+    let Some(opal) = accepted(COMMANDS) else { return };
+    let resolve = ["infra", "--dry-run", "--resolve"];
+    let checked = ended(&opal, &resolve, 0);
+    assert!(!checked.stdout.contains("account not checked"), "{checked:?}");
+    let ran = ended(&opal, &["plan", "infra", "-o", "own.plan"], 0);
+    assert!(!ran.stderr.contains("account not checked"), "{ran:?}");
+    let text = opal.read("opal.mod");
+    let opal = opal.file("opal.mod", text.replace("where = \"box_owner\"", "denied = \"missing\""));
+    let ran = ended(&opal, &resolve, 0);
+    assert!(ran.stdout.contains("account not checked"), "{ran:?}");
+    let ran = ended(&opal, &["plan", "infra", "-o", "own.plan"], 0);
+    let note = "note: account not checked: no recipe says which data source reports the account of `box_thing`";
+    assert!(ran.stderr.contains(note), "{ran:?}");
+}
+
+#[test]
 fn another_object_with_our_mark_is_refused_even_where_it_is_as_described() {
     let Some(opal) = accepted(COMMANDS) else { return };
     ended(&opal, &["net"], 0);

@@ -140,7 +140,7 @@ const REGISTRIES: [Attack; 12] = [
 const UNFIXED: Test =
     (OWN, "deletions.rs", "without_a_terminal_nothing_is_deleted_that_nobody_has_fixed");
 
-const ATTACKS: [Attack; 12] = [
+const ATTACKS: [Attack; 14] = [
     (
         "our mark on another object",
         &[
@@ -154,6 +154,18 @@ const ATTACKS: [Attack; 12] = [
         ],
     ),
     ("our mark on an object of a fork", &[UNFIXED]),
+    (
+        "a mark that filters read as a pattern",
+        &[(
+            SOURCE,
+            "identity/tests.rs",
+            "a_mark_that_a_service_reads_as_a_pattern_or_a_list_is_refused",
+        )],
+    ),
+    (
+        "a list of something else than our mark",
+        &[(HELPER, "cloud.rs", "what_a_list_selects_by_something_else_than_the_tag_is_not_ours")],
+    ),
     (
         "another account with `.absent` and `--yes`",
         &[UNFIXED, (OWN, "contracts.rs", "another_account_is_refused_even_where_all_is_satisfied")],
@@ -204,11 +216,15 @@ const ATTACKS: [Attack; 12] = [
                 "variables.rs",
                 "a_provider_gets_what_is_usual_and_what_is_its_own",
             ),
+            (OWN, "attacks.rs", "a_provider_sees_no_agent_and_no_variables_that_are_not_its_own"),
         ],
     ),
     (
         "`credentials/` and `~/.ssh`",
-        &[(HELPER, "processes.rs", "a_provider_does_not_see_what_is_covered")],
+        &[
+            (HELPER, "processes.rs", "a_provider_does_not_see_what_is_covered"),
+            (OWN, "attacks.rs", "a_provider_does_not_see_the_keys_of_opal"),
+        ],
     ),
     (
         "an exchanged local provider",

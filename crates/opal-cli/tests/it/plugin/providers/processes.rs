@@ -42,6 +42,16 @@ fun made() {
 }
 "#;
 
+#[test]
+fn what_a_provider_prints_while_it_is_asked_is_in_the_record() {
+    let source = "fun talk() {\n    @box.provider(directory=\"cloud\") {\n        \
+                  @box.thing(name=\"talk\")\n    }\n}\n";
+    let Some(opal) = accepted(source) else { return };
+    ended(&opal, &["talk"], 0);
+    let events = ended(&opal, &["runs", "show", "--events"], 0).stdout;
+    assert!(events.contains("said by the provider"), "{events}");
+}
+
 /// Processes of the provider of a project.
 pub(super) fn running(opal: &Opal) -> usize {
     let own = opal.path().join("bin/box").canonicalize().unwrap();

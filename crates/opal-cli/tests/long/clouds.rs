@@ -1,0 +1,4 @@
+//! Objects of real clouds: `cargo xtask clouds` builds their providers and runs this.
+
+mod aws;
+mod docker;
