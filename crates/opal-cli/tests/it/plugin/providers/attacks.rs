@@ -7,7 +7,7 @@ use std::process::Command;
 
 use opal_testing::needs;
 
-use super::{accept_as, ended, executable, real, rooted};
+use super::{accept_as, executable, real, rooted};
 use crate::support::{Opal, binary};
 
 /// A project with the real provider `local`, accepted, whose task `peek` shows a file.
