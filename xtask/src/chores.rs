@@ -80,7 +80,7 @@ pub(crate) fn repeat(root: &Path, times: &str) -> Result<(), String> {
 
 /// The tests that pass on a machine of any speed.
 fn ordinary(root: &Path, ansible: Option<&Path>) -> Result<(), String> {
-    run_beside(root, ansible, &["cargo", "test", "--workspace"])
+    run_beside(root, ansible, &["cargo", "test", "--workspace", "--no-fail-fast"])
 }
 
 /// What cannot be in a container that shares the files of this machine: what a test mounts here is not
