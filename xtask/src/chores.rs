@@ -129,6 +129,12 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
         ("sudo", "/usr/bin/sudo"),
         ("opendoas", "/usr/bin/doas"),
         ("openssl", "/usr/bin/openssl"),
+        // A registry of packages, and the signatures of providers.
+        ("docker-registry", "/usr/bin/docker-registry"),
+        ("gnupg", "/usr/bin/gpg"),
+        // What pages through output, and what task files are converted from.
+        ("less", "/usr/bin/less"),
+        ("make", "/usr/bin/make"),
         // Clients and servers of `@sqlite`, `@psql` and `@mysql`.
         ("sqlite3", "/usr/bin/sqlite3"),
         ("postgresql", "/usr/bin/psql"),
