@@ -51,14 +51,12 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
     }
     crate::vault::provide(root);
     crate::browsers::provide(root);
-    provide(root, "neovim", &["nvim", "--version"]);
     crate::providers::provide_tofu(root);
     run(root, &["cargo", "build", "--bins"])?;
     let editors = ["cargo", "test", "-p", "opal-lsp", "-p", "opal-serve", "--test", "it", "random"];
     run_with(root, &[("OPAL_TEST_ROUNDS", "10000")], &editors)?;
     let tests = ["-p", "opal-cli", "--test", "long"];
     run(root, &[&["cargo", "clippy"], &tests[..], &["--", "-D", "warnings"]].concat())?;
-    run(root, &["cargo", "build", "--bins"])?;
     // Only such a helper compiles a package in Python in a short time.
     run(root, &[&["cargo", "build", "--release"], &PROGRAMS_OF_PACKAGES[..]].concat())?;
     run(root, &[&["cargo", "test"], &tests[..], &["--", "--test-threads=1"]].concat())
@@ -113,10 +111,6 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
     for program in ["valgrind", "age", "zstd", "zsh", "fish", "curl", "wget"] {
         provide(root, program, &[program, "--version"]);
     }
-    provide(root, "neovim", &["nvim", "--version"]);
-    provide(root, "strace", &["strace", "-V"]);
-    // ssh-keygen signs and checks releases.
-    provide(root, "openssh-client", &["ssh", "-V"]);
     provide_targets(root);
     provide_rust(root, GUESTS);
     crate::providers::provide(root);
@@ -129,10 +123,12 @@ fn provide_all(root: &Path) -> Option<PathBuf> {
         ("sudo", "/usr/bin/sudo"),
         ("opendoas", "/usr/bin/doas"),
         ("openssl", "/usr/bin/openssl"),
-        // A registry of packages, and the signatures of providers.
+        ("openssh-client", "/usr/bin/ssh-keygen"),
+        ("neovim", "/usr/bin/nvim"),
+        ("strace", "/usr/bin/strace"),
+        // A registry of packages, signatures of providers, a pager, and what is converted from.
         ("docker-registry", "/usr/bin/docker-registry"),
         ("gnupg", "/usr/bin/gpg"),
-        // What pages through output, and what task files are converted from.
         ("less", "/usr/bin/less"),
         ("make", "/usr/bin/make"),
         // Clients and servers of `@sqlite`, `@psql` and `@mysql`.
