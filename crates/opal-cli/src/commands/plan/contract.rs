@@ -74,12 +74,12 @@ impl Writing<'_> {
             Ok(bytes) => bytes,
             Err(why) => return self.not_made(why),
         };
-        let Some(path) = file else { return view::print_bytes(&bytes) };
-        write_file(path, &bytes)?;
-        view::plan::written(path, steps, values, &hash);
         if !unchecked.is_empty() {
             view::plan::account_not_checked(&unchecked);
         }
+        let Some(path) = file else { return view::print_bytes(&bytes) };
+        write_file(path, &bytes)?;
+        view::plan::written(path, steps, values, &hash);
         if options.format.is_none() {
             return Ok(Exit::Done);
         }

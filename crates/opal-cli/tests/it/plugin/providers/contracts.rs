@@ -83,16 +83,20 @@ fn plans_and_contracts_say_where_nobody_checks_the_account() {
     let Some(opal) = accepted(COMMANDS) else { return };
     let resolve = ["infra", "--dry-run", "--resolve"];
     let checked = ended(&opal, &resolve, 0);
-    assert!(!checked.stdout.contains("account not checked"), "{checked:?}");
+    assert!(!checked.stderr.contains("account not checked"), "{}", checked.stderr);
+    let checked = ended(&opal, &["verify", "infra"], 1);
+    assert!(!checked.stdout.contains("account not checked"), "{}", checked.stdout);
     let ran = ended(&opal, &["plan", "infra", "-o", "own.plan"], 0);
     assert!(!ran.stderr.contains("account not checked"), "{ran:?}");
     let text = opal.read("opal.mod");
     let opal = opal.file("opal.mod", text.replace("where = \"box_owner\"", "denied = \"missing\""));
-    let ran = ended(&opal, &resolve, 0);
-    assert!(ran.stdout.contains("account not checked"), "{ran:?}");
-    let ran = ended(&opal, &["plan", "infra", "-o", "own.plan"], 0);
     let note = "note: account not checked: no recipe says which data source reports the account of `box_thing`";
-    assert!(ran.stderr.contains(note), "{ran:?}");
+    let ran = ended(&opal, &resolve, 0);
+    assert!(ran.stderr.contains(note), "{}", ran.stderr);
+    let ran = ended(&opal, &["plan", "infra", "-o", "own.plan"], 0);
+    assert!(ran.stderr.contains(note), "{}", ran.stderr);
+    let ran = ended(&opal, &["verify", "infra"], 1);
+    assert!(ran.stdout.contains("account not checked"), "{}", ran.stdout);
 }
 
 #[test]
