@@ -108,7 +108,7 @@ impl fmt::Display for Refused {
 /// Characters of a mark.
 const MAX_MARK: usize = 100;
 
-/// Whether a mark stands for itself in every service: filters of some read `*`, `?` and `,` in another way.
+/// Whether every service reads a mark literally: filters of some read `*`, `?` and `,` in another way.
 fn is_mark(mark: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let is_part = |part: &str| !part.is_empty() && part.bytes().all(fits);

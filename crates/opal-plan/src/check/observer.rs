@@ -8,7 +8,7 @@ use opal_core::{Span, Type};
 
 use crate::unit::Builtin;
 
-/// What a name stands for.
+/// What a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DefinitionKind {
     Variable,

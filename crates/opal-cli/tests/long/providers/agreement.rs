@@ -147,7 +147,7 @@ fn of_peer(change: &Value) -> Judged {
     };
     let after = change["after"].as_object().unwrap();
     let differs = |name: &&String| change["before"][name.as_str()] != after[name.as_str()];
-    // What only the provider decides is no difference.
+    // What only the provider decides does not count as a difference.
     let attributes = after.keys().filter(differs).filter(|name| *name != "uid").cloned();
     Judged { what, attributes: attributes.collect() }
 }
