@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::chores::{self, run};
-use crate::say;
+use crate::chores::run;
+use crate::{say, tools};
 
 const FOLDER: &str = "target/tools/browsers";
 
@@ -16,12 +16,8 @@ const NODE: [(&str, &str); 2] = [
 
 /// Without them the tests of pages in browsers are skipped, or fail in CI.
 pub(crate) fn provide(root: &Path) {
-    for (package, program) in
-        [("chromium", "/usr/bin/chromium"), ("firefox-esr", "/usr/bin/firefox-esr")]
-    {
-        chores::provide(root, package, &["test", "-x", program]);
-    }
-    chores::provide(root, "npm", &["npm", "--version"]);
+    let chromium = ("chromium", "/usr/bin/chromium");
+    tools::provide(root, &[chromium, ("firefox-esr", "/usr/bin/firefox-esr"), ("npm", "npm")]);
     let is_there = |file: &str| root.join(FOLDER).join(file).exists();
     for (package, _) in NODE.iter().filter(|(_, file)| !is_there(file)) {
         let line = ["npm", "install", "--silent", "--prefix", FOLDER, package];

@@ -6,8 +6,9 @@ mod aws;
 
 use std::path::Path;
 
-use crate::chores::{pip, provide, run};
+use crate::chores::run;
 use crate::providers::{self, Module};
+use crate::tools::{pip, provide};
 
 /// What pretends to be AWS.
 const MOTO: &str = "moto[server]==5.2.5";
@@ -25,7 +26,7 @@ const DOCKER: Module = Module {
 pub(crate) fn test(root: &Path, arguments: &[&str]) -> Result<(), String> {
     match arguments {
         ["docker"] => {
-            provide(root, "docker.io", &["test", "-x", "/usr/sbin/dockerd"]);
+            provide(root, &[("docker.io", "/usr/sbin/dockerd")]);
             DOCKER.build(root, &providers::go(root)?)?;
             tests(root, "clouds::docker")
         }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use crate::chores::{self, pip, run};
+use crate::chores::{self, run};
 use crate::say;
+use crate::tools::{self, pip};
 
 pub(crate) const FOLDER: &str = "target/tools/guests";
 
@@ -33,7 +34,7 @@ pub(crate) fn provide(root: &Path) {
             say(&format!("{package} is missing: {message}"));
         }
     }
-    chores::provide(root, "npm", &["npm", "--version"]);
+    tools::provide(root, &[("npm", "npm")]);
     for (package, _) in NODE.iter().filter(|(_, file)| !is_there(file)) {
         let line = ["npm", "install", "--silent", "--prefix", FOLDER, package];
         if let Err(message) = run(root, &line) {

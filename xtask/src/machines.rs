@@ -4,7 +4,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::chores::{provide, run, run_with};
+use crate::chores::{run, run_with};
+use crate::tools::provide;
 
 /// The compiler's target, the package of its linker, the linker and the emulator.
 const MACHINES: [(&str, &str, &str, &str); 2] = [
@@ -26,18 +27,18 @@ const MACHINES: [(&str, &str, &str, &str); 2] = [
 /// (`PR_SET_CHILD_SUBREAPER`), which qemu 7.2 refuses. The last one needs opal and the target to be one
 /// machine, which machines of two kinds are not.
 const NOT_IN_QEMU: [&str; 6] = [
-    "session::stopping::a_server_of_an_earlier_step_survives_a_later_time_limit_and_not_the_end_of_all",
-    "session::stopping::a_time_limit_ends_a_command_and_every_descendant",
-    "session::stopping::one_branch_is_stopped_and_the_others_go_on",
-    "session::stopping::the_order_to_kill_waits_for_nobody",
-    "session::stopping::what_ignores_an_interrupt_gets_another_signal_once_the_others_have_ended",
-    "resources::template::a_template_is_not_rendered_into_itself",
+    "anywhere::session::stopping::a_server_of_an_earlier_step_survives_a_later_time_limit_and_not_the_end_of_all",
+    "anywhere::session::stopping::a_time_limit_ends_a_command_and_every_descendant",
+    "anywhere::session::stopping::one_branch_is_stopped_and_the_others_go_on",
+    "anywhere::session::stopping::the_order_to_kill_waits_for_nobody",
+    "anywhere::session::stopping::what_ignores_an_interrupt_gets_another_signal_once_the_others_have_ended",
+    "anywhere::resources::template::a_template_is_not_rendered_into_itself",
 ];
 
 pub(crate) fn test(root: &Path) -> Result<(), String> {
-    provide(root, "qemu-user-static", &["test", "-x", MACHINES[0].3]);
+    provide(root, &[("qemu-user-static", MACHINES[0].3)]);
     for (target, package, linker, emulator) in MACHINES {
-        provide(root, package, &[linker, "--version"]);
+        provide(root, &[(package, linker)]);
         run(root, &["rustup", "target", "add", target])?;
         let variable = format!("CARGO_TARGET_{}_LINKER", target.to_uppercase().replace('-', "_"));
         let variables = [
@@ -49,7 +50,8 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
         let helper = script(root, target, emulator)?;
         let tests = ["cargo", "test", "-p", "opal-target", "--test", "it", "--"];
         let skipped: Vec<&str> = NOT_IN_QEMU.iter().flat_map(|name| ["--skip", name]).collect();
-        let line = [&tests[..], &["session::", "resources::"], &skipped].concat();
+        let line =
+            [&tests[..], &["anywhere::session::", "anywhere::resources::"], &skipped].concat();
         run_with(root, &[("OPAL_TEST_HELPER", &helper)], &line)?;
     }
     Ok(())

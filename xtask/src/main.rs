@@ -2,7 +2,9 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | what the commands run | [`chores`] |
+//! | everything that must hold | [`checks`] |
+//! | benchmarks, and how commands run | [`chores`] |
+//! | what tests use and a machine may lack | [`tools`] |
 //! | the documentation as a book | [`book`] |
 //! | opal beside its peers | [`peers`] |
 //! | browsers for the tests of pages | [`browsers`] |
@@ -18,6 +20,7 @@
 
 mod book;
 mod browsers;
+mod checks;
 mod chores;
 mod clouds;
 mod corpus;
@@ -28,6 +31,7 @@ mod peers;
 mod pictures;
 mod providers;
 mod tidy;
+mod tools;
 mod vault;
 
 use std::io::Write as _;
@@ -83,9 +87,9 @@ fn main() -> ExitCode {
             say(HELP.trim_end());
             ExitCode::SUCCESS
         }
-        ["test"] => report(chores::test(&root)),
+        ["test"] => report(checks::test(&root)),
         ["test", "--long"] => report(long(&root)),
-        ["test", "--repeat", times] => report(chores::repeat(&root, times)),
+        ["test", "--repeat", times] => report(checks::repeat(&root, times)),
         ["tidy"] => report(tidy_up(&root)),
         ["providers"] => report(providers::build_all(&root)),
         ["clouds", rest @ ..] => report(clouds::test(&root, rest)),
@@ -103,8 +107,8 @@ fn main() -> ExitCode {
 }
 
 fn long(root: &Path) -> Result<(), String> {
-    chores::test(root)?;
-    chores::long(root)?;
+    checks::test(root)?;
+    checks::long(root)?;
     machines::test(root)?;
     corpus::own(root)?;
     dist::twice(root)

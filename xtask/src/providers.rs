@@ -6,8 +6,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::chores::{answers, pip, run};
+use crate::chores::{answers, run};
 use crate::say;
+use crate::tools::pip;
 
 /// Where the programs are.
 const FOLDER: &str = "target/tools/providers";

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::chores::{run_with, static_target};
+use crate::chores::run_with;
+use crate::tools::static_target;
 
 /// Programs for one system.
 #[derive(Debug)]

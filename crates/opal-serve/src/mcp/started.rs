@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use opal_core::hash::Digest;
-use opal_vault::record::reader::{self, Run};
+use opal_vault::record::reader::{self, Run, State};
 use opal_vault::root::Root;
 use tokio::process::Child;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -36,8 +36,11 @@ impl Started {
         });
     }
 
-    /// Stops one of them.
-    pub(super) fn stop(&self, run: &str) -> Result<(), Refusal> {
+    /// Stops one of them. By its record a run may have ended a moment before its process.
+    pub(super) fn stop(&self, root: &Root, run: &str) -> Result<(), Refusal> {
+        if state_of(root, run) != Some(State::Running) {
+            return Err(Refusal::NotOwnRun);
+        }
         let sent = self.lock().get(run).map(|sender| sender.send(()));
         sent.and_then(Result::ok).ok_or(Refusal::NotOwnRun)
     }
@@ -45,6 +48,11 @@ impl Started {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, UnboundedSender<()>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn state_of(root: &Root, run: &str) -> Option<State> {
+    let found = reader::list(root).ok()?.into_iter().find(|found| found.id.as_str() == run)?;
+    Run::load(&found).ok().map(|run| run.state)
 }
 
 /// The run of a contract that a process has begun, by its record.

@@ -2,10 +2,12 @@
 #![allow(clippy::disallowed_methods, reason = "tests start programs")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+mod anywhere;
 mod chaos;
 mod counted;
 mod dial;
 mod hostile;
-mod resources;
 mod served;
-mod session;
+
+// The tests of sessions name it so, wherever they run.
+use anywhere::session;

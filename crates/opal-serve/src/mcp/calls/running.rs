@@ -64,6 +64,6 @@ pub(super) async fn run(desk: &Desk, arguments: &Arguments) -> Result<Answer, Re
 
 pub(super) fn stop(desk: &Desk, arguments: &Arguments) -> Result<Answer, Refusal> {
     let run = arguments.run()?.ok_or(Refusal::Missing("run"))?;
-    desk.started.stop(run)?;
+    desk.started.stop(desk.root(), run)?;
     Ok(Answer::default().with("run", run).with("stopping", true))
 }
