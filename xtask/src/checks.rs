@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::chores::{PROGRAMS_OF_PACKAGES, run, run_beside, run_with};
+use crate::chores::{release, run, run_beside, run_with};
 use crate::say;
 use crate::tools::{provide, provide_all};
 
@@ -54,7 +54,7 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
     let tests = ["-p", "opal-cli", "--test", "long"];
     run(root, &[&["cargo", "clippy"], &tests[..], &["--", "-D", "warnings"]].concat())?;
     // Only such a helper compiles a package in Python in a short time.
-    run(root, &[&["cargo", "build", "--release"], &PROGRAMS_OF_PACKAGES[..]].concat())?;
+    release(root)?;
     run(root, &[&["cargo", "test"], &tests[..], &["--", "--test-threads=1"]].concat())
 }
 

@@ -8,9 +8,25 @@ use std::process::{Command, Stdio};
 use crate::say;
 use crate::tools::{provide_musl, provide_targets, static_target};
 
-/// What packages need: opal, and its helpers for registries and for code.
-pub(crate) const PROGRAMS_OF_PACKAGES: [&str; 6] =
-    ["-p", "opal-cli", "-p", "opal-extra", "-p", "opal-plugin-host"];
+/// What a release has. All benchmarks build and measure these, so that nothing is built with other features, or
+/// twice.
+pub(crate) const RELEASED: [&str; 10] = [
+    "-p",
+    "opal-cli",
+    "-p",
+    "opal-extra",
+    "-p",
+    "opal-plugin-host",
+    "-p",
+    "opal-serve",
+    "-p",
+    "opal-terraform",
+];
+
+/// Builds what a release has, for this machine.
+pub(crate) fn release(root: &Path) -> Result<(), String> {
+    run(root, &[&["cargo", "build", "--release"], &RELEASED[..]].concat())
+}
 
 /// Peers that take a second for each file get some of them.
 const QUICK: &str = "--quick";
@@ -50,9 +66,8 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
         run(root, &line.into_iter().chain(own).collect::<Vec<_>>())?;
     }
     let bars = options.contains(&"--bars");
-    let build = ["cargo", "build", "--release", "-p", "opal-cli"];
     if is_required(PEERS) {
-        run(root, &build)?;
+        release(root)?;
         crate::peers::compare(root, bars, options.contains(&QUICK))?;
     }
     if is_required(PLUGINS) {
@@ -66,6 +81,7 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
         provide_musl(root);
         // As a release is, with the helper in it.
         let helper = static_target(std::env::consts::ARCH);
+        let build = [&["cargo", "build", "--release"], &RELEASED[..]].concat();
         run_with(root, &[("OPAL_TARGET_HELPERS", &helper)], &build)?;
         crate::peers::compare_targets(root, bars)?;
     }

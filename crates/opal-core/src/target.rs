@@ -50,6 +50,17 @@ pub enum Via {
     Doas,
 }
 
+impl Via {
+    /// The program that is started.
+    #[must_use]
+    pub const fn program(self) -> &'static str {
+        match self {
+            Self::Sudo => "sudo",
+            Self::Doas => "doas",
+        }
+    }
+}
+
 /// A pod of Kubernetes. What is not given is the configuration of `kubectl`'s to say.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pod {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{judge, medians, text, write};
-use crate::chores::{PROGRAMS_OF_PACKAGES, answers, command, run, run_with};
+use crate::chores::{RELEASED, answers, command, release, run, run_with};
 use crate::{guests, say};
 
 /// Bytes of `opal` with symbols removed: 12 MB, and one more for packages.
@@ -25,11 +25,11 @@ const QUICK_ROUNDS: usize = 7;
 const LANGUAGES: [&str; 4] = ["rust", "c", "javascript", "python"];
 
 pub(crate) fn compare(root: &Path, bars: bool, quick: bool) -> Result<(), String> {
-    run(root, &[&["cargo", "build", "--release"], &PROGRAMS_OF_PACKAGES[..]].concat())?;
+    release(root)?;
     let opal = root.join("target/release/opal");
     let folder = packages(root, &opal, quick)?;
     // The helper as it is released, with the same packages: otherwise it would be built once more.
-    let bench = [&["cargo", "bench", "--profile", "release"], &PROGRAMS_OF_PACKAGES[..]].concat();
+    let bench = [&["cargo", "bench", "--profile", "release"], &RELEASED[..]].concat();
     let guests = ["--bench", "plugins", "--", "--guests", text(&folder)?];
     let mut line = [&bench[..], &guests].concat();
     line.extend(bars.then_some("--bars"));

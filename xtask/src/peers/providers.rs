@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::{command, judge, medians, text, write};
-use crate::chores::{answers, run, run_with};
+use crate::chores::{answers, release, run, run_with};
 use crate::{providers, say};
 
 /// What opal must be quicker by, and the share of the processor's time that it may take.
@@ -30,8 +30,7 @@ const UNIT_MS: f64 = 1.23;
 const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 
 pub(crate) fn compare(root: &Path, bars: bool, quick: bool) -> Result<(), String> {
-    let programs = ["-p", "opal-cli", "-p", "opal-extra", "-p", "opal-terraform"];
-    run(root, &[&["cargo", "build", "--release"], &programs[..]].concat())?;
+    release(root)?;
     providers::build_all(root)?;
     providers::provide_tofu(root);
     let peer = peer(root)?;

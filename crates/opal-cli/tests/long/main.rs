@@ -12,6 +12,7 @@ mod pages;
 mod providers;
 #[path = "../it/plugin/providers/script.rs"]
 mod script;
+mod silent;
 #[path = "../it/plugin/story.rs"]
 mod story;
 #[path = "../it/support.rs"]

@@ -147,7 +147,12 @@ impl fmt::Display for DialError {
             }
             DialCause::Ended { code } => self.write_end(*code, f),
             DialCause::Silent { after } => {
-                write!(f, "host unreachable: no answer within {after:?}")?;
+                match &self.hop {
+                    Hop::User { via, .. } => {
+                        write!(f, "no answer through `{}` within {after:?}", via.program())?;
+                    }
+                    _ => write!(f, "host unreachable: no answer within {after:?}")?,
+                }
                 quoted(f)
             }
             DialCause::Noise => {
@@ -261,6 +266,7 @@ impl DialError {
     pub fn trouble(self, label: &str) -> Trouble {
         let kind = match self.cause {
             DialCause::Denied | DialCause::HostKey(_) => TroubleKind::Denied,
+            DialCause::Silent { .. } if matches!(self.hop, Hop::User { .. }) => TroubleKind::Denied,
             DialCause::NoHelper(Flaw { is_unsafe: true, .. }) => TroubleKind::Denied,
             DialCause::Outer(trouble) => return trouble,
             _ => TroubleKind::Unreachable,

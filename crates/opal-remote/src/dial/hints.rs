@@ -27,6 +27,10 @@ impl DialError {
             (DialCause::Denied, Hop::User { via: Via::Sudo, .. }) => {
                 "check the password, or allow the user with `NOPASSWD` in sudoers".to_owned()
             }
+            (DialCause::Silent { .. }, Hop::User { user, via }) => {
+                let program = via.program();
+                format!("try `{program} -u {user} true` in a terminal of the same login")
+            }
             (DialCause::NoProgram { .. }, _) => {
                 "opal has a helper only for Linux, and for machines like its own".to_owned()
             }

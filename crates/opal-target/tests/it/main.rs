@@ -9,5 +9,5 @@ mod dial;
 mod hostile;
 mod served;
 
-// The tests of sessions name it so, wherever they run.
-use anywhere::session;
+// The tests name them so, wherever they run.
+use anywhere::{resources, session};
