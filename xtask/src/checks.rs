@@ -48,10 +48,10 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
     crate::vault::provide(root);
     crate::browsers::provide(root);
     crate::providers::provide_tofu(root);
-    run(root, &["cargo", "build", "--bins"])?;
-    let editors = ["cargo", "test", "-p", "opal-lsp", "-p", "opal-serve", "--test", "it", "random"];
+    run(root, &["cargo", "build", "--workspace", "--bins"])?;
+    let editors = ["cargo", "test", "--workspace", "--test", "it", "after_random_edits"];
     run_with(root, &[("OPAL_TEST_ROUNDS", "10000")], &editors)?;
-    let tests = ["-p", "opal-cli", "--test", "long"];
+    let tests = ["--workspace", "--test", "long"];
     run(root, &[&["cargo", "clippy"], &tests[..], &["--", "-D", "warnings"]].concat())?;
     // Only such a helper compiles a package in Python in a short time.
     release(root)?;
