@@ -47,11 +47,15 @@ const TARGETS: &str = "targets";
 const PLUGINS: &str = "plugins";
 const PROVIDERS: &str = "providers";
 
+/// The language server beside `opal check`.
+const EDITOR: &str = "editor";
+
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let (options, parts): (Vec<&str>, Vec<&str>) =
         arguments.iter().partition(|word| word.starts_with('-'));
-    let names =
-        || BENCHES.iter().map(|(name, _)| *name).chain([PEERS, TARGETS, PLUGINS, PROVIDERS]);
+    let names = || {
+        BENCHES.iter().map(|(name, _)| *name).chain([PEERS, TARGETS, PLUGINS, PROVIDERS, EDITOR])
+    };
     if let Some(unknown) = parts.iter().find(|part| names().all(|name| name != **part)) {
         let names: Vec<&str> = names().collect();
         return Err(format!(
@@ -69,6 +73,9 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     if is_required(PEERS) {
         release(root)?;
         crate::peers::compare(root, bars, options.contains(&QUICK))?;
+    }
+    if is_required(EDITOR) {
+        crate::peers::editor::compare(root, bars, options.contains(&QUICK))?;
     }
     if is_required(PLUGINS) {
         crate::peers::plugins::compare(root, bars, options.contains(&QUICK))?;

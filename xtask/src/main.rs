@@ -55,7 +55,8 @@ Commands:
   bench [names]  the benchmarks (parse, contract, plan, scrub) and opal compared with its peers on this
                  machine (peers) and on targets (targets); calls of plugins in each language, and what locked
                  packages cost (plugins); resources of Terraform providers beside OpenTofu, which is
-                 built from its Go module (providers); all of them without a name;
+                 built from its Go module (providers); the language server beside `opal check`
+                 (editor); all of them without a name;
                  `--bars` fails where a bar is missed, `--quick` shows Ansible 100 of the 1,000 files,
                  which saves a quarter of an hour, and measures plugins a few times, without installing
                  compilers

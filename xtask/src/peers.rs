@@ -4,6 +4,7 @@
 //! took turns says something. Peers come from their packages.
 
 mod cached;
+pub(crate) mod editor;
 mod listing;
 pub(crate) mod plugins;
 pub(crate) mod providers;

@@ -88,6 +88,46 @@ fn after_random_edits_it_says_what_opal_check_says() {
     assert_eq!(editor.end(), Some(0));
 }
 
+/// Edits for each round of the other test: 100,000 in the long tests.
+const EDITS_A_ROUND: u64 = 10;
+
+/// Kilobytes that allocators keep for later.
+const SLACK: u64 = 4_096;
+
+#[test]
+fn memory_is_the_same_after_random_edits() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    std::fs::write(root.join("db.opl"), "fun migrate(steps: Int = 1) {\n    echo @var.steps\n}\n")
+        .unwrap();
+    let mut editor = Editor::start(Command::new(server()).args(["lsp", BUILD]), &root);
+    let uri = format!("file://{}/commands.opl", root.display());
+    let start = START.repeat(20);
+    let (mut text, mut version) = (start.clone(), 1);
+    editor.open(&uri, &text);
+    let mut numbers = Numbers::new(13);
+    let edits = rounds() * EDITS_A_ROUND;
+    let mut before = None;
+    for round in 0..edits {
+        version += 1;
+        let change = match round % 50 {
+            49 => {
+                start.clone_into(&mut text);
+                json!({ "text": text })
+            }
+            _ => edit(&mut text, &mut numbers),
+        };
+        editor.change(&uri, version, &json!([change]));
+        editor.diagnostics(&uri, version);
+        if round == edits / 10 {
+            before = Some(editor.resident());
+        }
+    }
+    let (before, after) = (before.unwrap(), editor.resident());
+    assert!(after <= before + SLACK, "{before} kB, and {after} kB after {edits} edits");
+    assert_eq!(editor.end(), Some(0));
+}
+
 #[test]
 fn another_build_and_a_missing_helper_are_not_used() {
     let ran =

@@ -35,6 +35,13 @@ impl Editor {
         self.child.id()
     }
 
+    /// Kilobytes of memory that the server has now.
+    pub(super) fn resident(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.split_whitespace().next().unwrap().parse().unwrap()
+    }
+
     fn write(&mut self, message: &Value) {
         let text = message.to_string();
         let mut input = self.child.stdin.as_ref().unwrap();
