@@ -5,11 +5,11 @@
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
+use opal_testing::guest::build_directory;
 use opal_testing::processes::eventually;
 
 use crate::needs;
 use crate::providers::{built, project};
-use crate::story::target;
 
 const RECIPES: &str = "\n[terraform.recipes.aws_vpc]\n\
     mark = { in = \"tags\", data = { type = \"aws_vpcs\", tags = { opal = \"{mark}\" } } }\n\n\
@@ -25,7 +25,7 @@ struct Moto {
 
 impl Moto {
     fn start() -> Option<Self> {
-        let program = target().join("tools/moto/bin/moto_server");
+        let program = build_directory().join("tools/moto/bin/moto_server");
         if !needs::has("`moto_server` in target/tools/moto", program.is_file()) {
             return None;
         }
