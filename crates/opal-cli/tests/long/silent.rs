@@ -29,7 +29,7 @@ fn a_sudo_that_neither_asks_nor_starts_is_denied_after_20_seconds_with_its_last_
     let since = Instant::now();
     let mut command = opal.started_by(&[&words[..], &[binary().as_os_str()]].concat());
     let ran = Ran::from(command.arg("task").output().unwrap());
-    ran.code(69)
+    ran.code(77)
         .says("`nobody`: no answer through `sudo` within 20s: waiting for the directory server")
         .says("try `sudo -u nobody true`")
         .hides("unreachable");

@@ -75,7 +75,7 @@ pub enum DialCause {
     Digest,
     /// The helper does not say hello.
     Hello(Loss),
-    /// The password was not accepted, or nothing asked for it in time.
+    /// The password was not accepted.
     Denied,
     /// `ssh` asks something that nobody answers.
     Question,

@@ -352,10 +352,7 @@ impl<'a> Talk<'a> {
 
     /// The shell has not spoken in time.
     fn silence(&self) -> DialCause {
-        match self.asking {
-            Some(_) if !self.has_spoken => DialCause::Denied,
-            _ => DialCause::Silent { after: self.patience.unwrap_or_default() },
-        }
+        DialCause::Silent { after: self.patience.unwrap_or_default() }
     }
 
     /// What a transport that has ended complained about, up to its end.
