@@ -13,13 +13,18 @@
 //! $ opal hello              a command that is shown and run
 //! ```
 //!
+//! A script with the line `page: PATH` is of a page of `opal ui`, which runs after the commands: Chromium takes
+//! the pictures, `NAME-dark.png` and `NAME-light.png`. `*` in PATH is the first entry of the list before it.
+//!
 //! | what | where |
 //! |---|---|
 //! | the script | [`Script`] |
 //! | colours of a terminal to styled text | [`ansi`] |
 //! | styled text to a picture | [`svg`] |
+//! | pages in a browser | [`page`] |
 
 mod ansi;
+mod page;
 mod svg;
 
 use std::path::{Path, PathBuf};
@@ -46,7 +51,7 @@ pub(crate) fn make(root: &Path, names: &[&str]) -> Result<(), String> {
     if answers(&["tmux", "-V"]).is_none() {
         return Err("tmux is missing: install it, as with `apt-get install tmux`".to_owned());
     }
-    run(root, &["cargo", "build", "--package", "opal-cli"])?;
+    run(root, &["cargo", "build", "--package", "opal-cli", "--package", "opal-serve"])?;
     let folder = root.join(FOLDER);
     for path in scripts(&folder)? {
         let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
@@ -55,7 +60,18 @@ pub(crate) fn make(root: &Path, names: &[&str]) -> Result<(), String> {
         }
         let text = read(&path)?;
         let script = Script::parse(&text).map_err(|what| format!("{}: {what}", path.display()))?;
-        let shown = perform(root, &script)?;
+        if let Some(page) = script.page {
+            let to = |theme: Theme| folder.join(format!("{name}-{}.png", theme.name()));
+            let files = [to(Theme::Dark), to(Theme::Light)];
+            perform(root, &script, &mut |shown| page::take(root, shown, page, &files))?;
+            files.iter().for_each(|path| say(&format!("wrote {}", path.display())));
+            continue;
+        }
+        let mut shown = String::new();
+        perform(root, &script, &mut |text| {
+            shown = text.to_owned();
+            Ok(())
+        })?;
         for theme in [Theme::Dark, Theme::Light] {
             let picture = svg::picture(&ansi::lines(&shown), script.columns, theme);
             let path = folder.join(format!("{name}-{}.svg", theme.name()));
@@ -89,6 +105,8 @@ struct Script<'a> {
     /// Paths and texts.
     files: Vec<(&'a str, String)>,
     commands: Vec<Line<'a>>,
+    /// A page of `opal ui` instead of the terminal.
+    page: Option<&'a str>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -99,7 +117,7 @@ enum Line<'a> {
 
 impl<'a> Script<'a> {
     fn parse(text: &'a str) -> Result<Self, String> {
-        let mut script = Self { columns: 80, files: Vec::new(), commands: Vec::new() };
+        let mut script = Self { columns: 80, files: Vec::new(), commands: Vec::new(), page: None };
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
             if let Some(path) = line.strip_prefix("=== ") {
@@ -112,12 +130,16 @@ impl<'a> Script<'a> {
             } else if let Some(columns) = line.strip_prefix("columns: ") {
                 let number = columns.parse().ok().filter(|columns| (20..=400).contains(columns));
                 script.columns = number.ok_or(format!("`{line}`: expected 20 to 400"))?;
+            } else if let Some(page) = line.strip_prefix("page: ") {
+                script.page = Some(page);
             } else if let Some(command) = line.strip_prefix("$ ") {
                 script.commands.push(Line::Shown(command));
             } else if let Some(command) = line.strip_prefix("! ") {
                 script.commands.push(Line::Hidden(command));
             } else if !line.trim().is_empty() && !line.starts_with('#') {
-                return Err(format!("`{line}`: expected `columns: N`, `=== FILE`, `$ …` or `! …`"));
+                return Err(format!(
+                    "`{line}`: expected `columns: N`, `page: PATH`, `=== FILE`, `$ …` or `! …`"
+                ));
             }
         }
         Ok(script)
@@ -142,13 +164,21 @@ impl<'a> Script<'a> {
                 Line::Hidden(text) => program.push_str(&format!("{{ {text}; }} >/dev/null 2>&1\n")),
             }
         }
+        if self.page.is_some() {
+            program.push_str("exec opal ui --no-open\n");
+            return program;
+        }
         program.push_str(&format!("{} wait-for -S over\nexec sleep 60\n", TMUX.join(" ")));
         program
     }
 }
 
-/// Runs a script in a terminal; gives what it shows at the end, with its colours.
-fn perform(root: &Path, script: &Script<'_>) -> Result<String, String> {
+/// Runs a script in a terminal; hands on what that shows at the end, with its colours.
+fn perform(
+    root: &Path,
+    script: &Script<'_>,
+    then: &mut dyn FnMut(&str) -> Result<(), String>,
+) -> Result<(), String> {
     let place = Path::new(PLACE);
     if place.exists() {
         return Err(format!("{PLACE} exists: remove it, it is where pictures are made"));
@@ -170,7 +200,15 @@ fn perform(root: &Path, script: &Script<'_>) -> Result<String, String> {
     let started = tmux(&["new-session", "-d", "-x", &columns, "-y", ROWS, &shell]).status();
     let _ended = Ended;
     started.ok().filter(std::process::ExitStatus::success).ok_or("tmux did not start")?;
+    if script.page.is_some() {
+        return then(&page::served(&shown)?);
+    }
     tmux(&["wait-for", "over"]).status().map_err(|error| format!("tmux: {error}"))?;
+    then(&shown()?)
+}
+
+/// What the terminal shows.
+fn shown() -> Result<String, String> {
     let all = ["capture-pane", "-e", "-p", "-S", "-", "-E", "-"];
     let shown = tmux(&all).output().map_err(|error| format!("tmux: {error}"))?;
     Ok(String::from_utf8_lossy(&shown.stdout).trim_end().to_owned())
@@ -207,6 +245,7 @@ mod tests {
         assert_eq!(script.columns, 100);
         assert_eq!(script.files, [("a.opl", "fun a() = b\n\n".to_owned())]);
         assert_eq!(script.commands, [Line::Hidden("touch x"), Line::Shown("opal a")]);
+        assert_eq!(Script::parse("page: inbox\n").unwrap().page, Some("inbox"));
         assert!(Script::parse("opal a\n").is_err());
         assert!(Script::parse("columns: 5\n").is_err());
     }

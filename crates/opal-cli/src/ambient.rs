@@ -33,6 +33,8 @@ pub(crate) struct Ambient {
     is_dumb: bool,
     /// In a workflow of GitHub.
     pub(crate) github: bool,
+    /// A browser has somewhere to appear.
+    pub(crate) has_screen: bool,
 }
 
 /// `--color`.
@@ -87,6 +89,7 @@ impl Ambient {
             stderr_is_terminal: std::io::stderr().is_terminal(),
             is_dumb: variable("TERM").is_some_and(|term| term == "dumb"),
             github: variable("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
+            has_screen: cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"),
         }
     }
 

@@ -73,6 +73,7 @@ pub(crate) fn opal() -> Command {
             watch(),
             editors::lsp(),
             agents::mcp(),
+            agents::ui(),
             newcomers::init(),
             newcomers::pick(),
             newcomers::doc(),

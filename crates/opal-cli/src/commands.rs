@@ -28,5 +28,6 @@ pub(crate) mod plugin;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod task;
+pub(crate) mod ui;
 pub(crate) mod verify;
 pub(crate) mod watch;

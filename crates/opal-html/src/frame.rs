@@ -7,7 +7,11 @@ use opal_core::hash::Algorithm;
 use crate::colours;
 use crate::text::line;
 
-const STYLE: &str = include_str!("page.css");
+pub(crate) const STYLE: &str = include_str!("page.css");
+
+/// What is around the body of a document.
+const BEGINNING: &str = "<main>";
+const END: &str = "</main>";
 
 /// The whole document.
 pub(crate) fn document(title: &str, body: &Markup) -> String {
@@ -30,6 +34,14 @@ pub(crate) fn document(title: &str, body: &Markup) -> String {
         }
     };
     page.into_string()
+}
+
+/// The body of a document that this crate has written; none of another one. Texts are escaped, so nothing else
+/// in a document can begin or end it.
+#[must_use]
+pub fn body_of(document: &str) -> Option<&str> {
+    let (_, rest) = document.split_once(BEGINNING)?;
+    rest.rsplit_once(END).map(|(body, _)| body)
 }
 
 /// Names and texts, in the order of reading.
@@ -65,6 +77,14 @@ pub(crate) fn coloured_text(text: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_body_of_a_document_is_what_was_put_into_it() {
+        let body = html! { p { "</main><main>" } };
+        let page = document("</main>", &body);
+        assert_eq!(body_of(&page), Some(body.into_string().as_str()));
+        assert_eq!(body_of("<p>"), None);
+    }
 
     #[test]
     fn the_style_is_smaller_than_ten_kilobytes_and_asks_for_nothing() {

@@ -9,6 +9,7 @@
 //! | the page of a run | [`page`], its lanes in `timeline`; colours of output in `colours` |
 //! | the page of a plan | [`PlanPage`], in `plan` |
 //! | the page of what differs between two plans | [`difference`] |
+//! | the pages of `opal ui`, with their script | [`ui`] |
 //! | what every page has | `frame` |
 //!
 //! Deliberately not here: files, and the decision what is a secret. Every text has been through the
@@ -26,8 +27,10 @@ mod printed;
 mod report;
 mod text;
 mod timeline;
+pub mod ui;
 
 pub use collect::{Collector, Leaf};
+pub use frame::body_of;
 pub use plan::PlanPage;
 pub use printed::Printed;
 pub use report::{Case, Check, Outcome, Report, Span};

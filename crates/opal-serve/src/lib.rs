@@ -8,13 +8,18 @@
 //! | `index` | queries over runs (`opal runs stats`, `opal runs sql`), in a database that is derived from records |
 //! | `lsp` | serving editors: only starts the crate `opal-lsp` |
 //! | [`mcp`] | tools for agents, by the Model Context Protocol |
+//! | [`ui`] | pages for a person: inbox, contracts, records |
+//!
+//! `child` starts `opal`, for agents and pages.
 //!
 //! Deliberately not here: planning, verifying and running. A part that needs one of them starts `opal`.
 
+mod child;
 mod index;
 mod lsp;
 mod mcp;
 mod notice;
+mod ui;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -45,6 +50,7 @@ pub fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
         Some("lsp") => lsp::run(words),
         Some(part) if part == index::PART => index::serve(),
         Some("mcp") => mcp::run(words),
+        Some("ui") => ui::run(words),
         _ => fail(&format!("`{SERVE}` has no such part"), "see `opal --help`", 2),
     }
 }

@@ -7,7 +7,6 @@
 //! | what each of them does | `calls` |
 //! | which projects an agent may name, and whose contracts it sees | `projects` |
 //! | what all calls share | `desk` |
-//! | starting `opal` | `child` |
 //! | runs that an agent has started | `started` |
 //! | text that is not opal's own | `marked` |
 //! | answers that are too long for one message | `pages` |
@@ -19,7 +18,6 @@
 
 mod arguments;
 mod calls;
-mod child;
 mod desk;
 mod log;
 mod marked;

@@ -58,6 +58,14 @@ pub fn name() -> [u8; 4] {
     bytes
 }
 
+/// Bytes for a word that nobody can guess.
+#[must_use]
+pub fn unguessable() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    random(&mut bytes);
+    bytes
+}
+
 /// The one place that draws random bytes.
 fn random(bytes: &mut [u8]) {
     #[cfg(debug_assertions)]

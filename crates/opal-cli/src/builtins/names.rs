@@ -3,7 +3,7 @@
 pub(crate) use opal_core::reserved::{RESERVED, is_reserved};
 
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 27] = [
+pub(crate) const NAMES: [&str; 28] = [
     "add",
     "adopt",
     "apply",
@@ -29,6 +29,7 @@ pub(crate) const NAMES: [&str; 27] = [
     "run",
     "runs",
     "self",
+    "ui",
     "verify",
     "watch",
 ];

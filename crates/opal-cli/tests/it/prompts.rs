@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::termios::{LocalModes, tcgetattr};
 use rustix::time::Timespec;
 
-use crate::run::terminal::start;
+use crate::pty::start;
 use crate::support::Opal;
 
 const PROJECT: &str = "\

@@ -1,7 +1,7 @@
 //! `--report`: what is in each file, that nothing in it acts, and what happens where it cannot be written.
 
 mod github;
-mod hostile_texts;
+pub(crate) mod hostile_texts;
 mod nothing_run;
 mod pages;
 mod recorded;

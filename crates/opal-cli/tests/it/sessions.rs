@@ -11,7 +11,8 @@ use std::fs::File;
 use std::io::Write as _;
 use std::process::Child;
 
-use crate::run::terminal::{read_until, start};
+use crate::pty::start;
+use crate::run::terminal::read_until;
 use crate::support::Opal;
 
 /// Opal on a terminal, and the person in front of it.

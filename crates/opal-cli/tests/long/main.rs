@@ -10,6 +10,8 @@ mod interrupted;
 mod networks;
 mod pages;
 mod providers;
+#[path = "../it/pty.rs"]
+mod pty;
 #[path = "../it/plugin/providers/script.rs"]
 mod script;
 mod silent;
@@ -19,6 +21,7 @@ mod story;
 #[expect(dead_code, reason = "some helpers are only used by the other binary")]
 mod support;
 mod templates;
+mod ui;
 mod vault;
 
 use opal_testing::needs;

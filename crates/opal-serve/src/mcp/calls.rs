@@ -8,10 +8,10 @@ mod runs;
 use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
-use super::child::Ended;
 use super::desk::Desk;
 use super::refusal::Refusal;
 use super::tools::Tool;
+use crate::child::Ended;
 
 /// What a tool says.
 #[derive(Debug, Default)]

@@ -4,10 +4,10 @@ use opal_trust::policy::McpRules;
 use opal_vault::Vault;
 use opal_vault::root::Root;
 
-use super::child::Opal;
 use super::pages::Pages;
 use super::projects::Projects;
 use super::started::Started;
+use crate::child::Opal;
 
 /// Shared by all calls of a connection.
 pub(super) struct Desk {

@@ -40,6 +40,15 @@ pub(super) enum Refusal {
     Root(String, String),
 }
 
+impl From<crate::child::Unanswered> for Refusal {
+    fn from(why: crate::child::Unanswered) -> Self {
+        match why {
+            crate::child::Unanswered::NotStarted(kind) => Self::NotStarted(kind),
+            crate::child::Unanswered::TooLong => Self::TooLong,
+        }
+    }
+}
+
 impl Refusal {
     /// A word that programs can compare.
     pub(super) const fn code(&self) -> &'static str {

@@ -17,7 +17,6 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
 use super::calls::{self, Answer};
-use super::child::Opal;
 use super::desk::Desk;
 use super::log;
 use super::marked::{mark, untrusted};
@@ -26,6 +25,7 @@ use super::projects::Projects;
 use super::refusal::Refusal;
 use super::started::Started;
 use super::tools::{self, INSTRUCTIONS, Tool};
+use crate::child::Opal;
 
 #[derive(Clone)]
 pub(super) struct Server(Arc<Desk>);

@@ -9,8 +9,8 @@ use opal_vault::root::Root;
 use tokio::process::Child;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::child::signal;
 use super::refusal::Refusal;
+use crate::child::signal;
 
 /// So many of the newest records may be of runs that others have started meanwhile.
 const NEWEST: usize = 64;

@@ -6,7 +6,8 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use crate::needs;
-use crate::run::terminal::{read_until, start};
+use crate::pty::start;
+use crate::run::terminal::read_until;
 use crate::support::{Opal, binary};
 
 const PROJECT: &str = "import \"parts/db.opl\"\n\n// Deploys: the service, to \\`one\\` place.\n\

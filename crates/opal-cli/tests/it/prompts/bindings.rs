@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::io::Write as _;
 
 use crate::needs;
-use crate::run::terminal::{read_until, start};
+use crate::pty::start;
+use crate::run::terminal::read_until;
 use crate::support::{Opal, binary};
 
 const PROJECT: &str = "fun say(text: \"$(touch pwned)\" | \"plain\") = echo @var.text\n";

@@ -2,7 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 
-use super::terminal::start;
+use crate::pty::start;
 use crate::support::Opal;
 
 const TASK: &str = "fun main() {\n    echo deploys @env.TAG\n}\n";

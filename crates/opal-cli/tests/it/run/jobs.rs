@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::Write;
 use std::process::Child;
 
-use super::terminal::{is_suspended, read_until, start};
+use super::terminal::{is_suspended, read_until};
+use crate::pty::start;
 use crate::support::{Opal, binary};
 use opal_testing::processes::eventually;
 

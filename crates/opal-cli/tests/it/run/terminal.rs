@@ -4,27 +4,15 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{LocalModes, tcgetattr};
 
 use crate::needs;
+use crate::pty::start;
 use crate::support::{Opal, binary};
 use opal_testing::processes::eventually;
-
-/// Starts something on a terminal of its own, and gives the side of the person.
-pub(crate) fn start(mut command: Command) -> (Child, File) {
-    let own = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
-    grantpt(&own).unwrap();
-    unlockpt(&own).unwrap();
-    tcsetwinsize(&own, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
-    let name = ptsname(&own, Vec::new()).unwrap().into_string().unwrap();
-    let open = || Stdio::from(File::options().read(true).write(true).open(&name).unwrap());
-    let child = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
-    (child, File::from(own))
-}
 
 /// What a terminal shows, and the exit code; the keys are typed once it has shown `said`.
 fn on_a_terminal(opal: &Opal, said: &str, keys: &[u8]) -> (i32, String) {

@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{BUILD, Watching, project};
 use crate::needs;
-use crate::run::terminal::start;
+use crate::pty::start;
 use crate::support::binary;
 
 #[test]

@@ -7,11 +7,11 @@ use opal_core::hash::Algorithm;
 use opal_vault::root;
 
 use super::super::arguments::Arguments;
-use super::super::child::Guarded;
 use super::super::desk::Desk;
 use super::super::refusal::Refusal;
 use super::super::started::run_of;
 use super::Answer;
+use crate::child::Guarded;
 
 /// How long to wait before the record is looked for again: first, and at most.
 const FIRST: Duration = Duration::from_millis(25);

@@ -1,6 +1,7 @@
-//! Starting `opal`: the one way in which a tool does anything.
+//! Starting `opal`: the one way in which agents and pages have anything done.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -11,8 +12,6 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
-use super::refusal::Refusal;
-
 /// Bytes of a document that are read.
 const MOST_BYTES: u64 = 64 << 20;
 
@@ -22,39 +21,46 @@ const MOST_SAID: u64 = 8 * 1024;
 /// How long an `opal` that is to end may clean up.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// Why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    NotStarted(ErrorKind),
+    TooLong,
+}
+
 /// The program, and the runtime root that it is given.
 #[derive(Clone, Debug)]
-pub(super) struct Opal {
+pub(crate) struct Opal {
     program: PathBuf,
     root: Root,
 }
 
 /// How it ended, and what it printed.
 #[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) code: i32,
-    pub(super) stdout: Vec<u8>,
-    pub(super) stderr: String,
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
 }
 
 impl Ended {
     /// The document that it printed, where it is one.
-    pub(super) fn json(&self) -> Option<Value> {
+    pub(crate) fn json(&self) -> Option<Value> {
         serde_json::from_slice(&self.stdout).ok()
     }
 }
 
 impl Opal {
-    pub(super) const fn new(program: PathBuf, root: Root) -> Self {
+    pub(crate) const fn new(program: PathBuf, root: Root) -> Self {
         Self { program, root }
     }
 
-    pub(super) const fn root(&self) -> &Root {
+    pub(crate) const fn root(&self) -> &Root {
         &self.root
     }
 
     /// The command, which reads nothing and starts in `folder`.
-    pub(super) fn command<W: AsRef<OsStr>>(&self, folder: &Path, words: &[W]) -> Command {
+    pub(crate) fn command<W: AsRef<OsStr>>(&self, folder: &Path, words: &[W]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(["--color", "never", "--root"]).arg(self.root.path()).args(words);
         command
@@ -62,35 +68,42 @@ impl Opal {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        // Ctrl+C in the terminal of the agent's program is not meant for it.
+        // Ctrl+C in the terminal is not meant for it.
         command.process_group(0);
         command
     }
 
+    /// The command with the terminal of this process: somebody can be asked.
+    pub(crate) fn in_terminal<W: AsRef<OsStr>>(&self, folder: &Path, words: &[W]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg("--root").arg(self.root.path()).args(words).current_dir(folder);
+        command
+    }
+
     /// Asks it, and waits for its end. Whoever waits no longer ends it.
-    pub(super) async fn ask<W: AsRef<OsStr>>(
+    pub(crate) async fn ask<W: AsRef<OsStr>>(
         &self,
         folder: &Path,
         words: &[W],
-    ) -> Result<Ended, Refusal> {
+    ) -> Result<Ended, Unanswered> {
         let (mut child, stdout, stderr) = self.begin(folder, words)?;
         let (stdout, stderr, status) =
             tokio::join!(all(stdout, MOST_BYTES), all(stderr, MOST_SAID), child.wait());
-        let stdout = stdout.ok_or(Refusal::TooLong)?;
+        let stdout = stdout.ok_or(Unanswered::TooLong)?;
         let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
         Ok(Ended { code: status?.code().unwrap_or(-1), stdout, stderr })
     }
 
     /// So many bytes of what it prints, from an offset on. It is ended then.
-    pub(super) async fn part<W: AsRef<OsStr>>(
+    pub(crate) async fn part<W: AsRef<OsStr>>(
         &self,
         folder: &Path,
         words: &[W],
         from: u64,
         most: usize,
-    ) -> Result<Vec<u8>, Refusal> {
+    ) -> Result<Vec<u8>, Unanswered> {
         let (_child, mut stdout, _) = self.begin(folder, words)?;
-        let unread = |error: std::io::Error| Refusal::NotStarted(error.kind());
+        let unread = |error: std::io::Error| Unanswered::NotStarted(error.kind());
         let mut skipped = (&mut stdout).take(from);
         tokio::io::copy(&mut skipped, &mut tokio::io::sink()).await.map_err(unread)?;
         let mut bytes = Vec::new();
@@ -102,42 +115,42 @@ impl Opal {
         &self,
         folder: &Path,
         words: &[W],
-    ) -> Result<(Guarded, ChildStdout, ChildStderr), Refusal> {
+    ) -> Result<(Guarded, ChildStdout, ChildStderr), Unanswered> {
         let mut command = self.command(folder, words);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = Guarded::spawn(command)?;
         let streams = child.0.as_mut().map(|it| (it.stdout.take(), it.stderr.take()));
         match streams {
             Some((Some(stdout), Some(stderr))) => Ok((child, stdout, stderr)),
-            _ => Err(Refusal::NotStarted(std::io::ErrorKind::BrokenPipe)),
+            _ => Err(Unanswered::NotStarted(ErrorKind::BrokenPipe)),
         }
     }
 }
 
 /// A process that is ended where nobody waits for it any more: first it is asked to.
 #[derive(Debug)]
-pub(super) struct Guarded(Option<Child>);
+pub(crate) struct Guarded(Option<Child>);
 
 impl Guarded {
-    pub(super) fn spawn(mut command: Command) -> Result<Self, Refusal> {
-        let child = command.spawn().map_err(|error| Refusal::NotStarted(error.kind()))?;
+    pub(crate) fn spawn(mut command: Command) -> Result<Self, Unanswered> {
+        let child = command.spawn().map_err(|error| Unanswered::NotStarted(error.kind()))?;
         Ok(Self(Some(child)))
     }
 
-    pub(super) fn id(&self) -> Option<u32> {
+    pub(crate) fn id(&self) -> Option<u32> {
         self.0.as_ref().and_then(Child::id)
     }
 
-    pub(super) async fn wait(&mut self) -> Result<ExitStatus, Refusal> {
+    pub(crate) async fn wait(&mut self) -> Result<ExitStatus, Unanswered> {
         let ended = match &mut self.0 {
             Some(child) => child.wait().await,
-            None => Err(std::io::ErrorKind::NotFound.into()),
+            None => Err(ErrorKind::NotFound.into()),
         };
-        ended.map_err(|error| Refusal::NotStarted(error.kind()))
+        ended.map_err(|error| Unanswered::NotStarted(error.kind()))
     }
 
     /// Lets it run on, whatever becomes of this.
-    pub(super) fn released(mut self) -> Option<Child> {
+    pub(crate) fn released(mut self) -> Option<Child> {
         self.0.take()
     }
 }
@@ -160,7 +173,7 @@ impl Drop for Guarded {
 }
 
 /// Asks a process to end. It has not been waited for, so its number is its own.
-pub(super) fn signal(child: &Child) {
+pub(crate) fn signal(child: &Child) {
     let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     if let Some(pid) = pid {
         let _ = kill_process(pid, Signal::TERM);
