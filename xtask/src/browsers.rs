@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use crate::chores::run;
-use crate::{say, tools};
+use crate::tools;
 
 const FOLDER: &str = "target/tools/browsers";
 
@@ -18,11 +17,5 @@ const NODE: [(&str, &str); 2] = [
 pub(crate) fn provide(root: &Path) {
     let chromium = ("chromium", "/usr/bin/chromium");
     tools::provide(root, &[chromium, ("firefox-esr", "/usr/bin/firefox-esr"), ("npm", "npm")]);
-    let is_there = |file: &str| root.join(FOLDER).join(file).exists();
-    for (package, _) in NODE.iter().filter(|(_, file)| !is_there(file)) {
-        let line = ["npm", "install", "--silent", "--prefix", FOLDER, package];
-        if let Err(message) = run(root, &line) {
-            say(&format!("{package} is missing: {message}"));
-        }
-    }
+    tools::provide_node(root, FOLDER, &NODE);
 }

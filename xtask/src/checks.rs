@@ -47,7 +47,8 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
             ("docker.io", "/usr/sbin/dockerd"),
         ],
     );
-    crate::vault::provide(root);
+    crate::servers::provide(root);
+    crate::tools::provide_long(root);
     crate::browsers::provide(root);
     crate::providers::provide_tofu(root);
     run(root, &["cargo", "build", "--workspace", "--bins"])?;

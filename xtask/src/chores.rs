@@ -50,12 +50,14 @@ const PROVIDERS: &str = "providers";
 /// The language server beside `opal check`.
 const EDITOR: &str = "editor";
 
+/// Questions about many runs beside `sqlite3`.
+const RUNS: &str = "runs";
+
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let (options, parts): (Vec<&str>, Vec<&str>) =
         arguments.iter().partition(|word| word.starts_with('-'));
-    let names = || {
-        BENCHES.iter().map(|(name, _)| *name).chain([PEERS, TARGETS, PLUGINS, PROVIDERS, EDITOR])
-    };
+    let others = [PEERS, TARGETS, PLUGINS, PROVIDERS, RUNS, EDITOR];
+    let names = || BENCHES.iter().map(|(name, _)| *name).chain(others);
     if let Some(unknown) = parts.iter().find(|part| names().all(|name| name != **part)) {
         let names: Vec<&str> = names().collect();
         return Err(format!(
@@ -76,6 +78,9 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     }
     if is_required(EDITOR) {
         crate::peers::editor::compare(root, bars, options.contains(&QUICK))?;
+    }
+    if is_required(RUNS) {
+        crate::peers::runs::compare(root, bars, options.contains(&QUICK))?;
     }
     if is_required(PLUGINS) {
         crate::peers::plugins::compare(root, bars, options.contains(&QUICK))?;

@@ -12,6 +12,7 @@
 //! | releases | [`dist`] |
 //! | helpers for other kinds of machines | [`machines`] |
 //! | real Terraform providers for the tests | [`providers`] |
+//! | real servers for the long tests | [`servers`] |
 //! | providers of real clouds, which take longer | [`clouds`] |
 //! | pictures of real runs | [`pictures`] |
 //! | the rules no compiler knows, and their tests | [`tidy`] |
@@ -30,9 +31,9 @@ mod machines;
 mod peers;
 mod pictures;
 mod providers;
+mod servers;
 mod tidy;
 mod tools;
-mod vault;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -55,8 +56,8 @@ Commands:
   bench [names]  the benchmarks (parse, contract, plan, scrub) and opal compared with its peers on this
                  machine (peers) and on targets (targets); calls of plugins in each language, and what locked
                  packages cost (plugins); resources of Terraform providers beside OpenTofu, which is
-                 built from its Go module (providers); the language server beside `opal check`
-                 (editor); all of them without a name;
+                 built from its Go module (providers); questions about 100,000 runs beside sqlite3 (runs);
+                 the language server beside `opal check` (editor); all of them without a name;
                  `--bars` fails where a bar is missed, `--quick` shows Ansible 100 of the 1,000 files,
                  which saves a quarter of an hour, and measures plugins a few times, without installing
                  compilers

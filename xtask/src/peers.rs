@@ -9,6 +9,7 @@ mod listing;
 pub(crate) mod plugins;
 pub(crate) mod providers;
 mod running;
+pub(crate) mod runs;
 mod targets;
 mod tools;
 mod verify;
@@ -65,12 +66,13 @@ fn judge(bars: bool, missed: &[String]) -> Result<(), String> {
 }
 
 /// The binary as it is once it is installed, like its peers: a file that a linker has written bit by bit
-/// is read in smaller pieces than a copy of it. Its helper is beside it.
+/// is read in smaller pieces than a copy of it. Its helpers are beside it.
 fn installed(root: &Path) -> Result<PathBuf, String> {
     let (folder, built) = (root.join("target/bench"), root.join("target/release"));
     let copy = |program: &str| std::fs::copy(built.join(program), folder.join(program));
     let made = std::fs::create_dir_all(&folder)
         .and_then(|()| copy("opal-extra"))
+        .and_then(|_| copy("opal-serve"))
         .and_then(|_| copy("opal"));
     made.map_err(|error| format!("cannot copy `opal` into `{}`: {error}", folder.display()))?;
     Ok(folder.join("opal"))

@@ -55,7 +55,7 @@ pub(crate) fn provide_all(root: &Path) -> Option<PathBuf> {
     provide_rust(root, GUESTS);
     crate::providers::provide(root);
     crate::guests::provide(root);
-    sdk(root);
+    provide_packages(root, &FOR_TESTS);
     ansible(root)
 }
 
@@ -147,14 +147,52 @@ fn ansible(root: &Path) -> Option<PathBuf> {
     linked(root, &folder)
 }
 
-/// The official SDK for agents in Python, which the tests of `opal mcp` use as a client.
-fn sdk(root: &Path) {
-    const FOLDER: &str = "target/tools/mcp";
-    const PACKAGE: &str = "mcp==2.3.0";
-    if !root.join(FOLDER).join("bin/mcp").exists()
-        && let Err(message) = pip(root, FOLDER, PACKAGE)
-    {
-        say(&format!("{PACKAGE} is missing: {message}"));
+/// A package of PyPI, the directory of its environment, and what Python imports of it.
+type Package = (&'static str, &'static str, &'static str);
+
+/// The official SDK for agents, a client of `opal mcp`; the official messages of OpenTelemetry, which decode what
+/// `--otlp` sends; a database that runs are imported into.
+const FOR_TESTS: [Package; 3] = [
+    ("mcp==2.3.0", "target/tools/mcp", "mcp"),
+    ("opentelemetry-proto==1.45.2", "target/tools/otlp", "opentelemetry.proto.trace.v1.trace_pb2"),
+    ("duckdb==2.0.0", "target/tools/duckdb", "duckdb"),
+];
+
+/// ClickHouse in a process: 800 MB.
+const FOR_LONG_TESTS: [Package; 1] = [("chdb==4.4.0", "target/tools/clickhouse", "chdb")];
+
+/// The inspector of the Model Context Protocol, another client of `opal mcp`, and the Node that it needs: of npm.
+const INSPECTOR: [(&str, &str); 2] = [
+    ("@modelcontextprotocol/inspector@2.12.0", "node_modules/.bin/mcp-inspector"),
+    ("node@24.21.0", "node_modules/.bin/node"),
+];
+
+/// What only the long tests use.
+pub(crate) fn provide_long(root: &Path) {
+    provide_packages(root, &FOR_LONG_TESTS);
+    provide(root, &[("npm", "npm")]);
+    provide_node(root, "target/tools/inspector", &INSPECTOR);
+}
+
+/// Packages of npm, each with a file of it.
+pub(crate) fn provide_node(root: &Path, folder: &str, packages: &[(&str, &str)]) {
+    let is_there = |file: &str| root.join(folder).join(file).exists();
+    for (package, _) in packages.iter().filter(|(_, file)| !is_there(file)) {
+        let line = ["npm", "install", "--silent", "--prefix", folder, package];
+        if let Err(message) = run(root, &line) {
+            say(&format!("{package} is missing: {message}"));
+        }
+    }
+}
+
+fn provide_packages(root: &Path, packages: &[Package]) {
+    for (package, folder, module) in packages {
+        let python = root.join(folder).join("bin/python");
+        let imports = format!("import {module}");
+        let is_there = python.to_str().is_some_and(|it| answers(&[it, "-c", &imports]).is_some());
+        if !is_there && let Err(message) = pip(root, folder, package) {
+            say(&format!("{package} is missing: {message}"));
+        }
     }
 }
 

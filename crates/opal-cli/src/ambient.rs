@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use opal_core::Secret;
 use opal_core::gather::Gather as _;
+use opal_vault::trace::{TRACEPARENT, TraceParent};
 
 #[derive(Debug)]
 pub(crate) struct Ambient {
@@ -21,6 +22,8 @@ pub(crate) struct Ambient {
     pub(crate) user: Option<String>,
     /// `$OPAL_IDENTITY`, which may be a key.
     pub(crate) identity: Option<Secret>,
+    /// `$TRACEPARENT`, where its form is valid: the span that opal runs in.
+    pub(crate) trace_parent: Option<TraceParent>,
     /// Where the checkout of a workflow is.
     workspace: Option<PathBuf>,
     /// Where a job of GitHub collects its summary.
@@ -81,6 +84,8 @@ impl Ambient {
             // What is no text is no key, and is refused as one.
             identity: variable(IDENTITY)
                 .map(|value| Secret::new(value.into_string().unwrap_or_default())),
+            trace_parent: variable(TRACEPARENT)
+                .and_then(|value| TraceParent::parse(value.to_str()?)),
             workspace: variable("GITHUB_WORKSPACE").map(PathBuf::from),
             job_summary: variable("GITHUB_STEP_SUMMARY").map(PathBuf::from),
             no_color: is_set("NO_COLOR"),

@@ -56,6 +56,7 @@ mod starter;
 mod targets;
 mod task_words;
 mod tasks;
+mod telemetry;
 mod trust;
 mod verb;
 mod view;

@@ -25,6 +25,7 @@ pub(crate) mod runs;
 pub(crate) mod starter;
 mod table;
 pub(crate) mod targets;
+pub(crate) mod telemetry;
 pub(crate) mod trace;
 pub(crate) mod tty;
 pub(crate) mod verified;

@@ -72,6 +72,7 @@ pub mod message;
 pub mod on;
 pub mod pages;
 pub mod parameter;
+pub mod percent;
 pub mod placeholder;
 pub mod plan;
 pub mod protocol;

@@ -4,6 +4,7 @@
 //! the proxy resolves, so only the name was checked.
 
 use std::net::{IpAddr, Ipv6Addr};
+use std::time::Duration;
 
 use opal_core::Secret;
 use opal_core::pages::{ExchangeRequest, ExchangeResponse, Exchanges, Variables};
@@ -19,6 +20,18 @@ use crate::authorities::Clients;
 use crate::client::{failed, parse, proxy, server, trouble};
 use crate::error::{PageError, ServerError};
 
+/// Bytes of an answer from which nothing more is needed than whether it is a good one.
+const BEGINNING: u64 = 64 << 10;
+
+/// How much of an answer is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// All of it: one that is too long is an error.
+    Whole,
+    /// Its beginning, however long it is.
+    Beginning,
+}
+
 /// A client for plugins. Connections are kept.
 #[derive(Debug, Default)]
 pub struct Exchanger {
@@ -32,14 +45,39 @@ impl Exchanges for Exchanger {
         request: &ExchangeRequest<'_>,
         variables: &Variables<'_>,
     ) -> Result<ExchangeResponse, Trouble> {
-        Ok(self.ask(request, variables)?)
+        let body = request.body.expose().as_bytes();
+        Ok(self.ask(request, body, Reading::Whole, variables)?)
     }
 }
 
 impl Exchanger {
+    /// Sends bytes to an address that a user has named, wherever it is, and reads the beginning of the answer.
+    /// Nothing is followed, and nothing is tried again.
+    pub fn post(
+        &self,
+        url: &Secret,
+        headers: &[(String, Secret)],
+        body: &[u8],
+        timeout: Duration,
+        variables: &Variables<'_>,
+    ) -> Result<ExchangeResponse, Trouble> {
+        let none = Secret::new("");
+        let request = ExchangeRequest {
+            method: "POST",
+            url,
+            headers,
+            body: &none,
+            is_private: true,
+            timeout,
+        };
+        Ok(self.ask(&request, body, Reading::Beginning, variables)?)
+    }
+
     fn ask(
         &self,
         request: &ExchangeRequest<'_>,
+        body: &[u8],
+        reading: Reading,
         variables: &Variables<'_>,
     ) -> Result<ExchangeResponse, PageError> {
         let uri = parse(request.url.expose())?;
@@ -55,7 +93,6 @@ impl Exchanger {
         for (name, value) in request.headers {
             built = built.header(name, value.expose());
         }
-        let body = request.body.expose().as_bytes();
         let built = built.body(body).map_err(|_| PageError::InvalidHeader)?;
         let built = agent
             .configure_request(built)
@@ -73,7 +110,11 @@ impl Exchanger {
         });
         let headers = headers.collect();
         let status = response.status().as_u16();
-        let bytes = wiped::read(&mut response.body_mut().as_reader(), MAX_VALUE_BYTES + 1)
+        let most = match reading {
+            Reading::Whole => MAX_VALUE_BYTES + 1,
+            Reading::Beginning => BEGINNING,
+        };
+        let bytes = wiped::read(&mut response.body_mut().as_reader(), most)
             .map_err(|error| broken(&Error::from(error)))?;
         if bytes.len() as u64 > MAX_VALUE_BYTES {
             return Err(failed(&server, ServerError::TooLarge));

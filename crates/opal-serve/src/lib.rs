@@ -8,6 +8,7 @@
 //! | `index` | queries over runs (`opal runs stats`, `opal runs sql`), in a database that is derived from records |
 //! | `lsp` | serving editors: only starts the crate `opal-lsp` |
 //! | [`mcp`] | tools for agents, by the Model Context Protocol |
+//! | `otlp` | sending a run as a trace and metrics, after it (`--otlp`) |
 //! | [`ui`] | pages for a person: inbox, contracts, records |
 //!
 //! `child` starts `opal`, for agents and pages.
@@ -19,6 +20,7 @@ mod index;
 mod lsp;
 mod mcp;
 mod notice;
+mod otlp;
 mod ui;
 
 use std::ffi::OsString;
@@ -51,6 +53,7 @@ pub fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
         Some(part) if part == index::PART => index::serve(),
         Some("mcp") => mcp::run(words),
         Some("ui") => ui::run(words),
+        Some(part) if part == otlp::PART => otlp::serve(),
         _ => fail(&format!("`{SERVE}` has no such part"), "see `opal --help`", 2),
     }
 }

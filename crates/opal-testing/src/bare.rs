@@ -69,6 +69,7 @@ pub fn job<'a>(
         known: None,
         is_declared: false,
         is_under_contract: false,
+        trace: None,
         stdin: false,
         clock: || SystemTime::UNIX_EPOCH,
     }

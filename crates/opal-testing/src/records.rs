@@ -48,6 +48,7 @@ pub fn header(target: &str, second: u64) -> Header<'_> {
         user: Some("user".into()),
         version: "0.1.0",
         pid: 7,
+        trace_parent: None,
         is_round: false,
     }
 }

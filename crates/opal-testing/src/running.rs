@@ -117,6 +117,7 @@ impl<'s> Running<'s> {
             known: self.known.as_ref(),
             is_declared: false,
             is_under_contract: false,
+            trace: None,
             stdin: false,
             clock: || SystemTime::UNIX_EPOCH,
         };

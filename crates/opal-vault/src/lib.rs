@@ -14,6 +14,7 @@
 //! | why any of these cannot be read or written, in words | `error` |
 //! | what is remembered of blocks that ran | [`entries`] |
 //! | which contracts were used | [`ledger`] |
+//! | the ids of a run's trace, and of its spans | [`trace`] |
 //!
 //! Deliberately not here: keys, policies, and who runs anything.
 
@@ -28,6 +29,7 @@ pub mod record;
 pub mod root;
 mod shown;
 pub mod targets;
+pub mod trace;
 mod vault;
 pub mod verification;
 pub mod witness;

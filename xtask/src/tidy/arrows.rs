@@ -75,6 +75,7 @@ const ARROWS: [(&str, &[&str]); 36] = [
             "opal-files",
             "opal-helper",
             "opal-html",
+            "opal-http",
             "opal-lsp",
             "opal-trust",
             "opal-vault",

@@ -161,8 +161,12 @@ fn sql() -> Command {
 
 fn export() -> Command {
     Command::new("export")
-        .about("Print runs as JSON Lines, for databases and other systems")
+        .about("Print runs as JSON Lines for databases, or send one to OpenTelemetry")
         .args([
+            run("run").requires("otlp"),
+            flag("otlp", "Send RUN as a trace and metrics, to OTEL_EXPORTER_OTLP_ENDPOINT")
+                .requires("run")
+                .conflicts_with_all(["format", "since"]),
             option("format", "FORMAT", "The format: jsonl")
                 .value_parser(["jsonl"])
                 .default_value("jsonl"),
@@ -175,7 +179,7 @@ fn export() -> Command {
         ])
         .after_help(
             "The last line has the cursor for the next export. Runs that go on are left for it.\n\n\
-             Examples:\n  opal runs export > runs.jsonl\n  opal runs export --since 2d",
+             Examples:\n  opal runs export > runs.jsonl\n  opal runs export --since 2d\n  opal runs export last --otlp",
         )
 }
 

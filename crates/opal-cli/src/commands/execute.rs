@@ -14,6 +14,7 @@ mod steps;
 mod unready;
 mod verify_first;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use opal_core::Code;
@@ -29,12 +30,14 @@ use opal_session::LocalSession;
 use opal_session::stop::USUAL_GRACE;
 use opal_vault::Vault;
 use opal_vault::record::Silent;
+use opal_vault::trace::Trace;
 
 use super::verify::survey;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Stopped};
 use crate::options::Asked;
 use crate::planning;
+use crate::telemetry::Telemetry;
 use crate::view;
 use crate::view::run::{Live, Style, Talk};
 use audience::RunAudience;
@@ -60,6 +63,8 @@ pub(crate) fn execute(
     let own = Vault::new();
     let vault = errand.keeper.map_or(&own, Keeper::vault);
     execute::register(vault, showing);
+    let telemetry = Telemetry::of_run(context, asked)?;
+    telemetry.iter().for_each(|telemetry| telemetry.hide(vault));
     let (style, stop) = (style(context, asked, errand), errand.watched.stop());
     let live =
         Live::new(style, stop)?.with_resources(resources::described(plan, &context.registry));
@@ -91,6 +96,7 @@ pub(crate) fn execute(
         known: None,
         is_declared: errand.subject.loaded.is_config(),
         is_under_contract: errand.contract.is_some(),
+        trace: None,
         stdin: true,
         clock: crate::clock::now,
     };
@@ -105,6 +111,7 @@ pub(crate) fn execute(
     };
     let header = recording::header(context, asked, errand, &start);
     let reporting = Reporting::begin(context, asked, &header)?;
+    let trace = telemetry.as_ref().map(|_| Trace::new(&header.id, header.trace_parent));
     let kept_by = errand.keeper.map(|keeper| keeper.begin(plan)).transpose()?;
     let collector = reporting.as_ref().map(Reporting::collector);
     let recording = Recording::begin(context, asked, header, errand, vault, kept_by, collector)
@@ -112,16 +119,20 @@ pub(crate) fn execute(
     context.stages.end("prepare");
     let began = Instant::now();
     if let Err(failure) = errand.set_off(context, asked) {
+        let folder = recording.folder().map(PathBuf::from);
         recording.refuse(&failure)?;
+        telemetry.iter().for_each(|it| it.after(folder.as_deref(), context, asked));
         return Err(errand.abandoned(failure));
     }
-    let outcome = execute::execute(&Job { recorder: &recording, known: known.as_ref(), ..job });
+    let (trace, known) = (trace.as_ref(), known.as_ref());
+    let outcome = execute::execute(&Job { recorder: &recording, known, trace, ..job });
     if matches!(outcome.halt, Some(Halt::Stopped(_))) {
         session.end_all(USUAL_GRACE, stop);
     }
     let resources = left(context, asked, errand);
     let (reporting, took) = (reporting.as_ref(), began.elapsed());
-    let end = End { errand, outcome: &outcome, took, resources, reporting };
+    let telemetry = telemetry.as_ref();
+    let end = End { errand, outcome: &outcome, took, resources, reporting, telemetry };
     end.tell(context, asked, &live, recording, vault)
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         "report" => report::run(context, &root, matches),
         "stats" => query::stats(context, &root, matches),
         "sql" => query::sql(context, &root, matches),
-        "export" => export::run(&root, matches),
+        "export" => export::run(context, &root, matches),
         "tail" => tail::run(context, &root, matches),
         "cleanup" => cleanup::run(context, &root, matches),
         _ => prune(&root, matches),
@@ -53,12 +53,16 @@ fn list(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit
     let limit = matches.get_one::<usize>("limit").copied().unwrap_or(usize::MAX);
     let all = found(root)?;
     let mut listed: Vec<Listed> = Vec::new();
+    let mut unread = 0;
     for found in &all {
         let run = Run::load(found);
-        let is_meant = match &run {
-            Ok(run) => filter.holds(run)?,
-            // What cannot be read is nobody's, and is told only where everything is.
-            Err(_) => filter.is_open(),
+        let is_meant = match run.as_ref().map(|run| filter.holds(run)) {
+            Ok(Ok(is_meant)) => is_meant,
+            // What cannot be read is nobody's, and is listed only where everything is.
+            Ok(Err(_)) | Err(_) => {
+                unread += usize::from(!filter.is_open());
+                filter.is_open()
+            }
         };
         if is_meant {
             listed.push(Listed { id: found.id.clone(), run });
@@ -67,6 +71,10 @@ fn list(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit
         if listed.len() > limit {
             break;
         }
+    }
+    if unread > 0 {
+        let runs = context.opal_runs(matches.get_one("root"));
+        view::runs::unread(unread, &runs);
     }
     let shown = &listed[..listed.len().min(limit)];
     if matches.get_flag("json") {

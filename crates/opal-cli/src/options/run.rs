@@ -35,6 +35,8 @@ pub(crate) struct RunOptions {
     pub(crate) verbose: bool,
     pub(crate) quiet: bool,
     pub(crate) timings: bool,
+    /// The run is sent as a trace and metrics.
+    pub(crate) otlp: bool,
 }
 
 /// The run that is gone on with.
@@ -70,6 +72,7 @@ impl RunOptions {
             verbose: given.flag("verbose"),
             quiet: given.flag("quiet"),
             timings: given.flag("timings"),
+            otlp: given.flag("otlp"),
         })
     }
 
@@ -91,6 +94,7 @@ impl RunOptions {
             verbose: self.verbose || other.verbose,
             quiet: self.quiet || other.quiet,
             timings: self.timings || other.timings,
+            otlp: self.otlp || other.otlp,
         }
     }
 
@@ -114,6 +118,7 @@ impl RunOptions {
             (self.verbose, "--verbose"),
             (self.quiet, "--quiet"),
             (self.timings, "--timings"),
+            (self.otlp, "--otlp"),
         ];
         let mut asked = asked.into_iter().filter(|(asked, name)| *asked && !meant.contains(name));
         asked.next().map(|(_, name)| name)
@@ -149,6 +154,11 @@ impl RunOptions {
             (
                 self.no_record && self.sync,
                 "`--sync` needs a record, but `--no-record` keeps none",
+                "omit one of them",
+            ),
+            (
+                self.no_record && self.otlp,
+                "`--otlp` sends the record, but `--no-record` keeps none",
                 "omit one of them",
             ),
             (

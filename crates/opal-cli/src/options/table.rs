@@ -56,7 +56,7 @@ const fn short(short: char, row: Row) -> Row {
 }
 
 #[rustfmt::skip]
-pub(super) static ROWS: [Row; 37] = [
+pub(super) static ROWS: [Row; 38] = [
     short('n', row("dry-run", Nothing, Plan, "Show the plan and run nothing; expensive values are deferred")),
     row("resolve", Nothing, Plan, "Resolve every value; write a contract if the output is a file or a pipe"),
     row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, json-compact, html, or cmd:PROGRAM for your own"),
@@ -93,7 +93,8 @@ pub(super) static ROWS: [Row; 37] = [
     row("report", Files("FILE|github"), Run, "Write a report: FILE.xml (JUnit), .md, .html or .json, or the job summary; may be repeated"),
     short('v', row("verbose", Nothing, Run, "Also show blocks, paths, times and debug messages")),
     short('q', row("quiet", Nothing, Run, "Show only failures, apart from the output of steps")),
-    row("timings", Nothing, Run, "Show how long each step took, at the end")
+    row("timings", Nothing, Run, "Show how long each step took, at the end"),
+    row("otlp", Nothing, Run, "Send the run to OpenTelemetry after it ended, as a trace and metrics"),
 ];
 
 /// What `opal verify` and `opal apply` have: which steps are meant.

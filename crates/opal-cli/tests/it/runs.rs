@@ -1,5 +1,6 @@
 //! `opal runs`: what has run.
 
+mod damaged;
 mod query;
 mod records;
 

@@ -3,10 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 mod clouds;
+mod collector;
 mod docker;
 #[path = "../it/report/hostile_texts.rs"]
 mod hostile_texts;
+#[path = "../it/imports.rs"]
+mod imports;
+mod inspector;
 mod interrupted;
+#[path = "imports.rs"]
+mod many_imports;
 mod networks;
 mod pages;
 mod providers;

@@ -1,5 +1,7 @@
 //! One command of a step: given to the session, its output shown, captured or dropped.
 
+use std::collections::BTreeMap;
+
 use opal_core::action::{Command, Completed, Halt, OutputOf, Stage};
 use opal_core::resolver::{MAX_VALUE_BYTES, ScriptPart, Trouble, TroubleKind};
 use opal_core::target::Program;
@@ -14,6 +16,7 @@ use super::pump::{Bounded, Ended, pump};
 use super::show::{Drop, Show};
 use crate::error::{Bug, StepError};
 use opal_session::{Output, Taker, Work};
+use opal_vault::trace::{TRACEPARENT, Traced};
 
 /// The decorator of commands for a shell, which a target may have another program for.
 const SHELL: &str = "shell";
@@ -110,6 +113,7 @@ impl<'p> Actor<'_, 'p> {
         };
         self.has_long_values = has_long_values(script, here);
         let there = here.interpreter().filter(|_| self.begun.descriptor.path == SHELL);
+        let traced = self.traced(here);
         let work = Work {
             script,
             interpreter: command.interpreter.or(there.map(Program::name)),
@@ -119,7 +123,7 @@ impl<'p> Actor<'_, 'p> {
             },
             directory: &here.directory,
             previous: here.previous.as_deref(),
-            environment: &here.environment,
+            environment: traced.as_ref().unwrap_or(&here.environment),
             limits: here.limits,
             stdin: here.stdin.input().map_err(|error| unable(self.begun.step, &error))?,
             stdout,
@@ -138,6 +142,21 @@ impl<'p> Actor<'_, 'p> {
         let moved = ended.directory.filter(|_| command.under.directory.is_none());
         self.moved = moved.map(|directory| (directory, ended.previous));
         Ok(ended.code)
+    }
+}
+
+impl Actor<'_, '_> {
+    /// The environment with the span of the step; none where nobody is told, or the source sets another one.
+    fn traced(&self, here: &Context<'_>) -> Option<BTreeMap<String, Secret>> {
+        let trace = self.walk.job.trace?;
+        if here.environment.contains_key(TRACEPARENT) {
+            return None;
+        }
+        let (path, number) = (&*self.begun.step.path, self.begun.number);
+        let step = Traced::Step { path, attempt: self.begun.attempt.into(), number };
+        let mut environment = BTreeMap::clone(&here.environment);
+        environment.insert(TRACEPARENT.to_owned(), Secret::new(trace.variable(step)));
+        Some(environment)
     }
 }
 

@@ -15,6 +15,7 @@ use opal_session::stop::Stop;
 use opal_session::targets::Reach;
 use opal_vault::event::{Counts, Opened};
 use opal_vault::targets::FleetTable;
+use opal_vault::trace::Trace;
 use opal_vault::witness::{Audience, Recorder};
 use opal_vault::{Shown, Vault};
 
@@ -61,6 +62,8 @@ pub struct Job<'a> {
     pub is_declared: bool,
     /// Whether a contract says what runs.
     pub is_under_contract: bool,
+    /// The ids of the spans that steps run in, where they are told.
+    pub trace: Option<&'a Trace>,
     /// Whether steps may read what opal itself reads.
     pub stdin: bool,
     pub clock: fn() -> SystemTime,

@@ -9,25 +9,7 @@ use super::{Error, update};
 /// A line for each task, or for one. A run that was refused has run nothing, and one that goes on has no end.
 ///
 /// `turns` counts how often a success followed a failure or the other way round: what always fails is not flaky.
-const TASKS: &str = "
-WITH ended AS (
-  SELECT id, task, status, started_at, took_ms,
-    status NOT IN ('executed', 'drifted') AS bad,
-    row_number() OVER (PARTITION BY task ORDER BY took_ms) AS place,
-    count(*) OVER (PARTITION BY task) AS total,
-    first_value(status) OVER (PARTITION BY task ORDER BY id DESC) AS latest
-  FROM runs WHERE status NOT IN ('running', 'refused') AND (?1 IS NULL OR task = ?1)
-), turned AS (
-  SELECT *, bad <> lag(bad, 1, bad) OVER (PARTITION BY task ORDER BY id) AS turns FROM ended
-)
-SELECT task, max(total), sum(bad), sum(turns),
-  max(took_ms) FILTER (WHERE place = (total + 1) / 2),
-  max(took_ms) FILTER (WHERE place = (total * 95 + 99) / 100),
-  (SELECT id FROM runs AS slow WHERE slow.task = turned.task AND status NOT IN ('running', 'refused')
-    ORDER BY took_ms DESC LIMIT 1),
-  max(took_ms), max(latest),
-  coalesce(max(started_at) FILTER (WHERE turns), min(started_at))
-FROM turned GROUP BY task ORDER BY sum(turns) DESC, sum(bad) DESC, task";
+const TASKS: &str = include_str!("tasks.sql");
 
 /// A line for each step of a task, on all targets together; attempts count.
 const STEPS: &str = "

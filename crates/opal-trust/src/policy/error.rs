@@ -80,6 +80,7 @@ pub enum Setting {
     Environment,
     Ssh,
     Persist,
+    Otlp,
     Plugins,
     Verification,
     Sources,
@@ -140,6 +141,9 @@ impl Setting {
                 "a duration of at most 24h",
                 "write a duration, such as `persist = \"60s\"`; `0s` turns it off",
             ),
+            Self::Otlp => {
+                ("otlp", "true or false", "write `otlp = true`, in the table `[telemetry]`")
+            }
             other => other.about_approvals(),
         }
     }

@@ -12,9 +12,11 @@ use super::error::{PolicyError, PolicyFault, Setting};
 use super::file::{Reader, read};
 use opal_vault::root;
 
-const TABLES: [&str; 2] = ["ssh", "terraform"];
+const TABLES: [&str; 3] = ["ssh", "telemetry", "terraform"];
 
 const SSH_KEYS: [&str; 1] = ["persist"];
+
+const TELEMETRY_KEYS: [&str; 1] = ["otlp"];
 
 const TERRAFORM_KEYS: [&str; 1] = ["mirror"];
 
@@ -28,6 +30,8 @@ const MAX_PERSIST: Duration = Duration::from_secs(24 * 3600);
 pub struct Settings {
     /// How long a connection by `ssh` stays open after its last use; none where it does not.
     pub persist: Option<Duration>,
+    /// Whether runs are sent as traces and metrics.
+    pub otlp: bool,
     /// Where Terraform providers come from instead of their registries: the first that fits.
     pub mirrors: Vec<Mirror>,
 }
@@ -78,6 +82,16 @@ impl Settings {
                         match name {
                             "persist" => settings.persist = persist(&reader, item)?,
                             other => return Err(reader.unknown(table, other, &SSH_KEYS)),
+                        }
+                    }
+                }
+                "telemetry" => {
+                    let table = item.as_table_like().ok_or_else(|| wrong(Setting::Otlp))?;
+                    for (name, item) in table.iter() {
+                        let wrong = || reader.wrong(item, Setting::Otlp);
+                        match name {
+                            "otlp" => settings.otlp = item.as_bool().ok_or_else(wrong)?,
+                            other => return Err(reader.unknown(table, other, &TELEMETRY_KEYS)),
                         }
                     }
                 }
@@ -150,6 +164,14 @@ mod tests {
     }
 
     #[test]
+    fn telemetry_is_sent_only_if_a_user_says_so() {
+        assert!(!parse("").unwrap().otlp);
+        assert!(!parse("[telemetry]\n").unwrap().otlp);
+        assert!(!parse("[telemetry]\notlp = false\n").unwrap().otlp);
+        assert!(parse("[telemetry]\notlp = true\n").unwrap().otlp);
+    }
+
+    #[test]
     fn a_setting_that_is_not_understood_is_an_error_with_its_line() {
         for (text, said) in [
             ("[shh]\n", "shh"),
@@ -159,6 +181,9 @@ mod tests {
             ("[ssh]\npersist = \"-1s\"\n", "persist"),
             ("[ssh]\npersist = \"25h\"\n", "persist"),
             ("ssh = 1\n", "ssh"),
+            ("telemetry = true\n", "otlp"),
+            ("[telemetry]\notlp = \"yes\"\n", "otlp"),
+            ("[telemetry]\notpl = true\n", "otlp"),
         ] {
             let error = parse(text).unwrap_err();
             let words = format!("{error} {}", error.help());

@@ -13,6 +13,7 @@ use super::contract::Contract;
 use super::line::{self, Line};
 use super::{RunId, hide};
 use crate::targets::FleetTable;
+use crate::trace::TraceParent;
 use crate::vault::Vault;
 
 /// What is known before the first step. An argument may be a value from the world all the same, and
@@ -49,6 +50,8 @@ pub struct Header<'a> {
     /// opal's own version.
     pub version: &'a str,
     pub pid: u32,
+    /// The span of somebody else that the run belongs to.
+    pub trace_parent: Option<TraceParent>,
     /// Whether it is a round of `opal watch`: those are counted apart.
     pub is_round: bool,
 }
@@ -188,6 +191,7 @@ impl Header<'_> {
         line.maybe("plan_hash", self.named_hash().as_deref());
         self.refusal(&mut line);
         line.text("target", self.target);
+        line.maybe("traceparent", self.trace_parent.as_ref().map(TraceParent::text).as_deref());
         line.maybe("user", self.user.as_deref());
         line.number("version", VERSION);
         hide::document(line.end(), vault)
@@ -232,6 +236,7 @@ impl Header<'_> {
         line.text("status", ending.status.name());
         line.text("target", self.target);
         line.millis("took_ms", ending.took);
+        line.maybe("traceparent", self.trace_parent.as_ref().map(TraceParent::text).as_deref());
         line.maybe("user", self.user.as_deref());
         line.number("version", VERSION);
         hide::document(line.end(), vault)

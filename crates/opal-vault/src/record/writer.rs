@@ -229,10 +229,12 @@ impl Recorder for Writer<'_> {
     }
 }
 
-/// The record of a contract that was not run: why, and no values.
-pub fn refused(root: &Root, header: Header<'_>, ending: &Ending<'_>) -> Result<(), Unwritten> {
+/// The record of a contract that was not run: why, and no values. Answers where it is.
+pub fn refused(root: &Root, header: Header<'_>, ending: &Ending<'_>) -> Result<PathBuf, Unwritten> {
     let vault = Vault::new();
-    Writer::begin(root, header, None, &vault, false).map_err(Unwritten)?.finish(ending)
+    let writer = Writer::begin(root, header, None, &vault, false).map_err(Unwritten)?;
+    let folder = writer.folder().to_owned();
+    writer.finish(ending).map(|()| folder)
 }
 
 pub(super) fn new_file(path: &Path) -> io::Result<File> {

@@ -25,6 +25,7 @@ use crate::commands::command_line;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
+use crate::telemetry::Telemetry;
 use crate::view;
 use crate::view::run::{Failed, Live, Report, summary_json};
 
@@ -37,6 +38,8 @@ pub(super) struct End<'e> {
     pub(super) resources: Vec<Seen>,
     /// The reports that were asked for.
     pub(super) reporting: Option<&'e Reporting>,
+    /// Who sends the run to others.
+    pub(super) telemetry: Option<&'e Telemetry>,
 }
 
 impl End<'_> {
@@ -112,6 +115,7 @@ impl End<'_> {
         let unreported =
             self.reporting.and_then(|it| it.write(self, context, &report, &json, vault));
         context.stages.end("run");
+        self.telemetry.iter().for_each(|it| it.after(folder.as_deref(), context, asked));
         let loaded = self.errand.subject.loaded;
         view::trace::telemetry(&context.stages, loaded, &self.errand.resolved.plan, &asked.plan);
         kept?;

@@ -97,6 +97,7 @@ pub(super) fn header<'a>(
         user: context.ambient.user.clone(),
         version: env!("CARGO_PKG_VERSION"),
         pid: std::process::id(),
+        trace_parent: context.ambient.trace_parent,
         is_round: context.typed.round.is_some(),
     }
 }

@@ -22,6 +22,7 @@ use crate::context::Context;
 use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
+use crate::telemetry::Telemetry;
 use crate::{planning, view};
 
 /// Somebody asked for a contract to be run.
@@ -136,6 +137,7 @@ impl Attempt<'_> {
             user: self.context.ambient.user.clone(),
             version: env!("CARGO_PKG_VERSION"),
             pid: std::process::id(),
+            trace_parent: self.context.ambient.trace_parent,
             is_round: false,
         };
         let ending = Ending {
@@ -153,8 +155,13 @@ impl Attempt<'_> {
                 .as_ref()
                 .and_then(|it| planning::is_modified(std::slice::from_ref(it))),
         };
-        if let Err(unwritten) = record::refused(&root, header, &ending) {
-            view::plan::note(&unwritten.to_string());
+        match record::refused(&root, header, &ending) {
+            Ok(folder) => {
+                // Settings that cannot be read refuse a run, and this one is refused already.
+                let telemetry = Telemetry::of_run(self.context, self.asked).ok().flatten();
+                telemetry.iter().for_each(|it| it.after(Some(&folder), self.context, self.asked));
+            }
+            Err(unwritten) => view::plan::note(&unwritten.to_string()),
         }
     }
 }

@@ -199,6 +199,7 @@ fn end(
         known: None,
         is_declared: false,
         is_under_contract: false,
+        trace: None,
         stdin: false,
         clock: crate::clock::now,
     });

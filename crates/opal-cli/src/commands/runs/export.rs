@@ -1,4 +1,4 @@
-//! `opal runs export`: runs as JSON Lines, each exactly once.
+//! `opal runs export`: runs as JSON Lines, each exactly once; with `--otlp` one run as telemetry.
 //!
 //! The cursor says which runs an export has had: all that sort up to one of them, without those that were still
 //! going on, and some that are newer. A run gets its name when it starts and its record a moment later, so the
@@ -8,16 +8,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use clap::ArgMatches;
-use opal_vault::record::reader::{self, Found, Row};
+use opal_vault::record::reader::{self, Found, Row, State};
 use opal_vault::record::{RunId, pruned};
 use opal_vault::root::Root;
 use serde_json::{Value, json};
 
 use super::filter::moment;
-use super::stored::found;
+use super::stored::{found, load};
 use crate::clock;
+use crate::context::Context;
 use crate::failure::record::root_failure;
 use crate::failure::{Exit, Failure};
+use crate::telemetry::Telemetry;
+use crate::view;
 use crate::view::runs::Page;
 
 /// No record appears later than this after the name of its run was made.
@@ -26,7 +29,34 @@ const SETTLED: Duration = Duration::from_secs(600);
 /// The form of a cursor.
 const VERSION: &str = "1";
 
-pub(super) fn run(root: &Root, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run(
+    context: &Context<'_>,
+    root: &Root,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
+    match matches.get_one::<String>("run") {
+        Some(name) => send(context, root, name, matches),
+        None => lines(root, matches),
+    }
+}
+
+/// Sends a run again, or one of which nothing was sent.
+fn send(
+    context: &Context<'_>,
+    root: &Root,
+    name: &str,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
+    let run = load(root, name, &context.opal_runs(matches.get_one("root")))?;
+    if run.state == State::Running {
+        let message = format!("the run `{}` has not ended", run.id);
+        return Err(Failure::usage(message, "wait for its end: `opal runs tail`"));
+    }
+    let sent = Telemetry::read().send(&run.folder)?;
+    view::telemetry::sent(run.id.as_str(), &sent)
+}
+
+fn lines(root: &Root, matches: &ArgMatches) -> Result<Exit, Failure> {
     let since = matches.get_one::<String>("since").map(|text| Since::parse(text)).transpose()?;
     let since = since.unwrap_or_default();
     let mut page = Page::default();
@@ -82,6 +112,14 @@ fn export(
 }
 
 fn line(page: &mut Page, kind: &str, mut row: Row) -> Result<(), Failure> {
+    // Databases cannot store it.
+    for text in row.values_mut() {
+        if let Value::String(text) = text
+            && text.contains('\0')
+        {
+            *text = text.replace('\0', "\u{2400}");
+        }
+    }
     row.insert("kind".to_owned(), kind.into());
     row.insert("version".to_owned(), 1.into());
     page.json(&Value::Object(row))

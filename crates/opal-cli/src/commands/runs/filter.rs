@@ -10,7 +10,6 @@ use opal_vault::record::reader::{self, Outputs, Run, State, Unread, Unreadable};
 
 use crate::clock::unix_time;
 use crate::failure::Failure;
-use crate::failure::record::unreadable;
 
 /// Bytes of output that are read at a time.
 const CHUNK: usize = 64 * 1024;
@@ -61,10 +60,8 @@ impl<'f> Filter<'f> {
     }
 
     /// What takes longest comes last.
-    pub(super) fn holds(&self, run: &Run) -> Result<bool, Failure> {
-        Ok(self.fits(run)
-            && self.has_step(run).map_err(unreadable)?
-            && self.printed(run).map_err(unreadable)?)
+    pub(super) fn holds(&self, run: &Run) -> Result<bool, Unreadable> {
+        Ok(self.fits(run) && self.has_step(run)? && self.printed(run)?)
     }
 
     fn fits(&self, run: &Run) -> bool {
