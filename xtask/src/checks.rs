@@ -26,6 +26,8 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
     if root.join(FUZZ_MANIFEST).exists() {
         run(root, &["cargo", "check", "--manifest-path", FUZZ_MANIFEST])?;
     }
+    crate::editors::make(root, true)?;
+    crate::editors::pack(root)?;
     crate::book::make(root)?;
     // Last and alone, so that nothing else of ours keeps the machine busy. Nothing is tried again.
     let alone = ["--no-fail-fast", "--", "--test-threads=1"];
@@ -52,6 +54,7 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
     crate::browsers::provide(root);
     crate::providers::provide_tofu(root);
     run(root, &["cargo", "build", "--workspace", "--bins"])?;
+    crate::editors::try_out(root)?;
     let editors = ["cargo", "test", "--workspace", "--test", "it", "after_random_edits"];
     run_with(root, &[("OPAL_TEST_ROUNDS", "10000")], &editors)?;
     let tests = ["--workspace", "--test", "long"];

@@ -10,6 +10,7 @@
 //! | browsers for the tests of pages | [`browsers`] |
 //! | public task files, converted | [`corpus`] |
 //! | releases | [`dist`] |
+//! | the words in the grammars of editors | [`editors`], what they are tried with in [`grammars`] |
 //! | helpers for other kinds of machines | [`machines`] |
 //! | real Terraform providers for the tests | [`providers`] |
 //! | real servers for the long tests | [`servers`] |
@@ -26,6 +27,8 @@ mod chores;
 mod clouds;
 mod corpus;
 mod dist;
+mod editors;
+mod grammars;
 mod guests;
 mod machines;
 mod peers;
@@ -69,6 +72,9 @@ Commands:
   convert-corpus DIR [--run]  convert the public task files in DIR (DIR/justfile/*, DIR/taskfile/*, …)
                  and print how many tasks are exact, adapted and omitted; `--run`, as root, runs the
                  exact ones in both tools and compares the programs that they start
+  editors        write keywords, types and built-in paths into the grammars of editors; `--check` fails if they
+                 are stale; `--pack` makes target/editors/opal.vsix, the extension for VS Code; `--try` installs
+                 it in code-server and tries it in Chromium
   book           make the book of docs in target/book/html, and check its links
   dist --key FILE --url URL [--out DIR]  build a release: static programs in an archive, signed checksums
                  and the script that installs them; `dist --twice` builds the last commit in two
@@ -97,11 +103,17 @@ fn main() -> ExitCode {
         ["clouds", rest @ ..] => report(clouds::test(&root, rest)),
         ["pictures", names @ ..] => report(pictures::make(&root, names)),
         ["convert-corpus", rest @ ..] => report(corpus::measure(&root, rest)),
+        ["editors"] => report(editors::make(&root, false)),
+        ["editors", "--check"] => report(editors::make(&root, true)),
+        ["editors", "--try"] => report(editors::try_out(&root)),
+        ["editors", "--pack"] => {
+            report(editors::make(&root, true).and_then(|()| editors::pack(&root)))
+        }
         ["book"] => report(book::make(&root)),
         ["dist", "--twice"] => report(dist::twice(&root)),
         ["dist", rest @ ..] => report(dist::make(&root, rest)),
         ["bench", rest @ ..] => report(chores::bench(&root, rest)),
-        ["test" | "tidy" | "book" | "providers", extra, ..] => {
+        ["test" | "tidy" | "book" | "editors" | "providers", extra, ..] => {
             misunderstood(&format!("unexpected argument `{extra}`"))
         }
         [unknown, ..] => misunderstood(&format!("unknown command `{unknown}`")),

@@ -56,6 +56,7 @@ pub(crate) fn provide_all(root: &Path) -> Option<PathBuf> {
     crate::providers::provide(root);
     crate::guests::provide(root);
     provide_packages(root, &FOR_TESTS);
+    crate::grammars::provide(root);
     ansible(root)
 }
 

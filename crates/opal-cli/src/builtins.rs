@@ -20,6 +20,7 @@ use clap::{Arg, Command, ValueHint};
 
 use crate::options;
 
+pub(crate) use editors::syntax;
 pub(crate) use names::{NAMES, RESERVED, is_builtin, is_reserved, is_reserved_by_plan};
 use shared::{arguments, file, flag, global, json, root, source};
 pub(crate) use words::{marked, target};
@@ -332,6 +333,10 @@ fn self_() -> Command {
                 .allow_hyphen_values(true)
                 .value_name("ARGUMENTS")
                 .help("Its arguments"),
+        )
+        .after_help(
+            "`opal self syntax FILE` is for the grammars of editors: it shows what each character of a source is.\n\n\
+             Examples:\n  opal self init\n  opal self syntax commands.opl --json",
         )
 }
 

@@ -122,8 +122,10 @@ fn builtin(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
 
 fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit, Failure> {
     let first = rest.first().and_then(|first| first.to_str());
-    if let ("self", Some(name)) = (word, first.filter(|first| !first.starts_with('-'))) {
-        return builtin(context, name, &rest[1..]);
+    match (word, first.filter(|first| !first.starts_with('-'))) {
+        ("self", Some("syntax")) => return syntax(context, &rest[1..]),
+        ("self", Some(name)) => return builtin(context, name, &rest[1..]),
+        _ => {}
     }
     let json = context.typed.wants_json() || asks_for_json(rest);
     let mut command = builtins::opal();
@@ -218,6 +220,18 @@ fn help(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     match (task.transpose()?.flatten(), &project) {
         (Some(task), Some(loaded)) => commands::help::task(&task, loaded, context, Verb::Run),
         _ => builtin(context, name, &["--help".into()]),
+    }
+}
+
+/// `opal self syntax`, which has no name of its own: it takes none from a task.
+fn syntax(context: &Context<'_>, rest: &[OsString]) -> Result<Exit, Failure> {
+    let command = builtins::syntax().bin_name("opal self syntax").no_binary_name(true);
+    match command.try_get_matches_from(rest) {
+        Ok(matches) => commands::syntax::run(context, &matches),
+        Err(error) => {
+            let json = context.typed.wants_json() || asks_for_json(rest);
+            view::clap(&error, context.out(), json)
+        }
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod starter;
+pub(crate) mod syntax;
 mod table;
 pub(crate) mod targets;
 pub(crate) mod telemetry;

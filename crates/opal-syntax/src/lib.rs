@@ -1,7 +1,7 @@
 //! Text ⇄ structure.
 //!
 //! ```text
-//! source ──lexer──▶ tokens ──grammar──▶ events ─┬─▶ cursor ──▶ format
+//! source ──lexer──▶ tokens ──grammar──▶ events ─┬─▶ cursor ──▶ format, classes
 //!                                               ├─▶ cursor ──▶ the planner (another crate)
 //!                                               └─▶ tree ──▶ editors (another crate)
 //! ```
@@ -16,6 +16,7 @@
 //! | reading that row without building anything | [`cursor`] |
 //! | the lossless tree, for tools only | [`tree`] |
 //! | the formatter | [`format`] |
+//! | what each character is, for the grammars of editors | [`classes`] |
 //! | what a file must be before any of this | [`source`] |
 //! | files of other tools | [`Foreign`] |
 //!
@@ -28,6 +29,7 @@
     allow(clippy::disallowed_methods, reason = "tests read fixtures and start programs")
 )]
 
+pub mod classes;
 pub use opal_core::context;
 pub mod cursor;
 mod errors;

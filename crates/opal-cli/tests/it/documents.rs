@@ -7,7 +7,7 @@
 //! manifests and whole packages of decorators. ` ```sh ` blocks run with `opal` on the path. ` ```rust PATH `
 //! blocks of the guide are parts of the file they name.
 
-mod block;
+pub(crate) mod block;
 mod places;
 mod reference;
 mod shell;

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and start programs")]
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 
+mod classes;
 mod format;
 mod generate;
 mod grammar;

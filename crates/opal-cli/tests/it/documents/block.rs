@@ -5,45 +5,45 @@ use std::path::PathBuf;
 
 use crate::support::repository;
 
-pub(super) struct Block {
-    pub(super) line: usize,
+pub(crate) struct Block {
+    pub(crate) line: usize,
     /// How many headings of the second level stand above.
-    pub(super) section: usize,
-    pub(super) info: String,
-    pub(super) text: String,
+    pub(crate) section: usize,
+    pub(crate) info: String,
+    pub(crate) text: String,
 }
 
 impl Block {
-    pub(super) fn is_source(&self) -> bool {
+    pub(crate) fn is_source(&self) -> bool {
         self.info.split_whitespace().next() == Some("opl")
     }
 
     /// The name of another file of the section's project: `opl file tasks/db.opl`.
-    pub(super) fn file(&self) -> Option<&str> {
+    pub(crate) fn file(&self) -> Option<&str> {
         let mut words = self.info.split_whitespace().skip(1);
         words.next().filter(|word| *word == "file").and_then(|_| words.next())
     }
 
     /// Whether it needs a Terraform provider: `opl providers`, `sh providers`.
-    pub(super) fn needs_providers(&self) -> bool {
+    pub(crate) fn needs_providers(&self) -> bool {
         self.info.split_whitespace().nth(1) == Some("providers")
     }
 
     /// A declarative configuration.
-    pub(super) fn is_config(&self) -> bool {
+    pub(crate) fn is_config(&self) -> bool {
         self.info.split_whitespace().next() == Some("yaml")
     }
 
-    pub(super) fn is_planned(&self) -> bool {
+    pub(crate) fn is_planned(&self) -> bool {
         self.info.split_whitespace().nth(1) == Some("plan")
     }
 
-    pub(super) fn is_run(&self) -> bool {
+    pub(crate) fn is_run(&self) -> bool {
         self.info.split_whitespace().nth(1) == Some("run")
     }
 
     /// The codes that are to be reported, sorted.
-    pub(super) fn expected(&self) -> Vec<String> {
+    pub(crate) fn expected(&self) -> Vec<String> {
         let is_more = self.is_planned() || self.is_run();
         let words = self.info.split_whitespace().skip(1 + usize::from(is_more));
         let mut codes: Vec<String> = words.map(str::to_owned).collect();
@@ -52,7 +52,7 @@ impl Block {
     }
 }
 
-pub(super) fn blocks(markdown: &str) -> Vec<Block> {
+pub(crate) fn blocks(markdown: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
     let mut section = 0;
@@ -74,7 +74,7 @@ pub(super) fn blocks(markdown: &str) -> Vec<Block> {
     blocks
 }
 
-pub(super) fn pages(folder: &str) -> Vec<PathBuf> {
+pub(crate) fn pages(folder: &str) -> Vec<PathBuf> {
     let mut pages: Vec<PathBuf> = fs::read_dir(repository().join(folder))
         .unwrap()
         .map(|entry| entry.unwrap().path())
