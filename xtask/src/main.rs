@@ -68,7 +68,7 @@ Commands:
   clouds docker  build the provider of Docker, and test objects of a real daemon with it; as root
   clouds aws DIR  build the provider of AWS with some of its services, from a checkout of it, and test objects
                  of the services that moto (from PyPI) answers for
-  pictures [names]  make the pictures of docs/pictures from real runs; needs tmux
+  pictures [names]  make the pictures of docs/pictures from real runs; needs tmux, and Chromium for pages
   convert-corpus DIR [--run]  convert the public task files in DIR (DIR/justfile/*, DIR/taskfile/*, …)
                  and print how many tasks are exact, adapted and omitted; `--run`, as root, runs the
                  exact ones in both tools and compares the programs that they start

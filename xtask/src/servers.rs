@@ -64,6 +64,6 @@ fn build(root: &Path, server: &Server) -> Result<(), String> {
     if !is_new {
         return Ok(());
     }
-    let _ = fs::remove_file(folder.join(PROGRAM));
+    let _ = fs::remove_file(folder.join(program));
     run(&folder, &[&go, "build", "-mod=mod", "-trimpath", "-o", program, "."])
 }

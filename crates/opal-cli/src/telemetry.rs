@@ -50,12 +50,19 @@ pub(crate) struct Sent {
 }
 
 impl Telemetry {
-    /// That of a run; none where nobody has asked for it, and where there is no record to send.
-    pub(crate) fn of_run(context: &Context<'_>, asked: &Asked) -> Result<Option<Self>, Failure> {
-        if asked.run.no_record {
+    /// That of a run, with its values hidden; none where nobody has asked for it, and where there is no
+    /// record to send.
+    pub(crate) fn of_run(
+        context: &Context<'_>,
+        asked: &Asked,
+        vault: &Vault,
+    ) -> Result<Option<Self>, Failure> {
+        if asked.run.no_record || !(asked.run.otlp || is_usual(context, asked)?) {
             return Ok(None);
         }
-        Ok((asked.run.otlp || is_usual(context, asked)?).then(Self::read))
+        let telemetry = Self::read();
+        telemetry.hide(vault);
+        Ok(Some(telemetry))
     }
 
     pub(crate) fn read() -> Self {

@@ -72,11 +72,11 @@ fn send(request: &Parcel) -> Result<Value, Error> {
     let name = Path::new(folder).file_name().and_then(|name| name.to_str());
     let id = name.and_then(|name| name.parse().ok()).ok_or(Error::Request)?;
     let found = Found { id, folder: folder.into() };
-    let told = spans::read(&found).map_err(Error::Record)?;
-    let (points, measured) = metrics::of(&told);
-    let spans = told.spans.len();
+    let reported = spans::read(&found).map_err(Error::Record)?;
+    let (points, measured) = metrics::of(&reported);
+    let spans = reported.spans.len();
     let both =
-        [(traces, spans::message(told).encode_to_vec()), (metrics, measured.encode_to_vec())];
+        [(traces, spans::message(reported).encode_to_vec()), (metrics, measured.encode_to_vec())];
     let Signals { to, takes_metrics } = sending::send(both, variables)?;
     let points = if takes_metrics { points } else { 0 };
     Ok(json!({"spans": spans, "points": points, "to": to}))

@@ -190,7 +190,7 @@ impl Bench {
         let uri = |name: &str| format!("file://{}/{name}", folder.display());
         let body = source(LINES);
         let user = format!(
-            "import \"lib.opl\"\n\nfun told() {{\n    @cmd.lib.notify(\"x\")\n}}\n\n{body}"
+            "import \"lib.opl\"\n\nfun ship() {{\n    @cmd.lib.notify(\"x\")\n}}\n\n{body}"
         );
         for index in 0..FILES {
             let name = format!("part{index}.opl");

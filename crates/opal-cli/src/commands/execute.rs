@@ -22,7 +22,7 @@ use opal_core::action::Halt;
 use opal_core::contract::Seen;
 use opal_core::plan::{Piece, Plan};
 use opal_core::shell::Shell;
-use opal_exec::execute::{self, Job, Question, ShownBranches, Unready};
+use opal_exec::execute::{self, Job, Outcome, Question, ShownBranches, Unready};
 use opal_exec::verify::Report;
 use opal_ops::resources;
 use opal_plan::plan::Resolved;
@@ -63,8 +63,7 @@ pub(crate) fn execute(
     let own = Vault::new();
     let vault = errand.keeper.map_or(&own, Keeper::vault);
     execute::register(vault, showing);
-    let telemetry = Telemetry::of_run(context, asked)?;
-    telemetry.iter().for_each(|telemetry| telemetry.hide(vault));
+    let telemetry = Telemetry::of_run(context, asked, vault)?;
     let (style, stop) = (style(context, asked, errand), errand.watched.stop());
     let live =
         Live::new(style, stop)?.with_resources(resources::described(plan, &context.registry));
@@ -113,27 +112,44 @@ pub(crate) fn execute(
     let reporting = Reporting::begin(context, asked, &header)?;
     let trace = telemetry.as_ref().map(|_| Trace::new(&header.id, header.trace_parent));
     let kept_by = errand.keeper.map(|keeper| keeper.begin(plan)).transpose()?;
-    let collector = reporting.as_ref().map(Reporting::collector);
-    let recording = Recording::begin(context, asked, header, errand, vault, kept_by, collector)
+    let reporting = reporting.as_ref();
+    let recording = Recording::begin(context, asked, header, errand, vault, kept_by, reporting)
         .map_err(|failure| errand.abandoned(failure))?;
     context.stages.end("prepare");
     let began = Instant::now();
     if let Err(failure) = errand.set_off(context, asked) {
-        let folder = recording.folder().map(PathBuf::from);
-        recording.refuse(&failure)?;
-        telemetry.iter().for_each(|it| it.after(folder.as_deref(), context, asked));
-        return Err(errand.abandoned(failure));
+        return refused(failure, context, asked, errand, recording, telemetry);
     }
     let (trace, known) = (trace.as_ref(), known.as_ref());
-    let outcome = execute::execute(&Job { recorder: &recording, known, trace, ..job });
-    if matches!(outcome.halt, Some(Halt::Stopped(_))) {
-        session.end_all(USUAL_GRACE, stop);
-    }
+    let outcome = walked(&Job { recorder: &recording, known, trace, ..job }, &session);
     let resources = left(context, asked, errand);
-    let (reporting, took) = (reporting.as_ref(), began.elapsed());
-    let telemetry = telemetry.as_ref();
-    let end = End { errand, outcome: &outcome, took, resources, reporting, telemetry };
+    let end =
+        End { errand, outcome: &outcome, took: began.elapsed(), resources, reporting, telemetry };
     end.tell(context, asked, &live, recording, vault)
+}
+
+/// All steps. Of a run that was stopped nothing goes on.
+fn walked(job: &Job<'_>, session: &LocalSession) -> Outcome {
+    let outcome = execute::execute(job);
+    if matches!(outcome.halt, Some(Halt::Stopped(_))) {
+        session.end_all(USUAL_GRACE, job.stop);
+    }
+    outcome
+}
+
+/// A run that was refused before its first step.
+fn refused(
+    failure: Failure,
+    context: &Context<'_>,
+    asked: &Asked,
+    errand: &Errand<'_>,
+    recording: Recording<'_>,
+    telemetry: Option<Telemetry>,
+) -> Result<Exit, Failure> {
+    let folder = recording.folder().map(PathBuf::from);
+    recording.refuse(&failure)?;
+    telemetry.iter().for_each(|it| it.after(folder.as_deref(), context, asked));
+    Err(errand.abandoned(failure))
 }
 
 /// Waits for its turn, verifies first where that was asked for, and asks all questions: what was verified,

@@ -74,7 +74,7 @@ fn list(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit
     }
     if unread > 0 {
         let runs = context.opal_runs(matches.get_one("root"));
-        view::runs::unread(unread, &runs);
+        view::record::unread(unread, &runs);
     }
     let shown = &listed[..listed.len().min(limit)];
     if matches.get_flag("json") {

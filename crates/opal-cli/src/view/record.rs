@@ -1,7 +1,7 @@
-//! What is said of a run that leaves no record, or half of one.
+//! What is said of a run that leaves no record, or half of one, and of records that cannot be read.
 
 use super::diagnostics::visible;
-use super::say;
+use super::{counted, say};
 
 /// Nothing can be written, and the run goes on.
 pub(crate) fn missing(why: &str, help: &[String]) {
@@ -15,4 +15,13 @@ pub(crate) fn missing(why: &str, help: &[String]) {
 /// The record ended before the run did.
 pub(crate) fn incomplete(why: &str) {
     say(&format!("warning: the record of this run is incomplete: {}\n", visible(why)));
+}
+
+/// A search could not read these records.
+pub(crate) fn unread(count: usize, runs: &str) {
+    let records = counted(count, "record");
+    say(&format!(
+        "note: {records} cannot be read; `{} list --limit 1000` names them\n",
+        visible(runs)
+    ));
 }

@@ -65,15 +65,6 @@ impl Paint {
     }
 }
 
-/// Records that a search could not look into.
-pub(crate) fn unread(count: usize, runs: &str) {
-    let records = counted(count, "record");
-    say(&format!(
-        "note: {records} cannot be read; `{}` names them\n",
-        visible(&format!("{runs} list --limit 1000"))
-    ));
-}
-
 pub(crate) fn list(listed: &[Listed], is_cut: bool, ink: Ink) -> Result<Exit, Failure> {
     let paint = Paint(ink.colour);
     let mut table = Table::new(["RUN", "TARGET", "STATUS", "STARTED (UTC)", "TOOK", ""]);

@@ -385,8 +385,13 @@ fn every_picture_of_the_documents_exists_for_dark_and_light_and_has_a_scene() {
         let path = entry.unwrap().path();
         let stem = path.file_stem().unwrap().to_str().unwrap();
         let scene = stem.trim_end_matches("-dark").trim_end_matches("-light");
-        for file in [".txt", "-dark.svg", "-light.svg"] {
-            let wanted = path.with_file_name(format!("{scene}{file}"));
+        let script = path.with_file_name(format!("{scene}.txt"));
+        let text = fs::read_to_string(&script).unwrap_or_else(|_| panic!("{}", script.display()));
+        // A browser takes pictures in pixels.
+        let is_page = text.lines().any(|line| line.starts_with("page: "));
+        for theme in ["dark", "light"] {
+            let file = format!("{scene}-{theme}.{}", if is_page { "png" } else { "svg" });
+            let wanted = path.with_file_name(file);
             assert!(wanted.is_file(), "{}", wanted.display());
         }
     }

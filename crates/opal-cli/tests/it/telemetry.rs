@@ -176,7 +176,7 @@ fn a_run_that_is_sent_twice_is_the_same_bytes() {
     let sent = opal.call(&["runs", "export", "last", "--otlp"]);
     let id = last(&opal)["id"].as_str().unwrap().to_owned();
     let to = collector.url().replace("http://", "");
-    sent.code(0).stdout(&format!("Sent 14 spans and 2 data points of {id} to {to}.\n"));
+    sent.code(0).stdout(&format!("Sent 12 spans and 2 data points of {id} to {to}.\n"));
     let second = collector.posts();
     assert_eq!(first.len(), 2);
     for (first, second) in first.iter().zip(&second) {
@@ -280,7 +280,7 @@ fn text_is_cut_and_output_and_secrets_never_leave() {
 }
 
 #[test]
-fn a_server_for_traces_only_is_no_reason_to_warn() {
+fn a_server_for_traces_only_gets_traces_without_a_warning() {
     let collector = Collector::of(Manner::NoMetrics(404));
     let Some(opal) = project(TASKS, &collector) else { return };
     opal.call(&["inner", "--otlp"]).code(0).hides("telemetry");

@@ -146,7 +146,7 @@ impl<'p> Actor<'_, 'p> {
 }
 
 impl Actor<'_, '_> {
-    /// The environment with the span of the step; none where nobody is told, or the source sets another one.
+    /// The environment with the span of the step; none where no trace is kept, or the source sets another one.
     fn traced(&self, here: &Context<'_>) -> Option<BTreeMap<String, Secret>> {
         let trace = self.walk.job.trace?;
         if here.environment.contains_key(TRACEPARENT) {

@@ -62,7 +62,7 @@ pub struct Job<'a> {
     pub is_declared: bool,
     /// Whether a contract says what runs.
     pub is_under_contract: bool,
-    /// The ids of the spans that steps run in, where they are told.
+    /// The ids of the spans that steps run in, where steps get them.
     pub trace: Option<&'a Trace>,
     /// Whether steps may read what opal itself reads.
     pub stdin: bool,

@@ -9,7 +9,7 @@ use opentelemetry_proto::tonic::metrics::v1::{
 };
 
 use super::attributes::{ERROR_TYPE, PIPELINE, TARGET, maybe, resource, scope, text};
-use super::spans::Told;
+use super::spans::Reported;
 
 /// Upper bounds of buckets, in seconds.
 const BOUNDS: [f64; 12] =
@@ -18,15 +18,15 @@ const BOUNDS: [f64; 12] =
 const DELTA: i32 = AggregationTemporality::Delta as i32;
 
 /// How many data points there are, and the message.
-pub(super) fn of(told: &Told) -> (usize, ExportMetricsServiceRequest) {
-    let errors = errors(told);
+pub(super) fn of(reported: &Reported) -> (usize, ExportMetricsServiceRequest) {
+    let errors = errors(reported);
     let points = 1 + errors.len();
     let mut metrics = vec![Metric {
         name: "cicd.pipeline.run.duration".to_owned(),
         description: "Duration of a pipeline run grouped by pipeline, state and result.".to_owned(),
         unit: "s".to_owned(),
         data: Some(Data::Histogram(Histogram {
-            data_points: vec![duration(told)],
+            data_points: vec![duration(reported)],
             aggregation_temporality: DELTA,
         })),
         ..Metric::default()
@@ -44,28 +44,31 @@ pub(super) fn of(told: &Told) -> (usize, ExportMetricsServiceRequest) {
             ..Metric::default()
         });
     }
-    let scope_metrics =
-        vec![ScopeMetrics { scope: Some(scope(&told.run)), metrics, ..ScopeMetrics::default() }];
-    let resource = Some(resource(&told.run));
+    let scope_metrics = vec![ScopeMetrics {
+        scope: Some(scope(&reported.run)),
+        metrics,
+        ..ScopeMetrics::default()
+    }];
+    let resource = Some(resource(&reported.run));
     let resource_metrics =
         vec![ResourceMetrics { resource, scope_metrics, ..ResourceMetrics::default() }];
     (points, ExportMetricsServiceRequest { resource_metrics })
 }
 
-fn duration(told: &Told) -> HistogramDataPoint {
+fn duration(reported: &Reported) -> HistogramDataPoint {
     #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one run, to six digits")]
-    let seconds = told.end.saturating_sub(told.start) as f64 / 1e9;
+    let seconds = reported.end.saturating_sub(reported.start) as f64 / 1e9;
     let bucket = BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len());
     let mut bucket_counts = vec![0; BOUNDS.len() + 1];
     bucket_counts[bucket] = 1;
-    let mut attributes = vec![text(PIPELINE, told.run.target())];
-    attributes.push(text("cicd.pipeline.result", told.result.name));
+    let mut attributes = vec![text(PIPELINE, reported.run.target())];
+    attributes.push(text("cicd.pipeline.result", reported.result.name));
     attributes.push(text("cicd.pipeline.run.state", "executing"));
-    attributes.extend(maybe(ERROR_TYPE, told.result.error.as_deref()));
+    attributes.extend(maybe(ERROR_TYPE, reported.result.error.as_deref()));
     HistogramDataPoint {
         attributes,
-        start_time_unix_nano: told.start,
-        time_unix_nano: told.end,
+        start_time_unix_nano: reported.start,
+        time_unix_nano: reported.end,
         count: 1,
         sum: Some(seconds),
         bucket_counts,
@@ -76,18 +79,18 @@ fn duration(told: &Told) -> HistogramDataPoint {
     }
 }
 
-fn errors(told: &Told) -> Vec<NumberDataPoint> {
+fn errors(reported: &Reported) -> Vec<NumberDataPoint> {
     let point = |((target, error), count): (&(String, String), &u64)| {
-        let mut attributes = vec![text(PIPELINE, told.run.target()), text(ERROR_TYPE, error)];
+        let mut attributes = vec![text(PIPELINE, reported.run.target()), text(ERROR_TYPE, error)];
         attributes.extend(maybe(TARGET, Some(target)));
         let count = i64::try_from(*count).unwrap_or(i64::MAX);
         NumberDataPoint {
             attributes,
-            start_time_unix_nano: told.start,
-            time_unix_nano: told.end,
+            start_time_unix_nano: reported.start,
+            time_unix_nano: reported.end,
             value: Some(number_data_point::Value::AsInt(count)),
             ..NumberDataPoint::default()
         }
     };
-    told.errors.iter().map(point).collect()
+    reported.errors.iter().map(point).collect()
 }

@@ -73,8 +73,8 @@ fn post(endpoint: &Endpoint, body: &[u8], variables: &Variables) -> Result<(), E
     }
 }
 
-/// How many spans or data points the server has not taken. What it says about it stays unread, and so does
-/// what is no such message: the status counts.
+/// How many spans or data points the server has not taken. Its words about it stay unread, and so does a body of
+/// another form: the status counts.
 fn rejected(signal: Signal, body: &[u8]) -> i64 {
     match signal {
         Signal::Traces => {

@@ -32,7 +32,7 @@ const MOST_BYTES: usize = 8 << 20;
 const MOST_EVENTS: usize = 4_000_000;
 
 /// What a record tells.
-pub(super) struct Told {
+pub(super) struct Reported {
     pub(super) run: Run,
     pub(super) result: Result,
     /// The first one is the run's own.
@@ -114,7 +114,7 @@ fn said(error: &str) -> String {
 }
 
 /// The record of a run that has ended.
-pub(super) fn read(found: &Found) -> std::result::Result<Told, Unreadable> {
+pub(super) fn read(found: &Found) -> std::result::Result<Reported, Unreadable> {
     let run = Run::load(found)?;
     let parent = run.text("traceparent").and_then(TraceParent::parse);
     let trace = Trace::new(&run.id, parent);
@@ -156,13 +156,13 @@ fn described(run: &Run) -> Vec<KeyValue> {
 }
 
 /// What is sent.
-pub(super) fn message(told: Told) -> ExportTraceServiceRequest {
+pub(super) fn message(reported: Reported) -> ExportTraceServiceRequest {
     let scope_spans = vec![ScopeSpans {
-        scope: Some(scope(&told.run)),
-        spans: told.spans,
+        scope: Some(scope(&reported.run)),
+        spans: reported.spans,
         ..ScopeSpans::default()
     }];
-    let resource = Some(resource(&told.run));
+    let resource = Some(resource(&reported.run));
     let resource_spans = vec![ResourceSpans { resource, scope_spans, ..ResourceSpans::default() }];
     ExportTraceServiceRequest { resource_spans }
 }

@@ -39,7 +39,7 @@ pub(super) struct End<'e> {
     /// The reports that were asked for.
     pub(super) reporting: Option<&'e Reporting>,
     /// Who sends the run to others.
-    pub(super) telemetry: Option<&'e Telemetry>,
+    pub(super) telemetry: Option<Telemetry>,
 }
 
 impl End<'_> {
@@ -82,7 +82,7 @@ impl End<'_> {
         let is_open = matches!(outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
         // Every step has run: there is nothing to go on with.
         let is_open = is_open && !outcome.is_undone;
-        let resolved = self.errand.resolved;
+        let (resolved, loaded) = (self.errand.resolved, self.errand.subject.loaded);
         let is_open = is_open && folder.as_deref().is_some_and(|it| can_be_resumed(it, resolved));
         let again = self.errand.again.as_deref().filter(|_| is_open);
         let resume = again.map(|words| vault.scrub(words).text().into_owned());
@@ -116,8 +116,7 @@ impl End<'_> {
             self.reporting.and_then(|it| it.write(self, context, &report, &json, vault));
         context.stages.end("run");
         self.telemetry.iter().for_each(|it| it.after(folder.as_deref(), context, asked));
-        let loaded = self.errand.subject.loaded;
-        view::trace::telemetry(&context.stages, loaded, &self.errand.resolved.plan, &asked.plan);
+        view::trace::telemetry(&context.stages, loaded, &resolved.plan, &asked.plan);
         kept?;
         last?;
         match live.trouble() {

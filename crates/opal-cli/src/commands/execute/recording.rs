@@ -21,6 +21,7 @@ use opal_vault::record::{Ending, Header, Lines, Refusal, RunId, Source, Unwritte
 use opal_vault::witness::{Recorder, Unrecorded};
 
 use super::errand::Errand;
+use super::reporting::Reporting;
 use super::steps::places;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
@@ -110,7 +111,7 @@ impl<'a> Recording<'a> {
         errand: &Errand<'_>,
         vault: &'a Vault,
         told: Option<&'a dyn Recorder>,
-        collector: Option<&'a Collector>,
+        reporting: Option<&'a Reporting>,
     ) -> Result<Self, Failure> {
         // Who asks for every event on the disk does not want to go on without.
         let is_of_contract = header.contract.is_some();
@@ -138,7 +139,7 @@ impl<'a> Recording<'a> {
             is_of_contract,
             lines,
             told,
-            collector,
+            collector: reporting.map(Reporting::collector),
             debug: asked.plan.debug,
             modified,
         })

@@ -10,6 +10,7 @@ use opal_core::contract::{Contract, Frame};
 use opal_core::hash::Algorithm;
 use opal_ops::contract::Refusal;
 use opal_ops::planning::record_name;
+use opal_vault::Vault;
 use opal_vault::event::{Counts, Status};
 use opal_vault::record::{self, Contract as Named, Drifted, Ending, Header, RunId};
 
@@ -158,7 +159,8 @@ impl Attempt<'_> {
         match record::refused(&root, header, &ending) {
             Ok(folder) => {
                 // Settings that cannot be read refuse a run, and this one is refused already.
-                let telemetry = Telemetry::of_run(self.context, self.asked).ok().flatten();
+                let vault = Vault::new();
+                let telemetry = Telemetry::of_run(self.context, self.asked, &vault).ok().flatten();
                 telemetry.iter().for_each(|it| it.after(Some(&folder), self.context, self.asked));
             }
             Err(unwritten) => view::plan::note(&unwritten.to_string()),

@@ -33,7 +33,7 @@ fn the_official_package_decodes_both_messages() {
     assert!(ran.status.success(), "{said}");
     let id = last(&opal)["id"].as_str().unwrap().to_owned();
     let expected = format!(
-        "opal RUN deploy {id} success\nspans 14 unknown 0\n\
+        "opal RUN deploy {id} success\nspans 12 unknown 0\n\
          cicd.pipeline.run.duration s 1\ncicd.pipeline.run.errors {{error}} 1\n"
     );
     assert_eq!(String::from_utf8_lossy(&ran.stdout), expected, "{said}");

@@ -7,7 +7,7 @@ use super::*;
 const ID: &str = "run-20261115T080000Z-00000102";
 
 /// A record of these events, which ended as the summary says.
-fn told(events: &str, summary: &str) -> Told {
+fn reported(events: &str, summary: &str) -> Reported {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join(ID);
     fs::create_dir(&folder).unwrap();
@@ -49,8 +49,8 @@ fn attribute(span: &Span, key: &str) -> Option<String> {
 fn times_are_those_of_the_events() {
     let events =
         started(1, "task.shell[0]", "") + &finished(1, "task.shell[0]", ",\"end\":\"done\"");
-    let told = told(&events, DONE);
-    let [run, step] = &told.spans[..] else { panic!("{:?}", told.spans) };
+    let reported = reported(&events, DONE);
+    let [run, step] = &reported.spans[..] else { panic!("{:?}", reported.spans) };
     assert_eq!(run.end_time_unix_nano - run.start_time_unix_nano, 9_500_000_000);
     assert_eq!(step.start_time_unix_nano - run.start_time_unix_nano, 1_000_000_000);
     assert_eq!(step.end_time_unix_nano - step.start_time_unix_nano, 500_000_000);
@@ -65,9 +65,9 @@ fn a_fleet_has_the_steps_of_its_targets_inside() {
         + &started(3, "task.fleet[0].block[0]", &format!(",\"block\":true{}", target("b")))
         + &started(4, "task.fleet[0].block[0].shell[0]", &target("b"))
         + &started(5, "task.fleet[0].block[0].shell[0]", &target("a"));
-    let told = told(&events, DONE);
-    let parents: Vec<usize> = (told.spans[1..].iter())
-        .map(|span| told.spans.iter().position(|it| it.span_id == span.parent_span_id).unwrap())
+    let reported = reported(&events, DONE);
+    let parents: Vec<usize> = (reported.spans[1..].iter())
+        .map(|span| reported.spans.iter().position(|it| it.span_id == span.parent_span_id).unwrap())
         .collect();
     assert_eq!(parents, [0, 1, 1, 3, 2]);
 }
@@ -85,18 +85,21 @@ fn targets_that_nobody_reached_are_errors_of_those_targets() {
         + &row("b", ",\"status\":\"unreachable\"")
         + &row("c", ",\"status\":\"ok\"")
         + &row("d", ",\"status\":\"lost\",\"earlier\":true");
-    let told = told(&events, DONE);
-    let errors: Vec<(&str, &str, u64)> =
-        told.errors.iter().map(|((target, error), count)| (&**target, &**error, *count)).collect();
+    let reported = reported(&events, DONE);
+    let errors: Vec<(&str, &str, u64)> = reported
+        .errors
+        .iter()
+        .map(|((target, error), count)| (&**target, &**error, *count))
+        .collect();
     assert_eq!(errors, [("a", "4", 1), ("b", "unreachable", 1)]);
-    assert_eq!(metrics::of(&told).0, 3);
+    assert_eq!(metrics::of(&reported).0, 3);
 }
 
 #[test]
 fn a_killed_run_ends_with_the_last_that_was_written() {
-    let told = told(&(started(3, "task.shell[0]", "") + "{\"kind\":\"step_fin"), "");
-    assert_eq!(told.result.name, "error");
-    let [run, step] = &told.spans[..] else { panic!("{:?}", told.spans) };
+    let reported = reported(&(started(3, "task.shell[0]", "") + "{\"kind\":\"step_fin"), "");
+    assert_eq!(reported.result.name, "error");
+    let [run, step] = &reported.spans[..] else { panic!("{:?}", reported.spans) };
     assert_eq!(run.end_time_unix_nano - run.start_time_unix_nano, 3_000_000_000);
     assert_eq!(step.status.as_ref().unwrap().message, "not finished");
 }
@@ -109,16 +112,16 @@ fn there_is_a_limit_to_what_is_sent_and_it_is_said() {
         write!(events, "{}", started(number, &format!("task.shell[{number}]"), &text)).unwrap();
         write!(events, "{}", finished(number, "task", ",\"code\":1,\"end\":\"failed\"")).unwrap();
     }
-    let told = told(&events, DONE);
-    let dropped = 8_001 - told.spans.len();
+    let reported = reported(&events, DONE);
+    let dropped = 8_001 - reported.spans.len();
     assert!(dropped > 0);
     assert_eq!(
-        attribute(&told.spans[0], "opal.spans.dropped"),
+        attribute(&reported.spans[0], "opal.spans.dropped"),
         Some(format!("IntValue({dropped})"))
     );
     // What was not sent is counted all the same.
-    assert_eq!(told.errors.values().sum::<u64>(), 8_000);
-    let bytes = message(told).encoded_len();
+    assert_eq!(reported.errors.values().sum::<u64>(), 8_000);
+    let bytes = message(reported).encoded_len();
     assert!((MOST_BYTES / 2..2 * MOST_BYTES).contains(&bytes), "{bytes}");
 }
 
@@ -131,12 +134,13 @@ fn a_text_is_cut_between_two_characters() {
 }
 
 #[test]
-fn hostile_events_are_no_reason_to_fail() {
+fn hostile_events_change_nothing_but_the_trace() {
     let events = "{\"kind\":\"step_started\"}\n{\"kind\":\"step_finished\",\"number\":7}\n\
                   {\"kind\":\"step_retrying\",\"path\":\"x\"}\n{\"kind\":\"step_verified\",\"path\":\"...\"}\n\
                   {\"kind\":\"step_undone\"}\n{\"kind\":\"target_finished\"}\n{\"kind\":\"step_started\",\
                   \"number\":18446744073709551615,\"path\":\"..\",\"attempt\":18446744073709551615,\"at\":\"x\"}\n";
-    let told = told(events, "{\"status\":\"failed\",\"finished_at\":\"1066-01-01T00:00:00Z\"}");
-    assert_eq!(told.result.name, "failure");
-    assert!(told.spans.iter().all(|it| it.end_time_unix_nano >= it.start_time_unix_nano));
+    let reported =
+        reported(events, "{\"status\":\"failed\",\"finished_at\":\"1066-01-01T00:00:00Z\"}");
+    assert_eq!(reported.result.name, "failure");
+    assert!(reported.spans.iter().all(|it| it.end_time_unix_nano >= it.start_time_unix_nano));
 }

@@ -10,7 +10,7 @@ use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use serde_json::Value;
 
 use super::super::attributes::{Result, TARGET, flag, maybe, number, text};
-use super::{Spans, Told};
+use super::{Reported, Spans};
 
 /// How a step or an attempt ended.
 const TASK_RESULT: &str = "cicd.pipeline.task.run.result";
@@ -35,7 +35,7 @@ struct Begun {
     attempts: BTreeMap<u64, usize>,
 }
 
-/// What the events have told so far.
+/// What the events have reported so far.
 pub(super) struct Walk<'r> {
     spans: Spans,
     run: &'r str,
@@ -202,7 +202,7 @@ impl<'r> Walk<'r> {
         let end = self.now(event);
         let begun = &mut self.begun[place];
         begun.is_open = false;
-        // Of all attempts but the last one it was told when they ended.
+        // Of all attempts but the last one it was reported when they ended.
         let last = begun.attempts.pop_last();
         let message = event["message"].as_str();
         let at = begun.at;
@@ -277,7 +277,7 @@ impl<'r> Walk<'r> {
     }
 
     /// What began and did not end ends with the run, or with the last that was written.
-    pub(super) fn finish(mut self, run: Run, result: Result, end: u64) -> Told {
+    pub(super) fn finish(mut self, run: Run, result: Result, end: u64) -> Reported {
         let end = if end == 0 { self.last } else { end }.max(self.start);
         let unfinished = Result::of_step(None, 0);
         for begun in &self.begun {
@@ -298,6 +298,6 @@ impl<'r> Walk<'r> {
             self.errors.insert((String::new(), error.clone()), 1);
         }
         let Self { spans, errors, start, .. } = self;
-        Told { run, result, spans: spans.all, errors, start, end }
+        Reported { run, result, spans: spans.all, errors, start, end }
     }
 }
