@@ -28,7 +28,7 @@ const EMACS: &str = "editors/emacs/opal-mode.el";
 
 /// Writes what is generated, or only says whether it is current.
 pub(crate) fn make(root: &Path, check: bool) -> Result<(), String> {
-    run(root, &["cargo", "build", "--quiet", "-p", "opal-cli"])?;
+    run(root, &["cargo", "build", "--quiet", "--workspace", "--bin", "opal"])?;
     let opal = root.join("target/debug/opal").display().to_string();
     let words = answers(&[&opal, "self", "syntax", "--words", "--json"])
         .ok_or("`opal self syntax --words` failed")?;

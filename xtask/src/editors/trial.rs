@@ -18,7 +18,7 @@ const PICTURES: &str = "target/editors/pictures";
 /// Without the editor this is skipped, with a message.
 pub(crate) fn test(root: &Path) -> Result<(), String> {
     super::pack(root)?;
-    run(root, &["cargo", "build", "-p", "opal-cli", "-p", "opal-serve"])?;
+    run(root, &["cargo", "build", "--workspace", "--bins"])?;
     let machine = if std::env::consts::ARCH == "aarch64" { "arm64" } else { "x64" };
     let node = format!("{FOLDER}/node_modules/node-linux-{machine}");
     if let Err(message) = provide(root, machine, &node) {
