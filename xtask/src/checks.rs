@@ -38,6 +38,9 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// What reads `deny.toml`, from crates.io.
+const DENY: &str = "0.20.2";
+
 /// The tests that take long or change the network of this machine, one at a time. They say on standard
 /// error what they count, and what they skip.
 pub(crate) fn long(root: &Path) -> Result<(), String> {
@@ -49,6 +52,7 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
             ("docker.io", "/usr/sbin/dockerd"),
         ],
     );
+    dependencies(root)?;
     crate::servers::provide(root);
     crate::tools::provide_long(root);
     crate::browsers::provide(root);
@@ -61,6 +65,17 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
     // Only such a helper compiles a package in Python in a short time.
     release(root)?;
     run(root, &[&["cargo", "test"], &tests[..], &["--", "--test-threads=1"]].concat())
+}
+
+/// Licences, sources and users of dependencies. Advisories need a database from elsewhere, so they are left out.
+fn dependencies(root: &Path) -> Result<(), String> {
+    let folder = format!("target/tools/cargo-deny-{DENY}");
+    let program = root.join(&folder).join("bin/cargo-deny").display().to_string();
+    if !Path::new(&program).exists() {
+        let install = ["cargo", "install", "cargo-deny", "--locked", "--version", DENY];
+        run(root, &[&install[..], &["--root", &folder]].concat())?;
+    }
+    run(root, &[&program, "check", "bans", "licenses", "sources"])
 }
 
 /// Runs the ordinary tests so many times, and stops at the first failure.
