@@ -1,6 +1,6 @@
-//! Text of URLs and headers, in which `%40` stands for a byte.
+//! Percent-encoding, as URLs and headers have it: `%40` is `@`.
 
-/// With the bytes that `%40` and the like stand for.
+/// Decodes `%40` and the like. A `%` without two digits stays as it is.
 #[must_use]
 pub fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());

@@ -1,11 +1,13 @@
 //! Starting `opal`: the one way in which agents and pages have anything done.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use opal_core::message::Reason;
 use opal_vault::root::Root;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -26,6 +28,15 @@ const GRACE: Duration = Duration::from_secs(10);
 pub(crate) enum Unanswered {
     NotStarted(ErrorKind),
     TooLong,
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStarted(kind) => write!(f, "`opal` cannot be started: {}", Reason(*kind)),
+            Self::TooLong => f.write_str("it is too long for a page"),
+        }
+    }
 }
 
 /// The program, and the runtime root that it is given.

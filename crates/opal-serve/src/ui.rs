@@ -41,6 +41,7 @@ use std::ffi::OsString;
 use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
 
+use opal_core::message::Reason;
 use opal_vault::root::Root;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -92,7 +93,7 @@ async fn serve(options: &Options, opal: Opal) -> ExitCode {
     let ticket = match Ticket::new(&folder, &place.origin) {
         Ok(ticket) => ticket,
         Err(error) => {
-            let why = format!("`{}` cannot be written: {}", folder.display(), error.kind());
+            let why = format!("`{}` cannot be written: {}", folder.display(), Reason(error.kind()));
             return fail(&why, "free some space, or name another `--root`", UNWRITABLE);
         }
     };

@@ -87,16 +87,21 @@ async function said(page, shown) {
   await page.locator('.terminal-wrapper .xterm-rows', { hasText: shown }).first().waitFor({ timeout: MOST_MS });
 }
 
+/** Nothing but the file is shown, and nothing is sent. */
+const QUIET = {
+  'workbench.startupEditor': 'none',
+  'chat.disableAIFeatures': true,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'telemetry.telemetryLevel': 'off',
+};
+
 async function trusted(browser) {
   const editor = await start({
     'security.workspace.trust.enabled': false,
-    'workbench.startupEditor': 'none',
-    'chat.disableAIFeatures': true,
-    'workbench.secondarySideBar.defaultVisibility': 'hidden',
+    ...QUIET,
     'workbench.colorTheme': 'Default Dark Modern',
     // Its rows are then in the page.
     'terminal.integrated.gpuAcceleration': 'off',
-    'telemetry.telemetryLevel': 'off',
   });
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 760 } });
@@ -156,11 +161,8 @@ async function trusted(browser) {
 async function untrusted(browser) {
   const editor = await start({
     'security.workspace.trust.startupPrompt': 'never',
-    'workbench.startupEditor': 'none',
-    'chat.disableAIFeatures': true,
-    'workbench.secondarySideBar.defaultVisibility': 'hidden',
+    ...QUIET,
     'workbench.colorTheme': 'Default Light Modern',
-    'telemetry.telemetryLevel': 'off',
   });
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 760 } });

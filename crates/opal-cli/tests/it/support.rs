@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
 
+use opal_testing::processes::eventually;
 use tempfile::TempDir;
 
 use crate::needs;
@@ -136,6 +137,18 @@ impl Opal {
     /// One more call in the same place.
     pub(crate) fn call(&self, args: &[&str]) -> Ran {
         self.call_with(&[], args)
+    }
+
+    /// The id of the run that goes on, once it is recorded.
+    pub(crate) fn running(&self) -> String {
+        let mut id = String::new();
+        eventually("a run that goes on is recorded", || {
+            let listed = self.call(&["runs", "list", "--json"]).json();
+            let run = &listed["runs"][0];
+            id = run["id"].as_str().unwrap_or_default().to_owned();
+            run["status"] == "running"
+        });
+        id
     }
 
     /// One more call, with more in the environment.

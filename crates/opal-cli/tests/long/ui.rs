@@ -14,7 +14,6 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use opal_testing::needs;
-use opal_testing::processes::eventually;
 use serde_json::{Value, json};
 
 use crate::support::Opal;
@@ -159,13 +158,7 @@ fn the_inbox_a_decision_and_a_live_run_in_chromium() {
     browser.does(&json!({"name": "ui-diff", "path": format!("/contracts/{second}/diff"), "wait": "differences"}));
     // A run that goes on, and then ends while its page is open.
     let mut run = opal.command().arg("slow").spawn().unwrap();
-    let mut id = String::new();
-    eventually("the run is recorded", || {
-        let listed = opal.call(&["runs", "list", "--json"]).json();
-        let run = &listed["runs"][0];
-        id = run["run_id"].as_str().or(run["id"].as_str()).unwrap_or_default().to_owned();
-        run["status"] == "running" && !id.is_empty()
-    });
+    let id = opal.running();
     let record = format!("/records/{id}");
     browser.does(&json!({"name": "ui-live", "path": record, "wait": "ready <b>to</b> go"}));
     browser.does(&json!({"stay": true, "path": record, "wait": "ready <b>to</b> go"}));

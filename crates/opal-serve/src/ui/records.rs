@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::Uri;
+use opal_core::message::Reason;
 use opal_html::body_of;
 use opal_html::ui::{self, Live, Recorded};
 use opal_vault::event::Status;
@@ -96,11 +97,11 @@ pub(super) fn found(desk: &Desk, id: &str) -> Result<Option<Found>, String> {
 /// The page that `opal` writes. Its directory is removed at once.
 async fn report(desk: &Desk, id: &str) -> Result<String, String> {
     let unwritable =
-        |error: std::io::Error| format!("the report cannot be written: {}", error.kind());
+        |error: std::io::Error| format!("the report cannot be written: {}", Reason(error.kind()));
     let folder = tempfile::tempdir_in(&desk.folder).map_err(unwritable)?;
     let file = folder.path().join("report.html");
     let words = ["runs", "report", id, "-o", &file.display().to_string()];
-    let ended = desk.ask(&words).await.map_err(|why| format!("`opal` gives no answer: {why:?}"))?;
+    let ended = desk.ask(&words).await.map_err(|why| why.to_string())?;
     if ended.code != 0 {
         return Err(ended.stderr);
     }

@@ -115,11 +115,7 @@ impl Reply {
     }
 
     pub(super) fn unanswered(desk: &Desk, format: Format, why: Unanswered) -> Self {
-        let why = match why {
-            Unanswered::NotStarted(kind) => format!("`opal` cannot be started: {kind}"),
-            Unanswered::TooLong => "it is too long for a page".to_owned(),
-        };
-        Self::unreadable(desk, format, &why)
+        Self::unreadable(desk, format, &why.to_string())
     }
 
     fn trouble(desk: &Desk, format: Format, status: StatusCode, title: &str, why: &str) -> Self {

@@ -16,13 +16,7 @@ fun main() {
 /// A run that goes on until the file `go` is there, and its id.
 pub(super) fn begun(opal: &Opal) -> (std::process::Child, String) {
     let child = opal.command().arg("main").spawn().unwrap();
-    let mut id = String::new();
-    eventually("the run is recorded", || {
-        let listed = opal.call(&["runs", "list", "--json"]).json();
-        let run = &listed["runs"][0];
-        id = run["run_id"].as_str().or(run["id"].as_str()).unwrap_or_default().to_owned();
-        run["status"] == "running" && !id.is_empty()
-    });
+    let id = opal.running();
     (child, id)
 }
 
