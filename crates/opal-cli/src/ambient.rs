@@ -53,7 +53,7 @@ pub(crate) enum Colour {
 pub(crate) const COMPLETE: &str = "OPAL_COMPLETE";
 
 /// Where a key may stand.
-pub(crate) const IDENTITY: &str = "OPAL_IDENTITY";
+pub(crate) const IDENTITY: &str = opal_core::dotenv::IDENTITY;
 
 /// A variable that is set to something.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]

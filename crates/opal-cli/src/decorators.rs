@@ -120,7 +120,7 @@ impl Decorators {
         let all = !matches!(loaded.form, Form::Language(_));
         let content = if all { Some(packages.content()?) } else { packages.known_content()? };
         let Some(content) = content else { return Ok(()) };
-        let is_used = |name: &str| all || loaded.imports.packages.contains(name);
+        let is_used = |name: &str| all || loaded.imports.program.packages.contains(name);
         let used: Vec<&Installed> = content.all.iter().filter(|one| is_used(one.name())).collect();
         let providers = content.providers.iter().copied();
         let providers: Vec<&Provider> = providers.filter(|one| is_used(one.name())).collect();

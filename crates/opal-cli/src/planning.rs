@@ -196,7 +196,7 @@ fn surroundings(
     options: &PlanOptions,
     start: PathBuf,
 ) -> Result<Surroundings, Failure> {
-    let imported = &subject.loaded.imports.variables;
+    let imported = &subject.loaded.imports.program.variables;
     let Environment { all, declared } =
         context.environment_with(imported, &options.env_files)?.clone();
     Ok(Surroundings {
@@ -217,7 +217,7 @@ pub(crate) fn place<'p>(
     context: &'p Context<'_>,
     options: &PlanOptions,
 ) -> Result<Place<'p>, Failure> {
-    let imported = &subject.loaded.imports.variables;
+    let imported = &subject.loaded.imports.program.variables;
     let environment = &context.environment_with(imported, &options.env_files)?.all;
     let here = here()?;
     let start = subject.start_from(&here);

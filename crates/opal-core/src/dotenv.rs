@@ -10,6 +10,15 @@
 //! Quoted text may go over several lines. Messages name places and rules, never the text of a file:
 //! a line that is not `NAME=value` may be the next line of a key.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use crate::Code;
+use crate::script::interpreted;
+
+/// The variable that names the key of whoever runs opal: nothing in a file sets or reads it.
+pub const IDENTITY: &str = "OPAL_IDENTITY";
+
 /// Bytes that all variables of one file may have together, once names in them are replaced.
 const MAX_EXPANDED_BYTES: usize = 4 * 1024 * 1024;
 
@@ -21,6 +30,79 @@ pub struct DotenvError {
     /// Holds no value.
     pub message: String,
     pub help: &'static str,
+}
+
+/// What is wrong with a file, and its code.
+#[derive(Debug)]
+pub struct InvalidFile {
+    pub code: Code,
+    pub error: DotenvError,
+}
+
+impl From<DotenvError> for InvalidFile {
+    fn from(error: DotenvError) -> Self {
+        Self { code: Code::VariablesFile, error }
+    }
+}
+
+/// What files set, one on top of the other, and what names hold outside them.
+pub struct Variables<'o> {
+    own: &'o dyn Fn(&str) -> Option<OsString>,
+    pub added: BTreeMap<String, String>,
+}
+
+impl std::fmt::Debug for Variables<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Variables").finish_non_exhaustive()
+    }
+}
+
+impl<'o> Variables<'o> {
+    #[must_use]
+    pub const fn new(own: &'o dyn Fn(&str) -> Option<OsString>) -> Self {
+        Self { own, added: BTreeMap::new() }
+    }
+
+    /// Reads one file on top of the earlier ones.
+    pub fn extend(&mut self, bytes: &[u8]) -> Result<(), InvalidFile> {
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                return Err(not_text(bytes, error.valid_up_to(), "invalid UTF-8").into());
+            }
+        };
+        if let Some(at) = text.find('\0') {
+            return Err(not_text(bytes, at, "a variable cannot contain a NUL character").into());
+        }
+        let mut reader = Reader::new(text);
+        loop {
+            let look_up = |name: &str| match (self.own)(name) {
+                _ if name == IDENTITY => None,
+                // It is there, but perhaps not as text.
+                Some(value) => value.into_string().ok(),
+                None => self.added.get(name).cloned(),
+            };
+            let Some(Variable { name, value, at }) = reader.next(Some(&look_up))? else {
+                return Ok(());
+            };
+            if let Some(row) = interpreted(&name) {
+                let message = format!("`{name}` cannot be set in a file of variables: {}", row.why);
+                let help = match name.as_str() {
+                    IDENTITY => "set it in the environment, or name the key with `--identity`",
+                    _ => "set it in the environment, or for single steps with `@environ`",
+                };
+                let error = DotenvError { place: reader.place(at), message, help };
+                return Err(InvalidFile { code: Code::InterpretedVariable, error });
+            }
+            self.added.insert(name, value);
+        }
+    }
+}
+
+fn not_text(bytes: &[u8], at: usize, message: &'static str) -> DotenvError {
+    let before = String::from_utf8_lossy(&bytes[..at]);
+    let help = "save the file as UTF-8 text";
+    DotenvError { place: place(&before, before.len()), message: message.into(), help }
 }
 
 /// What a name holds. Without one, a `$` is a character like any other.

@@ -1,14 +1,15 @@
 //! One source, checked: what is wrong with it and its imports, and the facts about its names.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use opal_core::{Diagnostic, Registry, Span, diagnostic};
+use opal_core::{Code, Diagnostic, Registry, Span, diagnostic};
 use opal_plan::check;
 use opal_plan::unit::FunctionNames;
 
 use crate::disk::Stamp;
 use crate::facts::{Facts, Places, Recorder};
-use crate::program::{Program, ProgramFile, Sources};
+use crate::program::{Linked, Part, Sources};
 
 #[derive(Debug, Default)]
 pub(crate) struct Analysis {
@@ -33,29 +34,30 @@ pub(crate) struct Finding {
     pub(crate) elsewhere: Vec<(PathBuf, Span, String)>,
 }
 
+impl Finding {
+    /// Two findings with the same key say the same.
+    pub(crate) fn key(&self) -> (Code, Span, String) {
+        let found = &self.diagnostic;
+        (found.code, found.primary.span, found.message.clone())
+    }
+}
+
 impl Analysis {
     /// Checks `text`, which is the file `path`.
     pub(crate) fn of(path: &Path, text: &str, sources: &dyn Sources, registry: &Registry) -> Self {
-        let program = Program::of(path, text, sources, registry);
+        let Linked { text: whole, parse, program, parts, depends_on } =
+            Linked::of(path, text, sources, registry);
         let recorder = Recorder::new(text.len() as u32);
-        let (checked, recorder) = check::check_observed(
-            &program.parse,
-            &program.text,
-            &program.links,
-            registry,
-            recorder,
-        );
+        let (checked, recorder) =
+            check::check_observed(&parse, &whole, &program.links, registry, recorder);
         let unit = checked.unit();
         let mut found = checked.all();
-        found.extend(program.errors.iter().cloned());
+        found.extend(program.errors);
         found.extend(check::reserved(unit, &command(&sources.shown(path))));
         diagnostic::sort(&mut found);
-        let files: Vec<(Option<PathBuf>, u32)> =
-            program.files.iter().map(|it| (it.path.clone(), it.start)).collect();
-        let places = Places { files: &files, text: &program.text };
+        let places = Places { parts: &parts, text: &whole };
         let facts = recorder.facts(unit, &FunctionNames::new(unit), &places);
-        let found = sorted(&program.files, found);
-        Self { facts, found, depends_on: program.depends_on }
+        Self { facts, found: sorted(&parts, found), depends_on }
     }
 
     /// What was found in the source itself.
@@ -74,21 +76,23 @@ pub(crate) fn command(shown: &Path) -> String {
 
 /// Sorts what was found by the files. A file that is imported in several ways has the same said of it
 /// each time, and gets it once.
-fn sorted(files: &[ProgramFile], all: Vec<Diagnostic>) -> Vec<FileFindings> {
+fn sorted(files: &[Part], all: Vec<Diagnostic>) -> Vec<FileFindings> {
     let mut sorted: Vec<FileFindings> = Vec::new();
-    for file in files {
-        let Some(path) = &file.path else { continue };
-        if !sorted.iter().any(|it| it.path == *path) {
-            sorted.push(FileFindings { path: path.clone(), findings: Vec::new() });
-        }
+    let mut numbers: BTreeMap<&Path, usize> = BTreeMap::new();
+    for path in files.iter().filter_map(|file| file.path.as_deref()) {
+        numbers.entry(path).or_insert_with(|| {
+            sorted.push(FileFindings { path: path.to_owned(), findings: Vec::new() });
+            sorted.len() - 1
+        });
     }
+    let mut seen = BTreeSet::new();
     for mut found in all {
         let file = file_at(files, found.primary.span.start);
         let Some(path) = &file.path else { continue };
-        let end = file.start + file.len;
+        let Span { start, end } = file.span;
         let (here, others) = std::mem::take(&mut found.secondary)
             .into_iter()
-            .partition(|label| (file.start..=end).contains(&label.span.start));
+            .partition(|label| (start..=end).contains(&label.span.start));
         found.secondary = here;
         let elsewhere = others.into_iter().filter_map(|label: opal_core::Label| {
             let other = file_at(files, label.span.start);
@@ -96,21 +100,21 @@ fn sorted(files: &[ProgramFile], all: Vec<Diagnostic>) -> Vec<FileFindings> {
         });
         let elsewhere = elsewhere.collect();
         let finding = Finding { diagnostic: found.placed(|span| within(file, span)), elsewhere };
-        let of = sorted.iter_mut().find(|it| it.path == *path);
-        if let Some(of) = of.filter(|it| !it.findings.contains(&finding)) {
-            of.findings.push(finding);
+        let number = numbers[path.as_path()];
+        if seen.insert((number, finding.key())) {
+            sorted[number].findings.push(finding);
         }
     }
     sorted
 }
 
-fn file_at(files: &[ProgramFile], at: u32) -> &ProgramFile {
-    let after = files.partition_point(|it| it.start <= at);
+fn file_at(files: &[Part], at: u32) -> &Part {
+    let after = files.partition_point(|it| it.span.start <= at);
     &files[after.saturating_sub(1)]
 }
 
-fn within(file: &ProgramFile, span: Span) -> Span {
-    let end = file.start + file.len;
-    let place = |at: u32| at.clamp(file.start, end) - file.start;
+fn within(file: &Part, span: Span) -> Span {
+    let Span { start, end } = file.span;
+    let place = |at: u32| at.clamp(start, end) - start;
     Span::new(place(span.start), place(span.end))
 }

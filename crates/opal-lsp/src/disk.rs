@@ -8,6 +8,8 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use opal_plan::program::Identity;
+
 /// The directories that the editor has open.
 #[derive(Debug, Default)]
 pub(crate) struct Disk {
@@ -25,9 +27,10 @@ pub(crate) enum Stamp {
 }
 
 /// Directories that are walked for sources, at most.
-const MOST_DIRECTORIES: usize = 5_000;
-/// Sources that are found so, at most.
-const MOST_SOURCES: usize = 1_000;
+const MOST_DIRECTORIES: usize = 50_000;
+/// Sources that are found so, at most, and their bytes.
+const MOST_SOURCES: usize = 20_000;
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// Directories that have no sources of the project.
 const PASSED: [&str; 4] = ["target", "node_modules", "vendor", "dist"];
 
@@ -84,13 +87,18 @@ impl Disk {
         below.map_or_else(|| real.to_owned(), Path::to_owned)
     }
 
-    /// The directory in the workspace, from `folder` upwards, that has one of these names.
-    pub(crate) fn around(&self, folder: &Path, names: &[&str]) -> Option<PathBuf> {
-        let root = self.root_of(folder)?;
-        let is_it =
-            |folder: &&Path| names.iter().any(|name| folder.join(name).symlink_metadata().is_ok());
-        let mut all = folder.ancestors().take_while(|it| it.starts_with(root));
-        all.find(is_it).map(Path::to_owned)
+    /// Whether something has this name. That is all that is ever asked outside the workspace: where a
+    /// project begins.
+    pub(crate) fn is_there(&self, path: &Path) -> bool {
+        path.symlink_metadata().is_ok()
+    }
+
+    /// Which file it is.
+    pub(crate) fn identity(&self, real: &Path) -> Identity {
+        match real.symlink_metadata() {
+            Ok(found) => Identity::File { device: found.dev(), number: found.ino() },
+            Err(_) => Identity::Text(real.to_owned()),
+        }
     }
 
     /// The first bytes of a regular file: `limit` and one.
@@ -119,14 +127,15 @@ impl Disk {
         }
     }
 
-    /// The sources and the files of variables in the workspace, in the order of their paths.
-    pub(crate) fn walk(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
+    /// The sources and the files of variables in the workspace.
+    pub(crate) fn walk(&self) -> Walked {
+        let mut walked = Walked { paths: Vec::new(), is_whole: true };
         let mut open: Vec<PathBuf> = self.roots.clone();
-        let mut directories = 0;
+        let (mut directories, mut left) = (0, MOST_BYTES);
         while let Some(folder) = open.pop() {
             directories += 1;
-            if directories > MOST_DIRECTORIES || found.len() >= MOST_SOURCES {
+            if directories > MOST_DIRECTORIES {
+                walked.is_whole = false;
                 break;
             }
             let Ok(entries) = std::fs::read_dir(&folder) else { continue };
@@ -134,15 +143,31 @@ impl Disk {
                 let name = entry.file_name();
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() && !is_passed(&name) => open.push(entry.path()),
-                    Ok(kind) if kind.is_file() && is_source(&name) => found.push(entry.path()),
+                    Ok(kind) if kind.is_file() && is_source(&name) => {
+                        let bytes = entry.metadata().map_or(0, |found| found.len());
+                        if bytes > left || walked.paths.len() == MOST_SOURCES {
+                            walked.is_whole = false;
+                            continue;
+                        }
+                        left -= bytes;
+                        walked.paths.push(entry.path());
+                    }
                     _ => {}
                 }
             }
         }
-        found.sort();
-        found.truncate(MOST_SOURCES);
-        found
+        walked.paths.sort();
+        walked
     }
+}
+
+/// What is in a workspace.
+#[derive(Debug, Default)]
+pub(crate) struct Walked {
+    /// In their order.
+    pub(crate) paths: Vec<PathBuf>,
+    /// There is nothing more than that.
+    pub(crate) is_whole: bool,
 }
 
 fn is_passed(name: &OsStr) -> bool {

@@ -3,6 +3,7 @@
 
 mod recorder;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use opal_core::{Span, Type};
@@ -149,7 +150,21 @@ impl Facts {
     /// The function of this file around a place.
     #[must_use]
     pub(crate) fn function_around(&self, at: u32) -> Option<&Function> {
-        self.own_functions().find(|it| it.whole.start <= at && at <= it.whole.end)
+        let own = &self.functions[..self.functions.partition_point(|it| it.file.is_none())];
+        let after = own.partition_point(|it| it.whole.start <= at);
+        own[..after].last().filter(|it| at <= it.whole.end)
+    }
+
+    /// The use with exactly this place.
+    #[must_use]
+    pub(crate) fn use_of(&self, span: Span) -> Option<&Use> {
+        self.uses.binary_search_by_key(&span, |it| it.span).ok().map(|at| &self.uses[at])
+    }
+
+    /// The arguments of a call, by its place.
+    pub(crate) fn arguments_of(&self, start: u32) -> impl Iterator<Item = &Argument> {
+        let first = self.arguments.partition_point(|it| it.call.start < start);
+        self.arguments[first..].iter().take_while(move |it| it.call.start == start)
     }
 
     /// The definitions of variables that may be used at a place, the innermost of each name.
@@ -158,6 +173,7 @@ impl Facts {
         use DefinitionKind::{Function, Namespace};
         let in_function = self.function_around(at).is_some();
         let mut found: Vec<&Definition> = Vec::new();
+        let mut names = BTreeSet::new();
         for definition in self.definitions.iter().rev() {
             if matches!(definition.kind, Function | Namespace) {
                 continue;
@@ -165,10 +181,7 @@ impl Facts {
             let is_local = definition.scope.start <= at && at <= definition.scope.end;
             let is_seen = is_local || definition.is_global && in_function;
             let is_let = definition.kind == DefinitionKind::Let;
-            let is_same = |it: &&Definition| {
-                it.name == definition.name && (it.kind == DefinitionKind::Let) == is_let
-            };
-            if is_seen && !found.iter().any(is_same) {
+            if is_seen && names.insert((definition.name.as_str(), is_let)) {
                 found.push(definition);
             }
         }

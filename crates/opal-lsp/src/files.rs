@@ -5,7 +5,7 @@
 
 mod packages;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,11 @@ use std::sync::Arc;
 use gen_lsp_types::Uri;
 use opal_core::Registry;
 use opal_core::text::MAX_SOURCE_BYTES;
-use opal_syntax::source::{self, NoText};
+use opal_plan::program::{Identity, paths};
+use opal_syntax::source;
 
 use crate::analysis::Analysis;
-use crate::disk::{Disk, Stamp};
+use crate::disk::{Disk, Stamp, Walked};
 use crate::positions::{Encoding, Text};
 use crate::program::Sources;
 use crate::uri;
@@ -26,6 +27,9 @@ pub(crate) use packages::Packages;
 
 /// Larger texts are checked when they are opened or saved, and not while somebody types.
 const LARGE: usize = 2 * 1024 * 1024;
+
+/// Bytes of the files that are not open and about which something is known.
+const MOST_CLOSED: usize = 8 * 1024 * 1024;
 
 /// Bytes of a file of variables.
 const MOST_VARIABLES: u64 = 1024 * 1024;
@@ -52,8 +56,10 @@ pub(crate) struct Files {
     changes: u64,
     packages: RefCell<Packages>,
     known: RefCell<BTreeMap<PathBuf, Known>>,
+    /// Bytes of those that are not open.
+    closed_bytes: Cell<usize>,
     /// Sources of the workspace; none where it has to be walked again.
-    walked: RefCell<Option<Arc<[PathBuf]>>>,
+    walked: RefCell<Option<Arc<Walked>>>,
 }
 
 #[derive(Debug)]
@@ -84,6 +90,7 @@ impl Files {
             changes: 0,
             packages: RefCell::new(packages),
             known: RefCell::default(),
+            closed_bytes: Cell::default(),
             walked: RefCell::default(),
         }
     }
@@ -156,6 +163,7 @@ impl Files {
         // What is not open is read again when somebody asks for it.
         let open = &self.open;
         self.known.borrow_mut().retain(|path, _| open.contains_key(path));
+        self.closed_bytes.set(0);
     }
 
     pub(crate) fn opened(&self) -> impl Iterator<Item = (&PathBuf, &Document)> {
@@ -193,13 +201,27 @@ impl Files {
             };
             self.packages.borrow().explain(path, &self.disk, &mut analysis);
             let known = Known { stamp, registry, text, analysis: Arc::new(analysis) };
-            self.known.borrow_mut().insert(path.to_owned(), known);
+            self.know(path, known);
         }
         let known = self.known.borrow();
         let Known { text, analysis, registry, .. } = known.get(path)?;
         let (text, analysis) = (Arc::clone(text), Arc::clone(analysis));
         let uri = self.uri(path);
         Some(View { path: path.to_owned(), uri, text, analysis, registry })
+    }
+
+    /// Keeps what is known about a file. Of files that are not open only some is kept: a workspace may
+    /// have thousands, and each can be checked again.
+    fn know(&self, path: &Path, new: Known) {
+        let mut known = self.known.borrow_mut();
+        if !self.open.contains_key(path) {
+            let bytes = self.closed_bytes.get() + new.text.text.len();
+            if bytes > MOST_CLOSED {
+                known.retain(|it, _| self.open.contains_key(it));
+            }
+            self.closed_bytes.set(if bytes > MOST_CLOSED { new.text.text.len() } else { bytes });
+        }
+        known.insert(path.to_owned(), new);
     }
 
     pub(crate) fn view_of(&self, uri: &Uri) -> Option<View> {
@@ -233,6 +255,21 @@ impl Files {
         Some((Arc::new(Text::new(text, self.encoding)), stamp))
     }
 
+    /// Whether a file has one of these words somewhere. Nothing is known about it by that.
+    pub(crate) fn contains(&self, path: &Path, words: &[&str]) -> bool {
+        let has = |text: &str| words.iter().any(|word| text.contains(word));
+        if let Some(document) = self.open.get(path) {
+            return has(&document.text.text);
+        }
+        if let Some(known) = self.known.borrow().get(path)
+            && known.stamp == self.stamp(path)
+        {
+            return has(&known.text.text);
+        }
+        let bytes = self.disk.read(path, MAX_SOURCE_BYTES as u64).unwrap_or_default();
+        has(&String::from_utf8_lossy(&bytes))
+    }
+
     fn registry(&self, path: &Path) -> &'static Registry {
         self.packages.borrow_mut().registry(path, &self.disk)
     }
@@ -241,7 +278,7 @@ impl Files {
     pub(crate) fn sources(&self) -> Vec<PathBuf> {
         let is_source = |path: &&PathBuf| path.extension().is_some_and(|it| it == "opl");
         let walked = self.walked();
-        let closed = walked.iter().filter(is_source);
+        let closed = walked.paths.iter().filter(is_source);
         let mut all: Vec<PathBuf> = self.open.keys().chain(closed).cloned().collect();
         all.sort();
         all.dedup();
@@ -251,7 +288,12 @@ impl Files {
     /// The files of variables of the workspace.
     pub(crate) fn variables(&self) -> Vec<PathBuf> {
         let is_source = |path: &&PathBuf| path.extension().is_some_and(|it| it == "opl");
-        self.walked().iter().filter(|path| !is_source(path)).cloned().collect()
+        self.walked().paths.iter().filter(|path| !is_source(path)).cloned().collect()
+    }
+
+    /// Whether [`Self::sources`] has every source of the workspace.
+    pub(crate) fn has_all_sources(&self) -> bool {
+        self.walked().is_whole
     }
 
     /// The text of a file of variables. It is read for its names, and not kept.
@@ -260,10 +302,10 @@ impl Files {
         String::from_utf8(bytes).ok()
     }
 
-    fn walked(&self) -> Arc<[PathBuf]> {
+    fn walked(&self) -> Arc<Walked> {
         // Only a directory that somebody opened is walked, not the one that a single file happens to be in.
         if !self.has_workspace {
-            return Arc::from([]);
+            return Arc::new(Walked { paths: Vec::new(), is_whole: true });
         }
         let mut walked = self.walked.borrow_mut();
         Arc::clone(walked.get_or_insert_with(|| self.disk.walk().into()))
@@ -282,19 +324,22 @@ impl Sources for Files {
     }
 
     fn top(&self, folder: &Path) -> PathBuf {
-        let around = self.disk.around(folder, &["opal.mod", ".git"]);
-        around.unwrap_or_else(|| folder.to_owned())
+        paths::top_around(folder, |path| self.disk.is_there(path)).to_owned()
     }
 
     fn may_read(&self, real: &Path) -> bool {
         self.disk.contains(real)
     }
 
-    fn text(&self, real: &Path, limit: u64) -> io::Result<Result<Arc<str>, Box<NoText>>> {
+    fn bytes(&self, real: &Path, limit: u64) -> io::Result<Vec<u8>> {
         match self.open.get(real) {
-            Some(document) => Ok(Ok(Arc::from(document.text.text.as_str()))),
-            None => Ok(source::decode(self.disk.read(real, limit)?).map(Arc::from)),
+            Some(document) => Ok(document.text.text.as_bytes().to_vec()),
+            None => self.disk.read(real, limit),
         }
+    }
+
+    fn identity(&self, real: &Path) -> Identity {
+        self.disk.identity(real)
     }
 
     fn stamp(&self, real: &Path) -> Stamp {
@@ -328,11 +373,15 @@ impl Sources for Supposed<'_> {
         self.files.may_read(real)
     }
 
-    fn text(&self, real: &Path, limit: u64) -> io::Result<Result<Arc<str>, Box<NoText>>> {
+    fn bytes(&self, real: &Path, limit: u64) -> io::Result<Vec<u8>> {
         match self.texts.get(real) {
-            Some(text) => Ok(Ok(Arc::from(text.as_str()))),
-            None => self.files.text(real, limit),
+            Some(text) => Ok(text.as_bytes().to_vec()),
+            None => self.files.bytes(real, limit),
         }
+    }
+
+    fn identity(&self, real: &Path) -> Identity {
+        self.files.identity(real)
     }
 
     fn stamp(&self, real: &Path) -> Stamp {

@@ -1,5 +1,7 @@
 //! Places in a text as the protocol counts them, and as opal does.
 
+use std::collections::BTreeMap;
+
 use gen_lsp_types::{Position, Range};
 use opal_core::Span;
 
@@ -21,13 +23,48 @@ pub(crate) struct Text {
     pub(crate) text: String,
     starts: Vec<u32>,
     encoding: Encoding,
+    /// UTF-16 units in long lines with more than ASCII in them, counted before every [`STEP`] bytes: a line
+    /// may be as long as a text, and have a name at every word.
+    wide: BTreeMap<u32, Vec<u32>>,
 }
+
+/// Bytes between two places of a long line whose columns are counted once.
+const STEP: usize = 1024;
 
 impl Text {
     #[must_use]
     pub(crate) fn new(text: String, encoding: Encoding) -> Self {
-        let starts = line_starts(&text);
-        Self { text, starts, encoding }
+        let mut made = Self { text, starts: Vec::new(), encoding, wide: BTreeMap::new() };
+        made.measure();
+        made
+    }
+
+    fn measure(&mut self) {
+        self.starts = line_starts(&self.text);
+        self.wide.clear();
+        if self.encoding == Encoding::Utf8 || self.text.is_ascii() {
+            return;
+        }
+        for line in 0..self.starts.len() as u32 {
+            let (start, end) = (self.line_start(line) as usize, self.line_start(line + 1) as usize);
+            let text = &self.text[start..end];
+            if text.len() > STEP && !text.is_ascii() {
+                self.wide.insert(line, units(text));
+            }
+        }
+    }
+
+    /// UTF-16 units of the first bytes of a line; `end` is between characters.
+    fn units_before(&self, line: u32, end: usize) -> usize {
+        let start = self.line_start(line) as usize;
+        let (from, before) = match self.wide.get(&line) {
+            Some(counts) => {
+                let step = (end / STEP).min(counts.len() - 1);
+                (floor(&self.text[start..], step * STEP), counts[step] as usize)
+            }
+            None => (0, 0),
+        };
+        before + wide(&self.text[start + from..start + end])
     }
 
     /// Puts `with` into the place of a range.
@@ -35,7 +72,7 @@ impl Text {
         let (start, end) = (self.offset(range.start), self.offset(range.end));
         let (start, end) = (start.min(end), start.max(end));
         self.text.replace_range(start as usize..end as usize, with);
-        self.starts = line_starts(&self.text);
+        self.measure();
     }
 
     /// The byte at a position; the nearest one where no such position is.
@@ -47,22 +84,21 @@ impl Text {
         let line = self.line(position.line);
         let column = position.character as usize;
         let within = match self.encoding {
-            Encoding::Utf8 => {
-                let mut at = column.min(line.len());
-                while !line.is_char_boundary(at) {
-                    at -= 1;
-                }
-                at
-            }
-            Encoding::Utf16 if line.is_ascii() => column.min(line.len()),
+            Encoding::Utf8 => floor(line, column),
             Encoding::Utf16 => {
-                let mut units = 0;
-                let wide = line.char_indices().find(|(_, c)| {
+                let (from, mut units) = match self.wide.get(&position.line) {
+                    Some(counts) => {
+                        let step = counts.partition_point(|it| *it as usize <= column) - 1;
+                        (floor(line, step * STEP), counts[step] as usize)
+                    }
+                    None => (0, 0),
+                };
+                let found = line[from..].char_indices().find(|(_, c)| {
                     let is_there = units + c.len_utf16() > column;
                     units += c.len_utf16();
                     is_there
                 });
-                wide.map_or(line.len(), |(at, _)| at)
+                found.map_or(line.len(), |(at, _)| from + at)
             }
         };
         start + within as u32
@@ -77,11 +113,9 @@ impl Text {
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        let before = &self.text[start..end];
         let character = match self.encoding {
-            Encoding::Utf8 => before.len(),
-            Encoding::Utf16 if before.is_ascii() => before.len(),
-            Encoding::Utf16 => before.chars().map(char::len_utf16).sum(),
+            Encoding::Utf8 => end - start,
+            Encoding::Utf16 => self.units_before(line, end - start),
         };
         Position { line, character: character as u32 }
     }
@@ -123,6 +157,31 @@ impl Text {
     }
 }
 
+/// The last place between two characters up to a byte.
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn wide(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().map(char::len_utf16).sum() }
+}
+
+/// The UTF-16 units before each [`STEP`] bytes.
+fn units(text: &str) -> Vec<u32> {
+    let (mut counts, mut from, mut count) = (vec![0], 0, 0);
+    for step in 1..=text.len() / STEP {
+        let to = floor(text, step * STEP);
+        count += wide(&text[from..to]);
+        counts.push(count as u32);
+        from = to;
+    }
+    counts
+}
+
 fn line_starts(text: &str) -> Vec<u32> {
     let bytes = text.as_bytes();
     let ends = bytes.iter().enumerate().filter(|(at, byte)| match byte {
@@ -150,6 +209,19 @@ mod tests {
         let bytes = Text::new(source.to_owned(), Encoding::Utf8);
         assert_eq!(bytes.position(8), at(1, 6));
         assert_eq!(bytes.offset(at(1, 6)), 8);
+    }
+
+    #[test]
+    fn a_long_line_has_the_columns_of_a_short_one() {
+        let line = "aü𝄞z".repeat(2_000);
+        let text = Text::new(format!("x\n{line}\n"), Encoding::Utf16);
+        for (index, (byte, _)) in line.char_indices().enumerate() {
+            let column = (index / 4 * 5 + [0, 1, 2, 4][index % 4]) as u32;
+            assert_eq!(text.position(2 + byte as u32), at(1, column));
+            assert_eq!(text.offset(at(1, column)), 2 + byte as u32);
+        }
+        assert_eq!(text.offset(at(1, 3)), text.offset(at(1, 2)), "not between the halves of one");
+        assert_eq!(text.offset(at(1, 999_999)), 2 + line.len() as u32);
     }
 
     #[test]

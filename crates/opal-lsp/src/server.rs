@@ -31,6 +31,9 @@ pub struct Settings {
     pub packages: Option<PathBuf>,
 }
 
+/// Messages that are read ahead of the one that is answered, at most: whoever sends more has to wait.
+const MOST_WAITING: usize = 1_000;
+
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
@@ -128,7 +131,9 @@ impl Server<'_> {
 
     /// Reads what has arrived, and drops requests that the client no longer wants.
     fn read_waiting(&mut self) {
-        while let Ok(message) = self.connection.receiver.try_recv() {
+        while self.waiting.len() < MOST_WAITING
+            && let Ok(message) = self.connection.receiver.try_recv()
+        {
             let cancelled = match &message {
                 Message::Notification(it) if it.method == "$/cancelRequest" => id(&it.params["id"]),
                 _ => None,

@@ -100,10 +100,10 @@ impl<'s> Subject<'s> {
             Form::Module(run) => return lowered(module::lower(&run.prepared)),
             Form::Config(Err(errors)) => return Err(errors.clone()),
         };
-        let links = &loaded.imports.links;
+        let links = &loaded.imports.program.links;
         let checked = check::check_linked(parse, &loaded.text, links, registry);
         let mut findings = checked.findings(self.function.as_deref());
-        findings.errors.extend(loaded.imports.errors.iter().cloned());
+        findings.errors.extend(loaded.imports.program.errors.iter().cloned());
         if !findings.errors.is_empty() {
             diagnostic::sort(&mut findings.errors);
             return Err(findings.errors);

@@ -2,19 +2,13 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | reading the files that it imports | [`imports`] |
+//! | the files that it imports | [`imports`]; which they are is said by [`opal_plan::program`] |
 //! | opening them, below the directory of the project | `project` |
-//! | which of them a target uses | `reach` |
-//! | files of packages whose decorators it names | `packages` |
-//! | files of variables | `variables` |
 //! | which file a place is in, and the digests of all of them | [`files`] |
 
 pub mod files;
 pub mod imports;
-mod packages;
 mod project;
-mod reach;
-mod variables;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,7 +20,8 @@ use opal_plan::{Words, check, lower};
 use opal_syntax::{Foreign, Parse};
 
 use self::imports::Imports;
-pub use self::project::{seen_from, top_around};
+pub use self::project::top_around;
+pub use opal_plan::program::paths::seen_from;
 
 #[derive(Debug)]
 pub struct Loaded {
@@ -166,7 +161,7 @@ impl Loaded {
     pub fn foreign(&self, registry: &Registry) -> Option<Diagnostic> {
         // A file of ours is not checked for this.
         let parse = self.parse().filter(|_| Foreign::of(&self.text).is_some())?;
-        let found = check::check_linked(parse, &self.text, &self.imports.links, registry);
+        let found = check::check_linked(parse, &self.text, &self.imports.program.links, registry);
         let found = found.diagnostics;
         found.into_iter().find(|found| found.code == Code::ForeignFile)
     }

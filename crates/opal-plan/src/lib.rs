@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the program in the form that every front end lowers to | [`unit`] |
 //! | from the events of a source text to that form | [`lower`] |
+//! | a source with the files that it imports | [`program`] |
 //! | names, arguments, types: all that needs no values | [`check`] |
 //! | from a unit to a plan | [`plan`] |
 //! | what the lexer must know of the registry | [`Words`], [`PackageWords`] |
@@ -18,6 +19,7 @@
 pub mod check;
 pub mod lower;
 pub mod plan;
+pub mod program;
 pub mod unit;
 mod words;
 

@@ -88,10 +88,10 @@ fn language(
     loaded: &Loaded,
     parse: &Parse,
 ) -> Result<Vec<Diagnostic>, Failure> {
-    let (text, links) = (&loaded.text, &loaded.imports.links);
+    let (text, links) = (&loaded.text, &loaded.imports.program.links);
     let checked = check::check_with_texts(parse, text, links, &context.registry);
     let mut found = checked.all();
-    found.extend(loaded.imports.errors.iter().cloned());
+    found.extend(loaded.imports.program.errors.iter().cloned());
     found.extend(check::reserved(checked.unit(), &context.opal_for(loaded)));
     found.extend(syntax::of_file(&checked.texts, text, &world(context)?)?);
     diagnostic::sort(&mut found);

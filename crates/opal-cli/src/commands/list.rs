@@ -39,7 +39,7 @@ pub(super) fn ended(
     listed: Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     let mut found = tasks::duplicates(file);
-    found.extend(file.imports.errors.iter().cloned());
+    found.extend(file.imports.program.errors.iter().cloned());
     if found.is_empty() {
         return listed;
     }

@@ -1,3 +1,5 @@
+use opal_core::dotenv::DotenvError;
+
 use super::*;
 
 fn own(variables: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
@@ -5,9 +7,10 @@ fn own(variables: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
 }
 
 fn read_with(own: &BTreeMap<OsString, OsString>, text: &str) -> Result<Vec<String>, DotenvError> {
-    let mut added = BTreeMap::new();
-    extend(own, &mut added, text.as_bytes()).map_err(|found| found.error)?;
-    Ok(added.into_iter().map(|(name, value)| format!("{name}={value}")).collect())
+    let look_up = |name: &str| own.get(OsStr::new(name)).cloned();
+    let mut variables = Variables::new(&look_up);
+    variables.extend(text.as_bytes()).map_err(|found| found.error)?;
+    Ok(variables.added.into_iter().map(|(name, value)| format!("{name}={value}")).collect())
 }
 
 #[track_caller]

@@ -54,7 +54,8 @@ pub(crate) fn in_place_of(
     let failed = errors.iter().filter(|error| error.code == Code::ValueFailed);
     let failed: Vec<Span> = failed.map(|error| error.primary.span).collect();
     let (false, Some(parse)) = (failed.is_empty(), loaded.parse()) else { return errors };
-    let checked = check::check_with_texts(parse, &loaded.text, &loaded.imports.links, registry);
+    let checked =
+        check::check_with_texts(parse, &loaded.text, &loaded.imports.program.links, registry);
     let mut texts = checked.texts;
     let is_in = |one: Span, other: Span| other.start <= one.start && one.end <= other.end;
     texts.retain(|text| failed.iter().any(|span| is_in(text.span, *span)));

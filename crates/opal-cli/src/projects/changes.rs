@@ -71,12 +71,12 @@ impl Changes {
         };
         let folder = |file: &Path| from_top(file.parent().unwrap_or(Path::new("")));
         let own = folder(&project.path);
-        let links = project.imports.links.files.iter().skip(1).zip(&project.imports.files);
+        let links = project.imports.program.links.files.iter().skip(1).zip(&project.imports.files);
         let projects = links.filter(|(links, _)| links.is_project);
         let folders: Vec<PathBuf> =
             own.into_iter().chain(projects.filter_map(|(_, file)| folder(&file.path))).collect();
         let parts = project.imports.files.iter().map(|file| file.path.as_path());
-        let variables = project.imports.variables.iter().map(|file| Path::new(&file.name));
+        let variables = project.imports.program.variables.iter().map(|file| Path::new(&file.name));
         let files: BTreeSet<PathBuf> = parts.chain(variables).filter_map(from_top).collect();
         let is_concerned = |changed: &PathBuf| {
             files.contains(changed) || folders.iter().any(|folder| changed.starts_with(folder))

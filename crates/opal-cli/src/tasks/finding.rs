@@ -16,7 +16,7 @@ pub(crate) fn of(loaded: &Loaded) -> Vec<Task> {
 }
 
 fn outline(loaded: &Loaded) -> Option<Unit> {
-    Some(lower::outline(loaded.parse()?, &loaded.text, &loaded.imports.links))
+    Some(lower::outline(loaded.parse()?, &loaded.text, &loaded.imports.program.links))
 }
 
 /// Functions that are defined twice.

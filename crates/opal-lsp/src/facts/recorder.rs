@@ -1,13 +1,13 @@
 //! Listening to the checks, and keeping what concerns the file itself.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use opal_core::{Span, Type};
 use opal_plan::check::observer::{self, DefinitionKind, Given, Observer};
 use opal_plan::unit::{self, FunctionNames, Mention, Unit};
 
 use super::{Argument, Called, Definition, Facts, Function, Import, Param, Target, Use};
+use crate::program::Part;
 
 /// Keeps what it hears about the text up to `end`, where those of other files begin.
 #[derive(Debug)]
@@ -92,10 +92,10 @@ impl Observer for Recorder {
     }
 }
 
-/// The files of a program: their paths, in order, and where their texts begin.
+/// The files of a program, in order, and the text of all of them.
 #[derive(Debug)]
 pub(crate) struct Places<'p> {
-    pub(crate) files: &'p [(Option<PathBuf>, u32)],
+    pub(crate) parts: &'p [Part],
     pub(crate) text: &'p str,
 }
 
@@ -186,8 +186,8 @@ fn function(
 ) -> Function {
     let source = &unit.functions[index];
     let number = foreign.as_ref().map_or(0, |(file, _)| *file);
-    let (file, start) = match places.files.get(number) {
-        Some((path, start)) if number > 0 => (path.clone(), *start),
+    let (file, start) = match places.parts.get(number) {
+        Some(part) if number > 0 => (part.path.clone(), part.span.start),
         _ => (None, 0),
     };
     let place =
@@ -233,7 +233,7 @@ fn imports(unit: &Unit, places: &Places<'_>) -> Vec<Import> {
         span: import.span,
         namespace: import.namespace().map(str::to_owned),
         has_alias: import.alias.is_some(),
-        file: import.file.and_then(|file| places.files.get(file)?.0.clone()),
+        file: import.file.and_then(|file| places.parts.get(file)?.path.clone()),
     };
     unit.imports_of(0).iter().map(one).collect()
 }

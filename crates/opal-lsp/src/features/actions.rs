@@ -3,14 +3,16 @@
 
 mod instead;
 
+use std::collections::BTreeMap;
+
 use gen_lsp_types::{CodeAction, CodeActionKind, CodeActionResponse, Range, WorkspaceEdit};
-use opal_core::diagnostic::Edit;
+use opal_core::diagnostic::{Edit, MAX_OF_CODE};
 use opal_core::{Code, Diagnostic, Span};
+use opal_plan::program::paths::seen_from;
 
 use super::{Changes, Client, diagnostics, extract, workspace_edit};
 use crate::analysis::Finding;
 use crate::files::{Files, View};
-use crate::program::seen_from;
 
 /// Edits of the file that an action is for.
 pub(super) type Edits = Vec<(Span, String)>;
@@ -27,8 +29,8 @@ pub(crate) fn of(
         |kind: &CodeActionKind| only.is_none_or(|only| only.iter().any(|it| includes(it, kind)));
     let mut all: Vec<CodeAction> = Vec::new();
     if wants(&CodeActionKind::QuickFix) {
-        let own = view.analysis.own();
-        let here = own.iter().filter(|it| touches(it.diagnostic.primary.span, span));
+        let own = diagnostics::kept(view.analysis.own());
+        let here = own.filter(|it| touches(it.diagnostic.primary.span, span));
         for finding in here {
             fixes(files, client, view, finding, &mut all);
         }
@@ -78,7 +80,7 @@ fn fixes(
         let (edits, of) = of_code(view, found.code);
         if of.len() > 1 {
             let title = format!("fix all: {} ({})", found.code.title(), found.code.as_str());
-            add(title, edits, false, of);
+            add(title, edits, false, of.into_iter().take(MAX_OF_CODE).collect());
         }
     }
     for (title, edits) in around(files, view, found) {
@@ -98,11 +100,16 @@ fn here(files: &Files, client: Client, view: &View, edits: Edits) -> WorkspaceEd
 /// The fixes of every finding with a code: of two that overlap the first.
 fn of_code(view: &View, code: Code) -> (Edits, Vec<&Finding>) {
     let (mut edits, mut of): (Edits, Vec<&Finding>) = (Vec::new(), Vec::new());
+    // Where those that are taken begin and end: none touches another.
+    let mut taken: BTreeMap<u32, u32> = BTreeMap::new();
     for finding in view.analysis.own().iter().filter(|it| it.diagnostic.code == code) {
         let Some(fix) = &finding.diagnostic.fix else { continue };
-        let overlaps =
-            fix.edits.iter().any(|new| edits.iter().any(|(old, _)| touches(*old, new.span)));
+        let overlaps = fix.edits.iter().any(|new| {
+            let before = taken.range(..=new.span.end).next_back();
+            before.is_some_and(|(_, end)| *end >= new.span.start)
+        });
         if !overlaps {
+            taken.extend(fix.edits.iter().map(|it| (it.span.start, it.span.end)));
             edits.extend(fix.edits.iter().map(edit));
             of.push(finding);
         }

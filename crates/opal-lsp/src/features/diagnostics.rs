@@ -1,6 +1,6 @@
 //! What is wrong: everything that `opal check` says, except what needs the shell's own parser.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use gen_lsp_types::{
@@ -24,28 +24,33 @@ pub(crate) fn findings(files: &Files, path: &Path) -> Vec<Finding> {
 /// What the sources that are open find in a file that they import.
 fn imported(files: &Files, path: &Path, all: &mut Vec<Finding>) {
     let others = files.opened().map(|(other, _)| other.clone()).filter(|other| other != path);
+    let mut seen: Option<BTreeSet<_>> = None;
     for other in others {
         let Some(other) = files.view(&other) else { continue };
         let there = other.analysis.found.iter().skip(1).filter(|it| it.path == path);
         for finding in there.flat_map(|it| &it.findings) {
-            if !all.contains(finding) {
+            let seen = seen.get_or_insert_with(|| all.iter().map(Finding::key).collect());
+            if seen.insert(finding.key()) {
                 all.push(finding.clone());
             }
         }
     }
 }
 
-/// The same as the protocol has it, and as many of each code as `opal check` shows.
-pub(crate) fn of(files: &Files, path: &Path) -> Vec<Diagnostic> {
-    let Some(view) = files.view(path) else { return Vec::new() };
+/// As many of each code as `opal check` shows.
+pub(crate) fn kept(all: &[Finding]) -> impl Iterator<Item = &Finding> {
     let mut kept: BTreeMap<&str, usize> = BTreeMap::new();
-    let all = findings(files, path);
-    let is_kept = |finding: &&Finding| {
+    all.iter().filter(move |finding| {
         let count = kept.entry(finding.diagnostic.code.as_str()).or_default();
         *count += 1;
         *count <= MAX_OF_CODE
-    };
-    all.iter().filter(is_kept).map(|finding| one(files, &view, finding)).collect()
+    })
+}
+
+/// The same as the protocol has it.
+pub(crate) fn of(files: &Files, path: &Path) -> Vec<Diagnostic> {
+    let Some(view) = files.view(path) else { return Vec::new() };
+    kept(&findings(files, path)).map(|finding| one(files, &view, finding)).collect()
 }
 
 /// The same of a file that is not open: only what those that import it say.
@@ -56,7 +61,7 @@ pub(crate) fn of_closed(files: &Files, path: &Path) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let Some(view) = files.view(path) else { return Vec::new() };
-    found.iter().map(|finding| one(files, &view, finding)).collect()
+    kept(&found).map(|finding| one(files, &view, finding)).collect()
 }
 
 pub(crate) fn one(files: &Files, view: &View, finding: &Finding) -> Diagnostic {

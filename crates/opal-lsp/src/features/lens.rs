@@ -1,11 +1,12 @@
 //! Above each function what can be done with it: see its plan, run it, verify its resources. The client
 //! does that, and only after a click.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use gen_lsp_types::{CodeLens, Command};
 use opal_core::Span;
-use opal_plan::check::observer::Callee;
+use opal_plan::check::observer::{Callee, DefinitionKind};
 use serde_json::json;
 
 use super::Client;
@@ -18,6 +19,7 @@ pub(crate) fn of(files: &Files, client: Client, view: &View) -> Vec<CodeLens> {
     if !client.commands || !view.path.is_absolute() {
         return all;
     }
+    let resources = resources(files, view);
     for function in facts.own_functions().filter(|it| !it.name.starts_with('_')) {
         let range = view.text.range(function.span);
         let lens = |title: &str, command: &str| CodeLens {
@@ -32,35 +34,49 @@ pub(crate) fn of(files: &Files, client: Client, view: &View) -> Vec<CodeLens> {
         };
         all.push(lens("plan", "opal.plan"));
         all.push(lens("run", "opal.run"));
-        if has_resources(files, view, function) {
+        if resources.contains(function.name.as_str()) {
             all.push(lens("verify", "opal.verify"));
         }
     }
     all
 }
 
-/// Whether a function, or one that it calls, describes states of the world.
-fn has_resources(files: &Files, view: &View, function: &Function) -> bool {
-    let mut seen = BTreeSet::new();
-    let mut open = vec![(view.clone(), function.name.clone())];
-    while let Some((view, name)) = open.pop() {
-        if !seen.insert((view.path.clone(), name.clone())) {
-            continue;
-        }
+/// A function, by its file and its name.
+type Name = (PathBuf, String);
+
+/// The functions of a file that describe states of the world, or call one that does.
+fn resources(files: &Files, view: &View) -> BTreeSet<String> {
+    let mut callers: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
+    let mut found: Vec<Name> = Vec::new();
+    let mut read = BTreeSet::from([view.path.clone()]);
+    let mut open = vec![view.clone()];
+    // The whole of each file that is called: a graph with every function once.
+    while let Some(view) = open.pop() {
         let facts = &view.analysis.facts;
-        let Some(function) = facts.own_functions().find(|it| it.name == name) else { continue };
-        if has_own(facts, function) {
-            return true;
-        }
-        for (file, name) in calls(facts, function) {
-            let there = match file {
-                None => Some(view.clone()),
-                Some(file) => files.view(&file),
-            };
-            open.extend(there.map(|view| (view, name)));
+        for function in facts.own_functions() {
+            let name = (view.path.clone(), function.name.clone());
+            for (file, called) in calls(facts, function) {
+                let path = file.unwrap_or_else(|| view.path.clone());
+                if !read.contains(&path) {
+                    read.insert(path.clone());
+                    open.extend(files.view(&path));
+                }
+                callers.entry((path, called)).or_default().push(name.clone());
+            }
+            if has_own(facts, function) {
+                found.push(name);
+            }
         }
     }
-    false
+    let mut all: BTreeSet<Name> = found.iter().cloned().collect();
+    while let Some(name) = found.pop() {
+        for caller in callers.remove(&name).into_iter().flatten() {
+            if all.insert(caller.clone()) {
+                found.push(caller);
+            }
+        }
+    }
+    all.into_iter().filter(|(path, _)| *path == view.path).map(|(_, name)| name).collect()
 }
 
 fn has_own(facts: &Facts, function: &Function) -> bool {
@@ -75,22 +91,21 @@ fn has_own(facts: &Facts, function: &Function) -> bool {
 
 /// Whether a command says how to see that it is not needed: only then it describes a state.
 fn says_when(facts: &Facts, path: Span) -> bool {
-    let mut of = facts.arguments.iter().filter(|it| it.call.start == path.start);
-    of.any(|it| match (it.callee, it.param) {
+    facts.arguments_of(path.start).any(|it| match (it.callee, it.param) {
         (Callee::Decorator(found), Some(param)) => found.params[param].name == "check",
         _ => false,
     })
 }
 
 /// The functions that a function calls, with the file of each that is another one.
-fn calls(facts: &Facts, function: &Function) -> Vec<(Option<std::path::PathBuf>, String)> {
+fn calls(facts: &Facts, function: &Function) -> Vec<(Option<PathBuf>, String)> {
     let first = facts.uses.partition_point(|it| it.span.start < function.body.start);
     let inside = facts.uses[first..].iter().take_while(|it| it.span.end <= function.body.end);
     let called = inside.filter_map(|it| match it.target {
         Target::Own(index) => {
-            let span = facts.definitions[index].span;
-            let found = facts.own_functions().find(|it| it.span == span)?;
-            Some((None, found.name.clone()))
+            let definition = &facts.definitions[index];
+            let is_function = definition.kind == DefinitionKind::Function;
+            is_function.then(|| (None, definition.name.clone()))
         }
         Target::Foreign(index, None) => {
             let found = &facts.functions[index];

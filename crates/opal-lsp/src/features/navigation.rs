@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{DocumentHighlight, DocumentHighlightKind, Location};
 use opal_core::Span;
+use opal_plan::check::observer::DefinitionKind;
 
 use crate::facts::{Facts, Target};
 use crate::files::{Files, View};
@@ -24,16 +25,19 @@ pub(crate) fn symbol(path: &Path, facts: &Facts, target: Target) -> Symbol {
     let own = |index: usize| {
         let definition = &facts.definitions[index];
         let span = definition.span;
-        for function in facts.own_functions() {
-            if function.span == span {
-                return Symbol::Function { path: path.to_owned(), name: function.name.clone() };
+        let function = facts.function_around(span.start);
+        let (path, name) = (path.to_owned(), definition.name.clone());
+        match (definition.kind, function) {
+            (DefinitionKind::Function, Some(function)) if function.span == span => {
+                Symbol::Function { path, name }
             }
-            if function.params.iter().any(|it| it.span == span) {
-                let (function, name) = (function.name.clone(), definition.name.clone());
-                return Symbol::Param { path: path.to_owned(), function, name };
+            (DefinitionKind::Parameter, Some(function))
+                if function.params.iter().any(|it| it.span == span) =>
+            {
+                Symbol::Param { path, function: function.name.clone(), name }
             }
+            _ => Symbol::Local { path, span },
         }
-        Symbol::Local { path: path.to_owned(), span }
     };
     match target {
         Target::Own(index) => own(index),
@@ -105,8 +109,15 @@ pub(crate) fn uses(files: &Files, symbol: &Symbol) -> Vec<(View, Vec<(Span, bool
     let is_own_there = paths.iter().any(|path| path == own);
     let paths = (!is_own_there).then(|| own.to_owned()).into_iter().chain(paths);
     let mut found = Vec::new();
+    let name = match symbol {
+        Symbol::Local { .. } => None,
+        Symbol::Function { name, .. } | Symbol::Param { name, .. } => Some(name.as_str()),
+    };
     for path in paths {
-        // What does not import the file cannot mean it; its facts are made all the same, once.
+        // What does not contain the name cannot use it: most files of a workspace need no check.
+        if !name.is_none_or(|name| files.contains(&path, &[name])) {
+            continue;
+        }
         let Some(view) = files.view(&path) else { continue };
         let facts = &view.analysis.facts;
         let there = facts.uses.iter().filter(|it| is(symbol, &path, facts, it.target));

@@ -31,11 +31,11 @@ pub(crate) fn of(view: &View) -> Vec<DocumentSymbol> {
         let spans = (function.whole, function.span);
         let detail = detail.to_owned();
         let mut one = symbol(view, &function.name, SymbolKind::Function, detail, spans);
-        let inner = facts.definitions.iter().filter(|it| {
-            let is_inside =
-                function.body.start <= it.span.start && it.span.end <= function.body.end;
-            is_inside && matches!(it.kind, DefinitionKind::Variable | DefinitionKind::Let)
-        });
+        let body = function.body;
+        let first = facts.definitions.partition_point(|it| it.span.start < body.start);
+        let inside = facts.definitions[first..].iter().take_while(|it| it.span.end <= body.end);
+        let inner =
+            inside.filter(|it| matches!(it.kind, DefinitionKind::Variable | DefinitionKind::Let));
         let inner = inner.map(|it| {
             let kind = match it.kind {
                 DefinitionKind::Let => SymbolKind::Event,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use gen_lsp_types::{PrepareRenamePlaceholder, WorkspaceEdit};
-use opal_core::{Diagnostic, Span};
+use opal_core::{Code, Diagnostic, Span};
 use opal_plan::check::observer::DefinitionKind;
 
 use super::navigation::{self, Symbol};
@@ -88,7 +88,12 @@ pub(crate) fn of(
         edits.sort();
         edits.dedup();
     }
-    verify(files, &changes, &symbol, new)?;
+    if !matches!(symbol, Symbol::Local { .. }) && !files.has_all_sources() {
+        return Err("the workspace has more sources than are searched: open only the \
+                    directories of the project"
+            .to_owned());
+    }
+    verify(files, &changes, &symbol, (&old, new))?;
     Ok(Some(workspace_edit(files, client, changes)))
 }
 
@@ -114,7 +119,12 @@ fn is_name(kind: DefinitionKind, name: &str) -> Result<(), Refused> {
 
 /// Checks every file that has changed or that imports one which has: each name must mean what it meant,
 /// and nothing may be wrong that was not wrong before.
-fn verify(files: &Files, changes: &Changes, symbol: &Symbol, new: &str) -> Result<(), Refused> {
+fn verify(
+    files: &Files,
+    changes: &Changes,
+    symbol: &Symbol,
+    (old, new): (&str, &str),
+) -> Result<(), Refused> {
     let mut texts: BTreeMap<PathBuf, String> = BTreeMap::new();
     for (path, edits) in changes {
         let Some(view) = files.view(path) else { continue };
@@ -122,7 +132,11 @@ fn verify(files: &Files, changes: &Changes, symbol: &Symbol, new: &str) -> Resul
     }
     let mut concerned: Vec<PathBuf> = texts.keys().cloned().collect();
     for path in files.sources() {
-        let Some(view) = files.view(&path) else { continue };
+        // Another file changes its meaning only if it has the old name or the new one.
+        let Some(view) = files.contains(&path, &[old, new]).then(|| files.view(&path)).flatten()
+        else {
+            continue;
+        };
         let is_importer = view.analysis.depends_on.iter().any(|(it, _)| texts.contains_key(it));
         if is_importer && !concerned.contains(&path) {
             concerned.push(path);
@@ -158,8 +172,7 @@ fn same(
         };
         let line = before.text.line_of(used.span.start) + 1;
         let place = moved(used.span);
-        let found = after.facts.uses.iter().find(|it| it.span == place);
-        let Some(found) = found else {
+        let Some(found) = after.facts.use_of(place) else {
             return Err(format!("the name on line {line} would mean nothing any more"));
         };
         if navigation::symbol(&before.path, &after.facts, found.target) != expected {
@@ -227,11 +240,15 @@ fn moved(span: Span, edits: &[(Span, String)]) -> Span {
 }
 
 /// An error that was not there before, by its code.
-pub(crate) fn newly<'a>(before: &Analysis, after: &'a Analysis) -> Option<&'a Diagnostic> {
-    let errors = |it: &Analysis, code| {
-        let all = it.found.iter().flat_map(|file| &file.findings);
-        all.filter(|it| it.diagnostic.code == code).count()
+pub(crate) fn newly<'a>(before: &'a Analysis, after: &'a Analysis) -> Option<&'a Diagnostic> {
+    let errors = |it: &'a Analysis| {
+        let mut counts: BTreeMap<Code, usize> = BTreeMap::new();
+        for finding in it.found.iter().flat_map(|file| &file.findings) {
+            *counts.entry(finding.diagnostic.code).or_default() += 1;
+        }
+        counts
     };
+    let (old, new) = (errors(before), errors(after));
     let mut all = after.found.iter().flat_map(|file| &file.findings).map(|it| &it.diagnostic);
-    all.find(|it| it.is_error() && errors(after, it.code) > errors(before, it.code))
+    all.find(|it| it.is_error() && new.get(&it.code) > old.get(&it.code))
 }

@@ -24,14 +24,21 @@ pub(crate) struct Packages {
     cache: Option<PathBuf>,
     core: Version,
     projects: Vec<Project>,
+    /// Registries with packages, by the checksums of these: they last as long as the server, because
+    /// descriptors live in static memory.
+    made: Vec<(Checksums, &'static Registry)>,
     /// How often the disk has changed.
     looks: u64,
 }
 
+/// The keys of packages, and their checksums.
+type Checksums = Vec<(String, String)>;
+
 #[derive(Debug)]
 struct Project {
     file: PathBuf,
-    stamps: [Stamp; 2],
+    /// The files that say which packages there are, and the files of packages in the workspace.
+    stamps: Vec<(PathBuf, Stamp)>,
     looks: u64,
     registry: &'static Registry,
     /// Why the packages cannot be read.
@@ -44,7 +51,7 @@ impl Packages {
     pub(crate) fn new(cache: Option<PathBuf>, core: &str) -> Self {
         let built_in: &'static Registry = Box::leak(Box::new(opal_decorators::registry()));
         let core = core.parse().unwrap_or_else(|_| Version::new(0, 0, 0));
-        Self { built_in, cache, core, projects: Vec::new(), looks: 0 }
+        Self { built_in, cache, core, projects: Vec::new(), made: Vec::new(), looks: 0 }
     }
 
     pub(crate) fn look_again(&mut self) {
@@ -53,31 +60,21 @@ impl Packages {
 
     /// The decorators that a file may name.
     pub(crate) fn registry(&mut self, path: &Path, disk: &Disk) -> &'static Registry {
-        let Some(file) = self.file(path, disk) else { return self.built_in };
-        let at = self.projects.iter().position(|it| it.file == file);
-        if let Some(known) = at.map(|at| &self.projects[at])
-            && known.looks == self.looks
-        {
-            return known.registry;
-        }
-        let stamps = [disk.stamp(&file), disk.stamp(&file.with_file_name(lock::FILE))];
-        if let Some(known) = at.map(|at| &mut self.projects[at])
-            && known.stamps == stamps
-            && known.trouble.is_none()
-        {
-            known.looks = self.looks;
-            return known.registry;
-        }
-        let (registry, trouble) = match self.load(&file, disk) {
-            // A registry lasts as long as the server: descriptors live in static memory.
-            Ok(Some(registry)) => (&*Box::leak(Box::new(registry)), None),
-            Ok(None) => (self.built_in, None),
-            Err(trouble) => (self.built_in, Some(trouble)),
+        let Some(file) = file(path, disk).filter(|file| disk.contains(file)) else {
+            return self.built_in;
         };
-        let text = disk.read(&file, MOST_BYTES).ok().and_then(|it| String::from_utf8(it).ok());
-        let providers = text.and_then(|text| project::providers(&text).ok()).unwrap_or_default();
-        let unknown = providers.into_iter().map(|it| it.segment).collect();
-        let project = Project { file, stamps, looks: self.looks, registry, trouble, unknown };
+        let at = self.projects.iter().position(|it| it.file == file);
+        if let Some(known) = at.map(|at| &mut self.projects[at]) {
+            let is_same = |(path, stamp): &(PathBuf, Stamp)| disk.stamp(path) == *stamp;
+            if known.looks == self.looks
+                || known.trouble.is_none() && known.stamps.iter().all(is_same)
+            {
+                known.looks = self.looks;
+                return known.registry;
+            }
+        }
+        let project = self.project(file, disk);
+        let registry = project.registry;
         match at {
             Some(at) => self.projects[at] = project,
             None => self.projects.push(project),
@@ -85,12 +82,47 @@ impl Packages {
         registry
     }
 
-    fn file(&self, path: &Path, disk: &Disk) -> Option<PathBuf> {
-        Some(disk.around(path.parent()?, &[MOD])?.join(MOD))
+    /// What the project with this `opal.mod` has now.
+    fn project(&mut self, file: PathBuf, disk: &Disk) -> Project {
+        let stamped = |path: PathBuf| {
+            let stamp = disk.stamp(&path);
+            (path, stamp)
+        };
+        let own = [file.clone(), file.with_file_name(lock::FILE)];
+        let mut stamps: Vec<_> = own.into_iter().map(stamped).collect();
+        let (registry, trouble) = match self.load(&file, disk) {
+            Ok(None) => (self.built_in, None),
+            Ok(Some(all)) => {
+                let local = all.iter().filter(|one| one.is_local());
+                stamps.extend(local.flat_map(files).map(stamped));
+                match self.made(&all) {
+                    Ok(registry) => (registry, None),
+                    Err(error) => (self.built_in, Some(said(&error))),
+                }
+            }
+            Err(trouble) => (self.built_in, Some(trouble)),
+        };
+        let text = disk.read(&file, MOST_BYTES).ok().and_then(|it| String::from_utf8(it).ok());
+        let providers = text.and_then(|text| project::providers(&text).ok()).unwrap_or_default();
+        let unknown = providers.into_iter().map(|it| it.segment).collect();
+        Project { file, stamps, looks: self.looks, registry, trouble, unknown }
     }
 
-    /// The registry with the packages of a project; none where it has no packages.
-    fn load(&self, file: &Path, disk: &Disk) -> Result<Option<Registry>, String> {
+    /// The registry with these packages: the same one as long as they are the same.
+    fn made(&mut self, all: &[Installed]) -> Result<&'static Registry, LoadError> {
+        let sums: Checksums =
+            all.iter().map(|one| (one.wanted.key.clone(), one.checksum.hex())).collect();
+        if let Some((_, made)) = self.made.iter().find(|(known, _)| *known == sums) {
+            return Ok(*made);
+        }
+        let made = installed::registry(opal_decorators::BUILT_IN, all)?;
+        let made: &'static Registry = Box::leak(Box::new(made));
+        self.made.push((sums, made));
+        Ok(made)
+    }
+
+    /// The packages of a project; none where it has no packages.
+    fn load(&self, file: &Path, disk: &Disk) -> Result<Option<Vec<Installed>>, String> {
         let read = |path: &Path| {
             disk.read(path, MOST_BYTES).ok().and_then(|it| String::from_utf8(it).ok())
         };
@@ -115,14 +147,21 @@ impl Packages {
         let store =
             Store { lock: lock.as_ref(), folder: self.cache.as_deref(), ..Store::default() };
         let all = Installed::all(folder, wanted, store, self.built_in, &self.core);
-        let all = all.map_err(|error| said(&error))?;
-        let registry = installed::registry(opal_decorators::BUILT_IN, &all);
-        registry.map(Some).map_err(|error| said(&error))
+        all.map(Some).map_err(|error| said(&error))
     }
 
     /// Says why decorators of packages are not known, where they are not.
     pub(crate) fn explain(&self, path: &Path, disk: &Disk, analysis: &mut Analysis) {
-        let Some(file) = self.file(path, disk) else { return };
+        let Some(file) = file(path, disk) else { return };
+        if !disk.contains(&file) {
+            // The project begins above the workspace, and nobody knows what packages it has.
+            for file in &mut analysis.found {
+                file.findings.retain(|it| {
+                    it.diagnostic.code != Code::UnknownDecorator || it.diagnostic.fix.is_some()
+                });
+            }
+            return;
+        }
         let Some(project) = self.projects.iter().find(|it| it.file == file) else { return };
         for segment in &project.unknown {
             let start = format!("`@{segment}.");
@@ -145,6 +184,23 @@ impl Packages {
             ];
         }
     }
+}
+
+/// The `opal.mod` beside a file or above it, as a run finds it.
+fn file(path: &Path, disk: &Disk) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| folder.is_absolute())?;
+    folder.ancestors().map(|folder| folder.join(MOD)).find(|file| disk.is_there(file))
+}
+
+/// The files of a package, and the directories that have them.
+fn files(one: &Installed) -> Vec<PathBuf> {
+    let own = one.package().paths().map(|path| one.directory.join(path.as_str()));
+    let mut all: Vec<PathBuf> = own.collect();
+    let folders: Vec<PathBuf> = all.iter().filter_map(|it| Some(it.parent()?.to_owned())).collect();
+    all.extend(folders);
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// What is wrong with the packages of a project, in a few words.

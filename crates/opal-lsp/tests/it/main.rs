@@ -6,6 +6,7 @@ mod cases;
 mod client;
 mod fixes;
 mod hostile;
+mod instructions;
 mod order;
 mod packages;
 mod random;

@@ -63,6 +63,32 @@ fn a_package_that_is_not_there_is_said_with_the_command_and_found_once_it_is() {
 }
 
 #[test]
+fn a_change_of_a_package_in_the_workspace_is_seen() {
+    let (_folder, root) = workspace(&[
+        ("opal.mod", MOD),
+        ("plugins/house/opal.toml", TOML),
+        ("plugins/house/decorators/greet.opl", GREET),
+    ]);
+    let mut client = Client::start(Some(&root));
+    let uri = uri(&root.join("commands.opl"));
+    client.open(&uri, "fun hi() {\n    @house.greet(\"world\")\n    @house.leave()\n}\n");
+    assert_eq!(client.diagnostics(&uri, 1)[0]["code"], "E0406");
+    let leave = "# Leave.\nfun house.leave() {\n    echo bye\n}\n";
+    let path = root.join("plugins/house/decorators/leave.opl");
+    for _ in 0..2 {
+        client.published.clear();
+        std::fs::write(&path, leave).unwrap();
+        client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [] }));
+        assert_eq!(client.diagnostics(&uri, 1), json!([]));
+        client.published.clear();
+        std::fs::remove_file(&path).unwrap();
+        client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [] }));
+        assert_eq!(client.diagnostics(&uri, 1)[0]["code"], "E0406");
+    }
+    assert_eq!(client.end(), Ended::Well);
+}
+
+#[test]
 fn a_package_outside_the_workspace_is_not_read() {
     let (_outside, other) = workspace(&[("opal.toml", TOML), ("decorators/greet.opl", GREET)]);
     let (_folder, root) = workspace(&[("opal.mod", MOD)]);

@@ -10,7 +10,7 @@ use opal_core::{Diagnostic, LineIndex, Span};
 use opal_plan::plan::source_hash;
 
 use super::Loaded;
-use super::project::seen_from;
+use super::seen_from;
 
 /// A file of a source.
 #[derive(Clone, Copy, Debug)]

@@ -31,7 +31,7 @@ pub(super) fn open(
         (false, Some(_)) => EntryUse::Contract,
         (false, None) => EntryUse::Usual,
     };
-    let imported = &errand.subject.loaded.imports.variables;
+    let imported = &errand.subject.loaded.imports.program.variables;
     let environment = context.environment_with(imported, &asked.plan.env_files)?;
     let session = Arc::new(LocalSession::new(Setup {
         environment: Arc::clone(&environment.all),

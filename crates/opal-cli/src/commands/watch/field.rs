@@ -170,6 +170,6 @@ fn plan(
 }
 
 fn sources(loaded: &Loaded) -> Vec<PathBuf> {
-    let variables = loaded.imports.variables.iter().map(|file| PathBuf::from(&file.name));
+    let variables = loaded.imports.program.variables.iter().map(|file| PathBuf::from(&file.name));
     loaded.files().into_iter().chain(variables).collect()
 }

@@ -67,7 +67,10 @@ fn before(view: &View, around: &Block, name: &str) -> Option<(String, Edits)> {
             Some(c) if c.is_ascii_alphanumeric() || c == '_' => continue,
             // A field of the result says more than the output.
             Some('.')
-                if facts.types.iter().any(|(span, _)| span.start == start && span.end > end) =>
+                if facts.types[facts.types.partition_point(|(span, _)| span.start < start)..]
+                    .iter()
+                    .take_while(|(span, _)| span.start == start)
+                    .any(|(span, _)| span.end > end) =>
             {
                 return None;
             }

@@ -1,6 +1,6 @@
 //! Which functions a target reaches, to read only the files that it uses.
 
-use opal_plan::unit::{Block, Call, StatementKind, Step, Target, Unit, Work};
+use crate::unit::{Block, Call, StatementKind, Step, Target, Unit, Work};
 
 /// The names of the functions that a block calls, with their namespaces.
 pub(super) fn calls<'u>(block: &'u Block, into: &mut Vec<&'u str>) {

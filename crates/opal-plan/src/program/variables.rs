@@ -1,25 +1,44 @@
 //! Files of variables that a source imports. Only the source itself says which: they are for `@env` and
 //! all steps, whatever file those are in.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use opal_core::{Code, Secret};
-use opal_files::trusted::Untrusted;
-use opal_plan::unit::{Import, ImportKind};
+use opal_core::dotenv::{DotenvError, InvalidFile, Variables};
+use opal_core::{Code, Diagnostic, Secret};
 
-use super::imports::{Importer, MAX_VARIABLES_BYTES, VariablesFile};
-use super::project::{Found, Missing, normal, shown};
+use super::paths::{normal, seen_from, shown};
+use super::{Found, Linker, MAX_VARIABLES_BYTES, Missing, Open, Program, VariablesFile};
+use crate::unit::{Import, ImportKind};
 
-impl Importer<'_, '_> {
+impl Program {
+    /// Keeps what is wrong in the files of variables beside what is wrong with the imports; `own` says what
+    /// the environment holds.
+    pub fn check_variables(&mut self, own: &dyn Fn(&str) -> Option<OsString>) {
+        let mut variables = Variables::new(own);
+        for file in &self.variables {
+            let Err(found) = variables.extend(file.text.expose().as_bytes()) else { continue };
+            let InvalidFile { code, error } = found;
+            let DotenvError { place: (line, column), message, help } = error;
+            let message = format!("{}:{line}:{column}: {message}", file.name);
+            let error = Diagnostic::new(code, file.span, message).help(help);
+            if !self.errors.contains(&error) {
+                self.errors.push(error);
+            }
+        }
+    }
+}
+
+impl<O: Open> Linker<'_, O> {
     /// Reads the files of variables, once.
-    pub(super) fn variables(&mut self) -> Result<(), Untrusted> {
-        if std::mem::replace(&mut self.loaded.imports.has_variables, true) {
+    pub(super) fn variables(&mut self) -> Result<(), O::Stop> {
+        if std::mem::replace(&mut self.program.has_variables, true) {
             return Ok(());
         }
         for import in self.imports_of(0) {
             let Some(path) = import.path.as_deref() else { continue };
             match self.variables_file(path, &import) {
-                Ok(read) => self.loaded.imports.variables.extend(read),
+                Ok(read) => self.program.variables.extend(read),
                 Err(missing) => self.missing(0, &import, missing)?,
             }
         }
@@ -27,16 +46,16 @@ impl Importer<'_, '_> {
     }
 
     fn imports_of(&self, file: usize) -> Vec<Import> {
-        let imports = self.known(file).unit.imports.iter();
+        let imports = self.file(file).unit.imports.iter();
         imports.filter(|it| it.kind() == ImportKind::Variables).cloned().collect()
     }
 
     fn variables_file(
-        &self,
+        &mut self,
         path: &str,
         import: &Import,
-    ) -> Result<Option<VariablesFile>, Missing> {
-        let shown = shown(&self.known(0).path, Path::new(path));
+    ) -> Result<Option<VariablesFile>, Missing<O::Stop>> {
+        let shown = shown(&self.file(0).name, Path::new(path));
         let name = shown.display().to_string();
         let bytes = match self.open(0, Path::new(path), MAX_VARIABLES_BYTES) {
             Ok(Found { bytes, .. }) => bytes,
@@ -67,24 +86,24 @@ impl Importer<'_, '_> {
                 continue;
             }
             let path = import.path.as_deref().unwrap_or_default();
-            let seen = super::seen_from(&self.known(0).folder, &place);
+            let seen = seen_from(&self.file(0).folder, &place);
             let message = format!("`{path}`: only the source itself can import variables");
-            let help = match self.loaded.selection.is_some() {
+            let help = match self.whole.is_selection {
                 true => "run this project by itself: `opal DIR:TASK`".to_owned(),
                 false => format!(
                     "import it in `{}` too: `import \"{}\"`",
-                    self.known(0).path.display(),
+                    self.file(0).name.display(),
                     seen.display()
                 ),
             };
             let error = Missing::Error(Code::VariablesInPart, message, help);
-            // Nothing was opened, so there is nobody to distrust.
+            // Nothing was opened, so nothing stops it.
             let _ = self.missing(file, &import, error);
         }
     }
 
     fn place(&self, file: usize, import: &Import) -> PathBuf {
         let path = import.path.as_deref().unwrap_or_default();
-        normal(&self.known(file).folder.join(path))
+        normal(&self.file(file).folder.join(path))
     }
 }

@@ -1,27 +1,33 @@
-//! The files of packages whose decorators a program names: their texts came with the registry.
+//! The files of packages that a source needs: those of the decorators that it names and that are written
+//! in opal.
+//!
+//! Such a file is one more part of the program, as an imported file is. Nothing is read here: the texts
+//! came with the registry, and are the ones whose checksum was computed.
 
 use std::path::PathBuf;
 
 use opal_core::decorator::{Descriptor, Expansion};
-use opal_plan::unit::{FileLinks, PackageFile};
-use opal_plan::{PackageWords, lower};
 
-use super::Linker;
+use super::{Identity, Linker, Open};
+use crate::unit::{FileLinks, PackageFile};
+use crate::{PackageWords, lower};
 
-impl Linker<'_> {
+impl<O: Open> Linker<'_, O> {
     /// Adds the files of packages, and those that these need.
     pub(super) fn packages(&mut self) {
         if !self.registry.has_packages() {
             return;
         }
-        let mut searched = 0;
-        while searched < self.program.files.len() {
-            for descriptor in self.named_in(searched) {
+        while self.program.searched < self.program.files.len() {
+            let file = self.program.searched;
+            self.program.searched += 1;
+            for descriptor in self.named_in(file) {
+                let Some(plugin) = descriptor.plugin else { continue };
+                self.program.packages.insert(plugin.name);
                 if let Some(expansion) = descriptor.expansion {
                     self.add_package_file(expansion);
                 }
             }
-            searched += 1;
         }
     }
 
@@ -30,7 +36,7 @@ impl Linker<'_> {
         let package = self.program.links.files[file].package.map(|it| it.package);
         let registry = self.registry.of(package);
         let mut found: Vec<&'static Descriptor> = Vec::new();
-        for mention in self.program.files[file].unit.paths() {
+        for mention in self.file(file).unit.paths() {
             let shorter = mention.rsplit_once('.').map(|(shorter, _)| shorter);
             let descriptor = registry.get(mention).or_else(|| registry.get(shorter?));
             let new = descriptor.filter(|it| it.plugin.is_some());
@@ -49,10 +55,11 @@ impl Linker<'_> {
         let registry = self.registry.of(Some(expansion.package));
         let parse = opal_syntax::parse(expansion.text, &PackageWords(registry));
         let unit = lower::unit(&parse, expansion.text);
-        let folder = self.program.files[0].folder.clone();
         let imports = vec![None; unit.imports.len()];
         let links = FileLinks { imports, package: Some(package), ..FileLinks::default() };
-        let file = (None, PathBuf::from(expansion.file), folder, unit);
-        self.append(parse, expansion.text, links, file);
+        let names = (PathBuf::from(expansion.file), None);
+        let folder = self.file(0).folder.clone();
+        let identity = Identity::Package(self.program.files.len());
+        self.append((expansion.text, parse, unit), names, (folder, identity), links);
     }
 }
