@@ -11,13 +11,23 @@ local function words(uri, before, task, after)
   return vim.list_extend(all, after)
 end
 
--- Shows the plan of a task in a buffer that nobody can change. Nothing runs.
+-- Shows the plan of a task in a buffer that nobody can change, and makes it again after each save. Nothing
+-- runs: `run` before the name means the task, whatever built-in command has its name.
 local function plan(command)
-  local uri, task = command.arguments[1], command.arguments[2]
-  local lines = vim.fn.systemlist(words(uri, {}, task, { '--dry-run' }))
+  local line = words(command.arguments[1], { 'run', '--dry-run' }, command.arguments[2], {})
   vim.cmd('botright new')
-  vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
-  vim.bo.buftype, vim.bo.bufhidden, vim.bo.modifiable = 'nofile', 'wipe', false
+  local buffer = vim.api.nvim_get_current_buf()
+  vim.bo.buftype, vim.bo.bufhidden = 'nofile', 'wipe'
+  local function show()
+    -- Gone: the command that calls this goes too.
+    if not vim.api.nvim_buf_is_valid(buffer) then return true end
+    local lines = vim.fn.systemlist(line)
+    vim.api.nvim_buf_set_option(buffer, 'modifiable', true)
+    vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+    vim.api.nvim_buf_set_option(buffer, 'modifiable', false)
+  end
+  show()
+  vim.api.nvim_create_autocmd('BufWritePost', { pattern = '*.opl', callback = show })
 end
 
 -- Opens a terminal with a command line, which waits for the user where the task asks something.

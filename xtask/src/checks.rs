@@ -28,6 +28,7 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
     }
     crate::editors::make(root, true)?;
     crate::editors::pack(root)?;
+    crate::editors::make_zed(root)?;
     crate::book::make(root)?;
     // Last and alone, so that nothing else of ours keeps the machine busy. Nothing is tried again.
     let alone = ["--no-fail-fast", "--", "--test-threads=1"];

@@ -4,6 +4,7 @@
 mod tree_sitter;
 mod trial;
 mod vscode;
+mod zed;
 
 use std::fs;
 use std::path::Path;
@@ -15,6 +16,7 @@ use crate::say;
 
 pub(crate) use trial::test as try_out;
 pub(crate) use vscode::pack;
+pub(crate) use zed::make as make_zed;
 
 /// The grammar of TextMate, in which `{{…}}` is a word list.
 const TEMPLATE: &str = "editors/vscode/opal.tmLanguage.template.json";
@@ -65,6 +67,23 @@ fn files(root: &Path, words: &Words) -> Result<Vec<(String, String)>, String> {
     ];
     files.extend(tree_sitter::generated(root)?);
     Ok(files)
+}
+
+/// Copies files and folders, without what an editor or `npm` may have left among the sources.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            _ if entry.file_name() == "node_modules" || entry.file_name() == "out" => {}
+            true => copy(&entry.path(), &target)?,
+            false => {
+                fs::copy(entry.path(), target)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 struct Words {

@@ -74,7 +74,8 @@ Commands:
                  exact ones in both tools and compares the programs that they start
   editors        write keywords, types and built-in paths into the grammars of editors; `--check` fails if they
                  are stale; `--pack` makes target/editors/opal.vsix, the extension for VS Code; `--try` installs
-                 it in code-server and tries it in Chromium
+                 it in code-server and tries it in Chromium; `--zed` makes target/editors/zed, the extension for
+                 Zed
   book           make the book of docs in target/book/html, and check its links
   dist --key FILE --url URL [--out DIR]  build a release: static programs in an archive, signed checksums
                  and the script that installs them; `dist --twice` builds the last commit in two
@@ -106,6 +107,7 @@ fn main() -> ExitCode {
         ["editors"] => report(editors::make(&root, false)),
         ["editors", "--check"] => report(editors::make(&root, true)),
         ["editors", "--try"] => report(editors::try_out(&root)),
+        ["editors", "--zed"] => report(editors::make_zed(&root)),
         ["editors", "--pack"] => {
             report(editors::make(&root, true).and_then(|()| editors::pack(&root)))
         }

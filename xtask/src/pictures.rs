@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! columns: 80
+//! rows: 24                  50 without it; a program that fills the terminal needs less
 //! === commands.opl          a file of the project, up to `===`
 //! fun hello() = echo hello
 //! ===
@@ -41,7 +42,7 @@ const FOLDER: &str = "docs/pictures";
 const PLACE: &str = "/tmp/opal-pictures";
 
 /// Rows of the terminal; what is longer scrolls, and is in the picture all the same.
-const ROWS: &str = "50";
+const ROWS: usize = 50;
 
 /// A server of our own, with no settings of whoever runs this.
 const TMUX: [&str; 5] = ["tmux", "-L", "opal-pictures", "-f", "/dev/null"];
@@ -102,6 +103,7 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 #[derive(Debug, PartialEq, Eq)]
 struct Script<'a> {
     columns: usize,
+    rows: usize,
     /// Paths and texts.
     files: Vec<(&'a str, String)>,
     commands: Vec<Line<'a>>,
@@ -117,7 +119,8 @@ enum Line<'a> {
 
 impl<'a> Script<'a> {
     fn parse(text: &'a str) -> Result<Self, String> {
-        let mut script = Self { columns: 80, files: Vec::new(), commands: Vec::new(), page: None };
+        let (files, commands) = (Vec::new(), Vec::new());
+        let mut script = Self { columns: 80, rows: ROWS, files, commands, page: None };
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
             if let Some(path) = line.strip_prefix("=== ") {
@@ -130,6 +133,9 @@ impl<'a> Script<'a> {
             } else if let Some(columns) = line.strip_prefix("columns: ") {
                 let number = columns.parse().ok().filter(|columns| (20..=400).contains(columns));
                 script.columns = number.ok_or(format!("`{line}`: expected 20 to 400"))?;
+            } else if let Some(rows) = line.strip_prefix("rows: ") {
+                let number = rows.parse().ok().filter(|rows| (5..=100).contains(rows));
+                script.rows = number.ok_or(format!("`{line}`: expected 5 to 100"))?;
             } else if let Some(page) = line.strip_prefix("page: ") {
                 script.page = Some(page);
             } else if let Some(command) = line.strip_prefix("$ ") {
@@ -138,7 +144,7 @@ impl<'a> Script<'a> {
                 script.commands.push(Line::Hidden(command));
             } else if !line.trim().is_empty() && !line.starts_with('#') {
                 return Err(format!(
-                    "`{line}`: expected `columns: N`, `page: PATH`, `=== FILE`, `$ …` or `! …`"
+                    "`{line}`: expected `columns: N`, `rows: N`, `page: PATH`, `=== FILE`, `$ …` or `! …`"
                 ));
             }
         }
@@ -197,7 +203,8 @@ fn perform(
     let shell = format!("bash {}", program.display());
     // The session ends with the server, whatever happens to it.
     let _ = tmux(&["kill-server"]).output();
-    let started = tmux(&["new-session", "-d", "-x", &columns, "-y", ROWS, &shell]).status();
+    let rows = script.rows.to_string();
+    let started = tmux(&["new-session", "-d", "-x", &columns, "-y", &rows, &shell]).status();
     let _ended = Ended;
     started.ok().filter(std::process::ExitStatus::success).ok_or("tmux did not start")?;
     if script.page.is_some() {
@@ -240,13 +247,15 @@ mod tests {
 
     #[test]
     fn a_script_has_files_and_commands() {
-        let text = "# why\ncolumns: 100\n=== a.opl\nfun a() = b\n\n===\n\n! touch x\n$ opal a\n";
+        let text =
+            "# why\ncolumns: 100\nrows: 20\n=== a.opl\nfun a() = b\n\n===\n\n! touch x\n$ opal a\n";
         let script = Script::parse(text).unwrap();
-        assert_eq!(script.columns, 100);
+        assert_eq!((script.columns, script.rows), (100, 20));
         assert_eq!(script.files, [("a.opl", "fun a() = b\n\n".to_owned())]);
         assert_eq!(script.commands, [Line::Hidden("touch x"), Line::Shown("opal a")]);
         assert_eq!(Script::parse("page: inbox\n").unwrap().page, Some("inbox"));
         assert!(Script::parse("opal a\n").is_err());
         assert!(Script::parse("columns: 5\n").is_err());
+        assert!(Script::parse("rows: 500\n").is_err());
     }
 }

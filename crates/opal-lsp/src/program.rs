@@ -107,7 +107,7 @@ impl Open for Opener<'_> {
         };
         let top = &*self.top.get_or_insert_with(|| self.sources.top(own));
         let whole = paths::named(top, folder, path)?;
-        // The project goes on outside the workspace; what is there is not looked at.
+        // The project goes on outside the workspace; nothing there is opened.
         if !self.sources.may_read(&paths::normal(&whole)) {
             return Err(Missing::Unknown);
         }

@@ -5,6 +5,9 @@ agreement.py compare LIBRARY CORPUS   LIBRARY is the compiled parser, CORPUS has
 agreement.py edit LIBRARY CORPUS ROUNDS   edits sources at random. Where the result has no error, and after everything is
                                           undone, the tree made from the old one must be the tree of the whole text.
 
+agreement.py editors LIBRARY   the queries of the extension for Zed and what they capture in a short source, its configuration,
+                               and the stanza for Helix in the guide. Prints one JSON document.
+
 Classes are those of queries/highlights.scm, so the query is tried too. Blanks have no colour and are not compared.
 """
 
@@ -12,6 +15,7 @@ import ctypes
 import json
 import random
 import sys
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -210,9 +214,43 @@ def edit(library, corpus, rounds):
     print(json.dumps(report))
 
 
+SHORT = b"""// Ships it.
+fun deploy(place: "dev" | "prod") {
+    @retry(3) {
+        echo "@var.place" [x]
+    }
+}
+
+build:
+    true
+"""
+
+
+def editors(library):
+    opal = language(library)
+    root = Path(__file__).parent.parent.parent.parent
+    zed = root / "editors/zed"
+    tree = Parser(opal).parse(SHORT)
+    report = {"errors": tree.root_node.has_error, "queries": {}}
+    for path in sorted((zed / "languages/opal").glob("*.scm")):
+        captured = {}
+        for _, captures in QueryCursor(Query(opal, path.read_text())).matches(tree.root_node):
+            for name, those in captures.items():
+                captured.setdefault(name, []).extend(node.text.decode() for node in those)
+        report["queries"][path.name] = captured
+    report["language"] = tomllib.loads((zed / "languages/opal/config.toml").read_text())
+    report["extension"] = tomllib.loads((zed / "extension.template.toml").read_text())
+    guide = (root / "docs/guide/editors.md").read_text()
+    helix = guide.split("\n## Helix\n")[1].split("\n## ")[0]
+    report["helix"] = tomllib.loads(helix.split("```text\n")[1].split("```")[0])
+    print(json.dumps(report))
+
+
 warnings.simplefilter("error")
 if __name__ == "__main__":
     if sys.argv[1] == "compare":
         compare(*sys.argv[2:])
+    elif sys.argv[1] == "editors":
+        editors(sys.argv[2])
     else:
         edit(sys.argv[2], sys.argv[3], int(sys.argv[4]))

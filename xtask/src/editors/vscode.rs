@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::chores::{answers, run};
+use super::copy;
+use crate::chores::{answers, run, run_with};
 use crate::say;
 
 const SOURCE: &str = "editors/vscode";
@@ -12,12 +13,12 @@ const BUILD: &str = "target/editors/vscode";
 pub(super) const PACKED: &str = "target/editors/opal.vsix";
 
 /// What packs it; only for that, so it is not among what the extension is built with.
-const PACKER: &str = "@vscode/vsce@3.9.2";
+const PACKER: &str = "@vscode/vsce@4.1.0";
 const PACKER_FOLDER: &str = "target/tools/vsce";
 const PACKER_PROGRAM: &str = "target/tools/vsce/node_modules/@vscode/vsce/vsce";
 
 /// The least version that the packer runs on, and one from npm for a machine that has an older one.
-const LEAST_NODE: u32 = 20;
+const LEAST_NODE: u32 = 22;
 const NODE_FOLDER: &str = "target/tools/node";
 const NODE_VERSION: &str = "22.20.0";
 
@@ -50,7 +51,10 @@ pub(crate) fn pack(root: &Path) -> Result<(), String> {
         &build,
         &[&[&*node, &program], &esbuild[..], &["--outfile=out/test/extension.js"]].concat(),
     )?;
-    run(&build, &[&node, "--test", "test/pure.test.js"])?;
+    // The problem matcher and the list of tasks are tried with what `opal` prints.
+    let opal = root.join("target/debug/opal").display().to_string();
+    let tests = [&*node, "--test", "test/pure.test.js", "test/contributed.test.js"];
+    run_with(&build, &[("OPAL", &opal)], &tests)?;
     run(
         &build,
         &[&[&*node, &program], &esbuild[..], &["--minify", "--outfile=out/extension.js"]].concat(),
@@ -84,21 +88,4 @@ fn node(root: &Path) -> Result<String, String> {
         run(root, &["npm", "install", "--silent", "--prefix", NODE_FOLDER, &package])?;
     }
     Ok(program.display().to_string())
-}
-
-/// Copies files and folders, without what an editor or `npm` may have left among the sources.
-fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        match entry.file_type()?.is_dir() {
-            _ if entry.file_name() == "node_modules" || entry.file_name() == "out" => {}
-            true => copy(&entry.path(), &target)?,
-            false => {
-                fs::copy(entry.path(), target)?;
-            }
-        }
-    }
-    Ok(())
 }

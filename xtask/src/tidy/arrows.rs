@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 36] = [
+const ARROWS: [(&str, &[&str]); 37] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -36,6 +36,8 @@ const ARROWS: [(&str, &[&str]); 36] = [
     ("github", &["opal-package-common", "opal-plugin"]),
     ("health", &["opal-package-common", "opal-plugin"]),
     ("vault", &["opal-package-common", "opal-plugin"]),
+    // A component for an editor: it names a program, and knows nothing of it.
+    ("opal-zed", &[]),
     ("opal-plugin-host", &["opal-core", "opal-files", "opal-helper"]),
     (
         "opal-registry",

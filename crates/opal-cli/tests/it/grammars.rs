@@ -124,6 +124,82 @@ fn the_tree_sitter_grammar_makes_the_same_tree_after_random_edits() {
     assert_eq!(report["different"].as_array().unwrap().len(), 0, "{report:#}");
 }
 
+/// What Zed and Helix refuse or ignore is in none of their files. The names are those of their documentation.
+#[test]
+fn the_files_for_zed_and_helix_have_what_these_editors_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(line) = tree_sitter(folder.path()) else { return };
+    let [python, script, library] = [0, 1, 2].map(|at| line[at].as_str());
+    let report = report(&[python, script, "editors", library]);
+    assert_eq!(report["errors"], false);
+    let queries = &report["queries"];
+    assert_eq!(queries["outline.scm"]["name"], serde_json::json!(["deploy", "build"]));
+    assert_eq!(queries["brackets.scm"]["open"].as_array().unwrap().len(), 4, "{queries}");
+    assert_eq!(queries["brackets.scm"]["close"].as_array().unwrap().len(), 4, "{queries}");
+    assert_eq!(queries["indents.scm"]["indent"].as_array().unwrap().len(), 4, "{queries}");
+    assert_eq!(queries["overrides.scm"]["comment"].as_array().unwrap().len(), 1, "{queries}");
+    keys(
+        &report["language"],
+        &[
+            "autoclose_before",
+            "block_comment",
+            "brackets",
+            "first_line_pattern",
+            "grammar",
+            "line_comments",
+            "name",
+            "path_suffixes",
+            "tab_size",
+            "word_characters",
+        ],
+    );
+    let extension = &report["extension"];
+    keys(
+        extension,
+        &[
+            "authors",
+            "description",
+            "grammars",
+            "id",
+            "language_servers",
+            "name",
+            "schema_version",
+            "version",
+        ],
+    );
+    keys(&extension["grammars"]["opal"], &["path", "repository", "rev"]);
+    assert_eq!(report["language"]["grammar"], "opal");
+    assert_eq!(extension["language_servers"]["opal"]["languages"][0], report["language"]["name"]);
+    let path = extension["grammars"]["opal"]["path"].as_str().unwrap();
+    assert!(repository().join(path).join("src/parser.c").exists());
+    // Helix refuses a file with a key of a language that it does not know.
+    let helix = &report["helix"];
+    keys(helix, &["grammar", "language", "language-server"]);
+    keys(&helix["language-server"]["opal"], &["args", "command"]);
+    keys(
+        &helix["language"][0],
+        &[
+            "comment-token",
+            "file-types",
+            "grammar",
+            "indent",
+            "language-servers",
+            "name",
+            "roots",
+            "scope",
+        ],
+    );
+    keys(&helix["language"][0]["indent"], &["tab-width", "unit"]);
+    keys(&helix["grammar"][0], &["name", "source"]);
+}
+
+#[track_caller]
+fn keys(table: &Value, known: &[&str]) {
+    let unknown: Vec<_> =
+        table.as_object().unwrap().keys().filter(|key| !known.contains(&key.as_str())).collect();
+    assert!(unknown.is_empty(), "{unknown:?} in {table}");
+}
+
 #[test]
 fn the_scanner_uses_only_functions_that_webassembly_parsers_have() {
     // Those that tree-sitter exports to parsers, as far as the scanner needs them.

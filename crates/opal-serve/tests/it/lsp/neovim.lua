@@ -59,5 +59,21 @@ check('lens', lenses[1].command.command == 'opal.plan' and lenses[1].command.arg
 vim.cmd('write')
 vim.lsp.commands['opal.plan']({ arguments = { lenses[1].command.arguments[1], 'all' } })
 check('preview', lines():find('echo', 1, true) and not vim.bo.modifiable)
+local preview = vim.api.nvim_get_current_buf()
+
+-- A save makes the plan again. The task has the name of a built-in command.
+vim.cmd('wincmd p')
+vim.api.nvim_buf_set_lines(0, -1, -1, false, { '', 'fun check() = echo own' })
+vim.cmd('write')
+vim.lsp.commands['opal.plan']({ arguments = { lenses[1].command.arguments[1], 'check' } })
+check('the plan of a task called as a command', lines():find('echo own', 1, true))
+local own = vim.api.nvim_get_current_buf()
+vim.cmd('wincmd p')
+vim.cmd('silent %s/echo own/echo again/')
+vim.cmd('write')
+local function text(buffer) return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n') end
+check('the plan after a save', text(own):find('echo again', 1, true) and not text(own):find('echo own', 1, true))
+check('the other plan is there', text(preview):find('echo', 1, true))
+check('it cannot be changed', not vim.api.nvim_buf_get_option(own, 'modifiable'))
 io.stderr:write('all of it\n')
 vim.cmd('qall!')
