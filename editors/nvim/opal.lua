@@ -38,12 +38,27 @@ local function terminal(before)
   end
 end
 
+-- Whether a server answers for the buffer. Neovim 0.7 never asks for lenses again after it asked nobody.
+local function is_attached()
+  if vim.lsp.get_clients then return #vim.lsp.get_clients({ bufnr = 0 }) > 0 end
+  return next(vim.lsp.buf_get_clients(0)) ~= nil
+end
+
+local function show_lenses()
+  if is_attached() then pcall(vim.lsp.codelens.refresh) end
+end
+
 function M.setup(options)
   local config = vim.tbl_extend('force', {
     name = 'opal',
     cmd = { 'opal', 'lsp' },
     init_options = { commands = { 'opal.plan', 'opal.run', 'opal.verify' } },
   }, options or {})
+  local on_attach = config.on_attach
+  config.on_attach = function(client, buffer)
+    if on_attach then on_attach(client, buffer) end
+    vim.api.nvim_buf_call(buffer, show_lenses)
+  end
   vim.lsp.commands['opal.plan'] = plan
   vim.lsp.commands['opal.run'] = terminal({ 'run' })
   vim.lsp.commands['opal.verify'] = terminal({ 'verify' })
@@ -66,9 +81,7 @@ function M.setup(options)
       vim.lsp.buf_attach_client(event.buf, clients[root])
     end)
   end
-  on({ 'BufEnter', 'InsertLeave', 'BufWritePost' }, '*.opl', function()
-    pcall(vim.lsp.codelens.refresh)
-  end)
+  on({ 'BufEnter', 'InsertLeave', 'BufWritePost' }, '*.opl', show_lenses)
 end
 
 return M

@@ -83,3 +83,79 @@ fn a_fix_of_an_example_leaves_one_mistake_less_and_a_text_that_can_be_formatted(
     assert_eq!(fixed, ["E0211", "E0301", "E0401", "E0403", "E0406", "E1201"], "codes with a fix");
     assert_eq!(client.end(), Ended::Well);
 }
+
+/// Each fix that a check or the parser makes: a source, its title, and the source after it.
+const FIXES: [(&str, &str, &str); 16] = [
+    ("fun a() => echo hi\n", "write `=`", "fun a() = echo hi\n"),
+    (
+        "if 1 == 2 {\n    a\n} elif 1 == 1 {\n    b\n}\n",
+        "write `else if`",
+        "if 1 == 2 {\n    a\n} else if 1 == 1 {\n    b\n}\n",
+    ),
+    ("var a = [\n    1\n    2,\n]\n", "add a comma", "var a = [\n    1,\n    2,\n]\n"),
+    (
+        "for i in 1..3 {\n    echo @var.i\n}\n",
+        "write `...`",
+        "for i in 1...3 {\n    echo @var.i\n}\n",
+    ),
+    (
+        "var x = \"a\"\nwhen x {\n    \"a\" -> echo\n    _ -> true\n}\n",
+        "write `else`",
+        "var x = \"a\"\nwhen x {\n    \"a\" -> echo\n    else -> true\n}\n",
+    ),
+    (
+        "var x = \"a\"\nwhen x {\n    a -> echo\n    else -> true\n}\n",
+        "quote it",
+        "var x = \"a\"\nwhen x {\n    \"a\" -> echo\n    else -> true\n}\n",
+    ),
+    ("echo a\0b\n", "delete the byte", "echo ab\n"),
+    ("echo a\recho b\n", "replace it with a line feed", "echo a\necho b\n"),
+    ("echo a\u{202e}b\n", "delete the character", "echo ab\n"),
+    ("@retri(3) {\n    a\n}\n", "write `@retry`", "@retry(3) {\n    a\n}\n"),
+    ("var a = lenght([1])\n", "write `length`", "var a = length([1])\n"),
+    ("@retry(3, dely=1s) {\n    a\n}\n", "write `delay`", "@retry(3, delay=1s) {\n    a\n}\n"),
+    (
+        "fun build() = echo\n\nfun all() = @cmd.biuld()\n",
+        "write `@cmd.build`",
+        "fun build() = echo\n\nfun all() = @cmd.build()\n",
+    ),
+    (
+        "fun a() = echo\n\nfun b() {\n    echo\n    @needs.a()\n}\n",
+        "move it up",
+        "fun a() = echo\n\nfun b() {\n    @needs.a()\n    echo\n}\n",
+    ),
+    ("var name = 1\necho @var.nmae\n", "write `@var.name`", "var name = 1\necho @var.name\n"),
+    (
+        "fun b(to: \"dev\" | \"prod\") = echo @var.to\n\nfun c() = @cmd.b(to=dev)\n",
+        "quote it",
+        "fun b(to: \"dev\" | \"prod\") = echo @var.to\n\nfun c() = @cmd.b(to=\"dev\")\n",
+    ),
+];
+
+#[test]
+fn every_fix_of_the_checks_and_the_parser_does_what_it_says() {
+    let (_folder, root) = workspace(&[]);
+    let mut client = Client::start(Some(&root));
+    for (number, (source, title, after)) in FIXES.into_iter().enumerate() {
+        let uri = uri(&root.join(format!("fix{number}.opl")));
+        client.open(&uri, source);
+        let before = client.diagnostics(&uri, 1);
+        let end = json!({ "line": 100, "character": 0 });
+        let params = json!({
+            "textDocument": { "uri": uri },
+            "range": { "start": { "line": 0, "character": 0 }, "end": end },
+            "context": { "diagnostics": [], "only": ["quickfix"] },
+        });
+        let actions = client.request("textDocument/codeAction", params).unwrap();
+        let mut all = actions.as_array().unwrap().iter();
+        let action = all.find(|it| it["title"] == title && it["isPreferred"] == true);
+        let action = action.unwrap_or_else(|| panic!("{source:?}: {before}\n{actions}"));
+        let fixed = applied(source, &action["edit"]["documentChanges"][0]["edits"]);
+        assert_eq!(fixed, after);
+        client.change(&uri, 2, json!([{ "text": fixed }]));
+        let code = action["diagnostics"][0]["code"].as_str().unwrap();
+        let left = codes(&client.diagnostics(&uri, 2));
+        assert!(!left.iter().any(|it| it == code), "{source:?}: {left:?}");
+    }
+    assert_eq!(client.end(), Ended::Well);
+}

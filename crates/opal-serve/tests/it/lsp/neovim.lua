@@ -28,6 +28,9 @@ check('the file type', vim.bo.filetype == 'opal')
 wait('a client is attached', function() return #vim.lsp.get_active_clients() == 1 end)
 wait('it has started', function() return vim.lsp.buf_get_clients(0) ~= nil and next(vim.lsp.buf_get_clients(0)) ~= nil end)
 
+-- Nobody asks for them: they are there once the server is.
+wait('lenses are shown', function() return #vim.lsp.codelens.get(vim.api.nvim_get_current_buf()) > 0 end)
+
 -- Diagnostics come and go with what is typed.
 wait('it answers', function() return ask('hover', 1, 5) ~= nil end)
 vim.api.nvim_buf_set_lines(0, 2, 3, false, { '    echo @var.targt' })
