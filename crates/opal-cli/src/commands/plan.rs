@@ -22,13 +22,13 @@ use crate::failure::{Exit, Failure};
 
 /// The commands of `opal plan` that are given a contract.
 pub(crate) fn of_contracts(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    match matches.subcommand() {
-        Some(("show", matches)) => show::run(context, matches),
-        Some(("diff", matches)) => diff::run(context, matches),
-        Some(("verify", matches)) => verify::run(context, matches),
-        Some(("approve", matches)) => approve::run(context, matches, Decision::Approve),
-        Some(("reject", matches)) => approve::run(context, matches, Decision::Reject),
-        Some(("submit", matches)) => inbox::submit(context, matches),
-        _ => inbox::list(context, matches),
+    match matches.subcommand().expect("a task is planned elsewhere") {
+        ("show", matches) => show::run(context, matches),
+        ("diff", matches) => diff::run(context, matches),
+        ("verify", matches) => verify::run(context, matches),
+        ("approve", matches) => approve::run(context, matches, Decision::Approve),
+        ("reject", matches) => approve::run(context, matches, Decision::Reject),
+        ("submit", matches) => inbox::submit(context, matches),
+        (_, matches) => inbox::list(context, matches),
     }
 }
