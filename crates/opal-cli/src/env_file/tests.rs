@@ -70,10 +70,13 @@ fn the_environment_wins_where_names_are_looked_up() {
 
 #[test]
 fn later_lines_and_later_files_win() {
-    let mut added = BTreeMap::new();
-    extend(&own(&[]), &mut added, b"A=1\nA=2\nB=1\n").unwrap();
-    extend(&own(&[]), &mut added, b"B=$A$B\n").unwrap();
-    assert_eq!(added, BTreeMap::from([("A".into(), "2".into()), ("B".into(), "21".into())]));
+    let mut variables = Variables::new(&|_| None);
+    variables.extend(b"A=1\nA=2\nB=1\n").unwrap();
+    variables.extend(b"B=$A$B\n").unwrap();
+    assert_eq!(
+        variables.added,
+        BTreeMap::from([("A".into(), "2".into()), ("B".into(), "21".into())])
+    );
 }
 
 #[test]
@@ -113,7 +116,7 @@ fn every_name_that_is_interpreted_is_refused_at_its_line() {
 
 #[test]
 fn bytes_that_are_no_text_are_refused_with_their_place() {
-    let mistake = extend(&own(&[]), &mut BTreeMap::new(), b"A=1\nB=\xff").unwrap_err();
+    let mistake = Variables::new(&|_| None).extend(b"A=1\nB=\xff").unwrap_err();
     assert_eq!(mistake.error.place, (2, 3));
 }
 
