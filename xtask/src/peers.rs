@@ -6,6 +6,7 @@
 mod cached;
 pub(crate) mod editor;
 mod listing;
+mod pages;
 pub(crate) mod plugins;
 pub(crate) mod providers;
 mod running;

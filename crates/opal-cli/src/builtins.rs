@@ -234,12 +234,15 @@ fn plan() -> Command {
                         .value_name("OTHER")
                         .value_hint(ValueHint::FilePath)
                         .help("Another contract; the current plan by default"),
+                    flag("quick", "Compare with the steps of a quick plan, which runs no command")
+                        .conflicts_with("other"),
                     source(),
                 ])
                 .args(options::args())
                 .after_help(
                     "Exit: 0 the same, 1 different.\n\n\
-                     Examples:\n  opal plan diff old.plan new.plan\n  opal plan diff prod.plan",
+                     Examples:\n  opal plan diff old.plan new.plan\n  opal plan diff prod.plan\n  \
+                     opal plan diff prod.plan --quick",
                 ),
             Command::new("verify")
                 .about("Check that a contract is intact, sealed to this runner and accepted by the policy")

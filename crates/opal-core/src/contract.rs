@@ -30,7 +30,8 @@ mod wire_v1;
 use std::fmt;
 
 pub use compare::{
-    Cause, Change, Difference, Drift, Earlier, Side, Verdict, compare, compare_limited, diff,
+    Cause, Change, Difference, Drift, Earlier, Side, Verdict, compare, compare_limited,
+    compare_quick, diff,
 };
 pub use error::{FormatError, FormatErrorKind, Section};
 pub use file::{Encoding, Sign, encode};

@@ -7,6 +7,7 @@
 //! | JSON, as `docs/schema/plan-1.json` describes it | [`Json`], in `json` |
 //! | a step, an argument and shell text in words | `words`, and [`step_text`] for everyone else |
 //! | which values a step uses | [`Uses`] |
+//! | what a reviewer must not miss | [`marks()`], [`removed_questions`] |
 //! | characters that would act on a terminal | [`visible`] |
 //!
 //! A view is not a contract: it shows six digits of each digest, and nothing reads it back.
@@ -14,6 +15,7 @@
 
 mod ink;
 mod json;
+mod marks;
 mod outline;
 mod quote;
 mod shell_places;
@@ -33,6 +35,7 @@ use crate::resource::{self, Status};
 use crate::value::Value;
 
 pub use json::{Json, target_record};
+pub use marks::{marks, removed_questions};
 pub use outline::{Entry, Outline, Section};
 pub use quote::shell_word;
 pub use tree::Tree;

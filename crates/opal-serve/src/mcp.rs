@@ -6,7 +6,8 @@
 //! | which tools there are, and what they take | `tools`, `arguments` |
 //! | what each of them does | `calls` |
 //! | which projects an agent may name, and whose contracts it sees | `projects` |
-//! | what all calls share | `desk` |
+//! | what all calls share, and whose turn it is | `desk` |
+//! | how long a message may be | `limited` |
 //! | runs that an agent has started | `started` |
 //! | text that is not opal's own | `marked` |
 //! | answers that are too long for one message | `pages` |
@@ -19,6 +20,7 @@
 mod arguments;
 mod calls;
 mod desk;
+mod limited;
 mod log;
 mod marked;
 mod pages;
@@ -36,6 +38,7 @@ use opal_trust::policy::{Files, Policy, RESOLVING, TOOLS};
 use opal_vault::root::Root;
 use rmcp::ServiceExt as _;
 
+use self::limited::Limited;
 use self::server::Server;
 use crate::notice::{fail, say};
 
@@ -88,7 +91,8 @@ pub(crate) fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 async fn serve(server: Server) -> ExitCode {
-    match server.serve(rmcp::transport::stdio()).await {
+    let (input, output) = rmcp::transport::stdio();
+    match server.serve((Limited::new(input), output)).await {
         Ok(running) => {
             let _ = running.waiting().await;
             ExitCode::SUCCESS

@@ -90,6 +90,7 @@ async fn serve(options: &Options, opal: Opal) -> ExitCode {
         Ok(place) => place,
         Err(refused) => return fail(&refused.to_string(), &refused.help(), refused.code()),
     };
+    ticket::remove_stale(&folder, options.seconds(desk::TICKET_SECONDS));
     let ticket = match Ticket::new(&folder, &place.origin) {
         Ok(ticket) => ticket,
         Err(error) => {

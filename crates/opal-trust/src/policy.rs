@@ -29,6 +29,7 @@ use std::collections::BTreeSet;
 
 use opal_core::Duration;
 
+pub(crate) use approval::identity;
 pub use approval::{Person, Rule};
 pub use environment::Environment;
 pub use error::{PolicyError, PolicyFault, Setting};

@@ -4,20 +4,28 @@
 //! is the claim, and the file system sees to it that only one process succeeds. A run of the contract
 //! that failed can be continued, which is the same use: a second file, named after the contract and
 //! that run, is the claim to continue it. So a run is continued once, and there is always one at most
-//! that can be. What people said who rejected a contract is kept in a third, a line each.
+//! that can be. What people signed who rejected or approved a contract is kept in two more, a line each.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 
 use opal_core::hash::Digest;
 use opal_files::atomic::Unfinished;
 
 use crate::record::RunId;
-use crate::root::{Root, RootError, Why};
+use crate::root::{self, Root, RootError, Why};
 
 const FOLDER: &str = "ledger";
 const APPROVED: &str = "approved";
+
+/// How the names of the files end that have what people signed about a contract.
+const REJECTED: &str = ".rejected";
+const APPROVALS: &str = ".approvals";
+
+/// Bytes of such a file.
+const MAX_SAID_BYTES: u64 = 16 << 20;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Ledger<'a>(&'a Root);
@@ -48,35 +56,69 @@ impl<'a> Ledger<'a> {
     }
 
     /// The lines of those who rejected a contract, as far as this machine has seen them.
-    #[must_use]
-    pub fn rejections(&self, contract: &Digest) -> Vec<String> {
-        let path = self.0.path().join(FOLDER).join(rejection(contract));
-        let text = fs::read_to_string(path).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
+    ///
+    /// # Errors
+    /// If there are some that cannot be read: nobody knows what they say.
+    pub fn rejections(&self, contract: &Digest) -> Result<Vec<String>, RootError> {
+        self.lines(contract, REJECTED)
     }
 
     /// The lines of all rejections, each after the digits of its contract, in order.
-    #[must_use]
-    pub fn all_rejections(&self) -> Vec<(String, String)> {
+    ///
+    /// # Errors
+    /// If some cannot be read.
+    pub fn all_rejections(&self) -> Result<Vec<(String, String)>, RootError> {
+        self.all(REJECTED)
+    }
+
+    /// The same of all approvals.
+    ///
+    /// # Errors
+    /// If some cannot be read.
+    pub fn all_approvals(&self) -> Result<Vec<(String, String)>, RootError> {
+        self.all(APPROVALS)
+    }
+
+    fn lines(&self, contract: &Digest, kind: &str) -> Result<Vec<String>, RootError> {
+        let path = self.0.path().join(FOLDER).join(said(contract, kind));
+        match root::read_guarded(&path, MAX_SAID_BYTES) {
+            // A line that was damaged does not hide the others.
+            Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()),
+            Err(RootError { why: Why::Missing | Why::NotADirectory, .. }) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn all(&self, kind: &str) -> Result<Vec<(String, String)>, RootError> {
         let entries = fs::read_dir(self.0.path().join(FOLDER)).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let mut contracts: Vec<Digest> =
-            names.filter_map(|name| Digest::parse(name.strip_suffix(".rejected")?)).collect();
+            names.filter_map(|name| Digest::parse(name.strip_suffix(kind)?)).collect();
         contracts.sort_unstable_by_key(Digest::hex);
-        let lines = |contract: Digest| {
+        let mut all = Vec::new();
+        for contract in contracts {
             let hex = contract.hex();
-            self.rejections(&contract).into_iter().map(move |line| (hex.clone(), line))
-        };
-        contracts.into_iter().flat_map(lines).collect()
+            all.extend(self.lines(&contract, kind)?.into_iter().map(|line| (hex.clone(), line)));
+        }
+        Ok(all)
     }
 
     /// Keeps the line of somebody who rejected a contract. When this returns, it is on the disk.
     pub fn reject(&self, contract: &Digest, line: &str) -> Result<(), RootError> {
-        if self.rejections(contract).iter().any(|known| known == line.trim_end()) {
+        self.keep(contract, REJECTED, line)
+    }
+
+    /// Keeps the line of somebody whose approval of a contract counted.
+    pub fn approve(&self, contract: &Digest, line: &str) -> Result<(), RootError> {
+        self.keep(contract, APPROVALS, line)
+    }
+
+    fn keep(&self, contract: &Digest, kind: &str, line: &str) -> Result<(), RootError> {
+        if self.lines(contract, kind)?.iter().any(|known| known == line.trim_end()) {
             return Ok(());
         }
         let folder = self.0.directory(FOLDER)?;
-        let path = folder.join(rejection(contract));
+        let path = folder.join(said(contract, kind));
         let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
         let written = opened.and_then(|mut file| {
             file.write_all(line.as_bytes())?;
@@ -90,6 +132,15 @@ impl<'a> Ledger<'a> {
     #[must_use]
     pub fn approved(&self, kinship: &Digest) -> Option<Vec<u8>> {
         fs::read(self.0.path().join(FOLDER).join(APPROVED).join(kinship.hex())).ok()
+    }
+
+    /// All of them, each read when its turn comes.
+    pub fn all_approved(&self) -> impl Iterator<Item = Vec<u8>> + use<> {
+        let folder = self.0.path().join(FOLDER).join(APPROVED);
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        paths.sort_unstable();
+        paths.into_iter().filter_map(|path| fs::read(path).ok())
     }
 
     /// Keeps it, in place of the one before.
@@ -133,8 +184,8 @@ impl<'a> Ledger<'a> {
     }
 }
 
-fn rejection(contract: &Digest) -> String {
-    format!("{}.rejected", contract.hex())
+fn said(contract: &Digest, kind: &str) -> String {
+    format!("{}{kind}", contract.hex())
 }
 
 fn continuation(contract: &Digest, run: &RunId) -> String {

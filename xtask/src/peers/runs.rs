@@ -1,4 +1,4 @@
-//! Questions about many runs, beside the same work in `sqlite3` and `grep`.
+//! Questions about many runs, beside the same work in `sqlite3` and `grep`; and the page of a run, in Chromium.
 //!
 //! 100,000 records are on the disk before it starts; they are kept for the next time.
 
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{command, installed, judge, medians, text, write};
+use super::{command, installed, judge, medians, pages, text, write};
 use crate::chores::{release, run};
 use crate::{say, tools};
 
 /// `bash -c true` on the machine of the design pages, which bars in milliseconds refer to.
-const UNIT_MS: f64 = 1.23;
+pub(super) const UNIT_MS: f64 = 1.23;
 
 const RUNS: usize = 100_000;
 const NEW: usize = 1_000;
@@ -57,6 +57,7 @@ pub(crate) fn compare(root: &Path, bars: bool, quick: bool) -> Result<(), String
     bench.prepare(root)?;
     missed.extend(bench.update()?);
     missed.extend(bench.stats()?);
+    missed.extend(pages::compare(root, &bench.opal, bench.unit()?)?);
     judge(bars, &missed)
 }
 
@@ -80,6 +81,12 @@ fn median(mut all: Vec<Duration>) -> f64 {
 impl Bench {
     fn root(&self) -> PathBuf {
         self.folder.join("root")
+    }
+
+    /// `bash -c true`, in milliseconds.
+    fn unit(&self) -> Result<f64, String> {
+        let line = ["bash", "-c", "true"].map(str::to_owned).to_vec();
+        Ok(millis(medians(&self.folder, &[line], self.rounds)?[0]))
     }
 
     /// `opal --root ROOT runs WORDS`.
@@ -222,7 +229,8 @@ fn beside(name: &str, bar: &Bar, unit: f64, ours: f64, peer: (&str, f64)) -> Vec
     tell(name, &line, &bars, ours <= most && ratio <= bar.ratio).into_iter().collect()
 }
 
-fn tell(name: &str, line: &str, bars: &str, holds: bool) -> Option<String> {
+/// Both sides of a bar; what was missed.
+pub(super) fn tell(name: &str, line: &str, bars: &str, holds: bool) -> Option<String> {
     let verdict = if holds { "holds" } else { "MISSED" };
     say(&format!("{name:<36} {line} (bar {bars}): {verdict}"));
     (!holds).then(|| format!("{name}: {line}"))

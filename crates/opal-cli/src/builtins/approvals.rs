@@ -2,13 +2,13 @@
 
 use clap::{Arg, Command, ValueHint};
 
-use super::shared::{json, root};
+use super::shared::{flag, json, root};
 
 pub(super) fn commands() -> [Command; 4] {
     [
         Command::new("approve")
             .about("Show a contract, ask, and sign that it may run")
-            .args([contract(), key(), note(), root(), json()])
+            .args([contract(), key(), note(), touch(), root(), json()])
             .after_help(
                 "`ssh-keygen` signs, so SSH agents and hardware keys work. The signature is a line in \
                  FILE.approvals; whose approvals count is in the policy of the machine that runs the \
@@ -18,7 +18,7 @@ pub(super) fn commands() -> [Command; 4] {
             ),
         Command::new("reject")
             .about("Show a contract, ask, and sign that it must not run")
-            .args([contract(), key(), note(), root(), json()])
+            .args([contract(), key(), note(), touch(), root(), json()])
             .after_help("Example:\n  opal plan reject prod.plan --note \"wrong region\""),
         Command::new("submit")
             .about("Copy a contract to the inbox, where it waits for approval")
@@ -53,6 +53,10 @@ fn key() -> Arg {
         .value_name("KEY")
         .value_hint(ValueHint::FilePath)
         .help("The key to sign with: a file of `ssh-keygen`, or a name of `opal keys`; by default yours in ~/.ssh")
+}
+
+fn touch() -> Arg {
+    flag("touch", "Do not ask on a terminal: the touch of a hardware key is the answer")
 }
 
 fn note() -> Arg {

@@ -1,12 +1,13 @@
 //! `opal audit`: the records of contracts as evidence.
 
+mod evidence;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_trust::audit::{self, Signed};
 use opal_trust::keys::Credentials;
-use opal_vault::ledger::Ledger;
 use opal_vault::record::audit::{self as chain, Chain, Finding};
 use opal_vault::record::reader::{Found, Run};
 use opal_vault::root::{self, Root, RootError, Why};
@@ -61,9 +62,7 @@ fn export(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> 
         }
         lines.extend(format!("{document}\n").into_bytes());
     }
-    for (contract, line) in Ledger::new(&root).all_rejections() {
-        let said: Value = serde_json::from_str(&line).unwrap_or(Value::Null);
-        let document = json!({"contract": contract, "kind": "rejection", "rejection": said});
+    for document in evidence::of(&root, since.as_deref())? {
         lines.extend(format!("{document}\n").into_bytes());
     }
     for call in calls(&root)? {
@@ -119,6 +118,10 @@ fn verify(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> 
             findings.push(Finding { line, record: None, fault: chain::Fault::Malformed });
             continue;
         };
+        if evidence::is_edited(document) {
+            let record = document["contract"].as_str().map(str::to_owned);
+            findings.push(Finding { line, record, fault: chain::Fault::BadSignature });
+        }
         let faults = document["faults"].as_array().into_iter().flatten();
         for fault in faults.filter_map(Value::as_str).filter_map(chain::Fault::named) {
             let record = document["record"].as_str().map(str::to_owned);

@@ -15,7 +15,7 @@ use opal_core::resource::Status;
 use opal_ops::contract::{self, Case, How, Refusal, Request, Rules, Stopped, Tolerance};
 use opal_ops::planning::{Subject, record_name};
 use opal_ops::source::Loaded;
-use opal_trust::approvals::{Counted, Signer};
+use opal_trust::approvals::{Counted, Signer, check};
 use opal_trust::contracts::Opened;
 use opal_trust::policy::{Policy, Rule};
 use opal_vault::Vault;
@@ -239,7 +239,7 @@ fn hold(
     };
     let drift = compared.verdict.differences.iter().map(Drifted::from).collect();
     let (contract, file, missing) = (opened.id, named.path.clone(), missing(&opened.contract));
-    remember(&allowed.accepted.approvals, &opened.contract, bytes, here.root.as_ref());
+    remember(&allowed.accepted.approvals, attempt, &opened.contract, here.root.as_ref());
     let errand = Errand {
         subject: &Subject::of_plan(source, &compared.fresh.plan),
         resolved: &compared.fresh,
@@ -299,11 +299,20 @@ fn reach(case: &Case<'_>, policy: &Policy, root: Option<&Root>) -> Option<Refusa
     None
 }
 
-/// Who approved it sees next time what differs from it, also where it was approved on another machine.
-fn remember(approvals: &[Counted], contract: &Contract, bytes: &[u8], root: Option<&Root>) {
-    for (signer, _) in approvals.iter().filter_map(|it| Signer::parse(&it.key)) {
+/// Who approved it sees next time what differs from it, also where it was approved on another machine. What
+/// they signed is evidence. That it cannot be kept changes nothing of the run.
+fn remember(counted: &[Counted], attempt: &Attempt<'_>, contract: &Contract, root: Option<&Root>) {
+    let Some(ledger) = root.map(Ledger::new) else { return };
+    for (signer, _) in counted.iter().filter_map(|it| Signer::parse(&it.key)) {
         let kin = contract::kinship(contract, &signer);
-        let _ = root.map(|root| Ledger::new(root).keep_approved(&kin, bytes));
+        let _ = ledger.keep_approved(&kin, attempt.bytes);
+    }
+    for line in attempt.approvals {
+        let Ok(checked) = check(line) else { continue };
+        let (key, at) = (checked.signer.to_string(), checked.statement.at);
+        if counted.iter().any(|it| (&it.key, it.at) == (&key, at)) {
+            let _ = ledger.approve(&line.statement.contract, &line.to_line());
+        }
     }
 }
 

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use opal_helper::{SERVE, become_part};
 
+use super::plan::approver::Approver;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::helpers;
+use crate::{helpers, prompts};
 
 /// How many milliseconds a second of its limits has, in debug builds: tests do not wait for a minute.
 #[cfg(debug_assertions)]
@@ -28,7 +29,14 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     if let Some(host) = matches.get_one::<String>("host") {
         add("host", host.into());
     }
-    if let Some(key) = matches.get_one::<String>("key") {
+    let key = matches.get_one::<String>("key").map(String::as_str);
+    // Where nobody can be asked, the touch of a hardware key is an answer.
+    let touched = Approver::find(key, Some(&root), &[]).ok();
+    let touched = touched.filter(|it| it.file.signer.is_hardware() && !prompts::can_ask(context));
+    if let Some(approver) = touched {
+        add("key", absolute(&approver.path)?.into());
+        add("touch", "yes".into());
+    } else if let Some(key) = key {
         // A file, or the name of a key in the runtime root.
         let file = PathBuf::from(key);
         add("key", if file.exists() { absolute(&file)?.into() } else { key.into() });

@@ -55,6 +55,7 @@ impl Refused<'_> {
             | Refusal::Ungated
             | Refusal::KeyInReach(_)
             | Refusal::OptionForbidden(_) => of_file(Exit::NotTrusted, gated(refusal).to_owned()),
+            Refusal::Ledger(error) => of_file(Exit::NotTrusted, error.help()),
             Refusal::Expired { .. } | Refusal::Used => {
                 of_file(Exit::Refused, new((self.again)().as_deref().unwrap_or(USUAL)))
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use opal_core::contract::approval::{Approval, Decision};
 use opal_core::contract::{Contract, Verdict};
-use opal_core::view::{PlanFormatter as _, PlanView, Tree};
+use opal_core::view::{PlanFormatter as _, PlanView, Tree, marks};
 use opal_ops::contract::Case;
 use opal_trust::approvals::KeyFile;
 use opal_trust::policy::{Policy, Rule};
@@ -51,6 +51,7 @@ pub(crate) fn show(context: &Context<'_>, shown: &Shown<'_>) -> Result<Exit, Fai
                 source: None,
                 changed_files: Vec::new(),
                 is_older: before.is_older() || contract.is_older(),
+                is_quick: false,
                 beside: &crate::commands::plan::beside(before, contract),
             };
             let made = time(before.created());
@@ -65,7 +66,8 @@ pub(crate) fn show(context: &Context<'_>, shown: &Shown<'_>) -> Result<Exit, Fai
         None => {
             let mut view = PlanView::new(contract.plan(), contract.plan_hash())
                 .with_registry(&context.registry)
-                .with_facts(facts(contract));
+                .with_facts(facts(contract))
+                .with_notes(marks(contract.plan(), &|_| true));
             view.now = Some(clock::unix_time());
             let tree = Tree { colour: context.out().colour }.format(&view);
             out.push_str(&String::from_utf8_lossy(&tree));
@@ -73,6 +75,8 @@ pub(crate) fn show(context: &Context<'_>, shown: &Shown<'_>) -> Result<Exit, Fai
     }
     out.push('\n');
     out.push_str(&about(shown, context.out()));
+    // The question is below it.
+    out.push('\n');
     print(&out)
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Entry {
     pub(crate) expires: Option<i64>,
     pub(crate) approved_by: Vec<String>,
     pub(crate) rejected_by: Vec<String>,
+    /// Whose approvals count for nothing: keys that no rule lists.
+    pub(crate) unknown_keys: Vec<String>,
     /// How many people must approve.
     pub(crate) needed: usize,
 }
@@ -70,6 +72,7 @@ impl Entry {
             expires: None,
             approved_by: Vec::new(),
             rejected_by: Vec::new(),
+            unknown_keys: Vec::new(),
             needed: 0,
         }
     }
@@ -87,6 +90,7 @@ impl Entry {
             "expires": self.expires.map(time),
             "approved_by": self.approved_by,
             "rejected_by": self.rejected_by,
+            "unknown_keys": self.unknown_keys,
             "needed": self.needed,
         })
     }
@@ -101,10 +105,14 @@ impl Entry {
             _ => format!("approved by {}", self.approved_by.join(", ")),
         };
         let missing = self.needed.saturating_sub(self.approved_by.len());
-        match (self.state, missing) {
+        let mut people = match (self.state, missing) {
             (State::Waiting, 1..) => format!("{by}; {missing} more needed"),
             _ => by,
+        };
+        for key in &self.unknown_keys {
+            people.push_str(&format!("; unknown key {key} counts for nothing"));
         }
+        people
     }
 }
 

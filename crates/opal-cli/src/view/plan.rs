@@ -14,7 +14,9 @@ use opal_core::Registry;
 use opal_core::contract::{Change, Contract, Difference, Drift, Verdict};
 use opal_core::plan::{Plan, Step};
 use opal_core::view::visible;
-use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree, target_record};
+use opal_core::view::{
+    Facts, Json, PlanFormatter, PlanView, Tree, marks, removed_questions, target_record,
+};
 use opal_html::PlanPage;
 use opal_ops::source::{Loaded, Selection};
 use opal_trust::keys::PublicKey;
@@ -117,8 +119,9 @@ pub(crate) fn compared(
         print(&differences(comparison, ink.colour))?;
     }
     let verdict = comparison.verdict;
-    // Values that could not be compared are not known to be the same.
-    let same = verdict.is_same() && verdict.values_compared && comparison.beside.is_empty();
+    // Values that could not be compared are not known to be the same; a quick plan is about steps.
+    let is_known = verdict.values_compared || comparison.is_quick;
+    let same = verdict.is_same() && is_known && comparison.beside.is_empty();
     Ok(if same { Exit::Done } else { Exit::Differs })
 }
 
@@ -250,6 +253,8 @@ pub(crate) struct Comparison<'a> {
     pub(crate) changed_files: Vec<String>,
     /// Whether an older opal made one of them.
     pub(crate) is_older: bool,
+    /// Whether the second is a quick plan, of which only the steps count.
+    pub(crate) is_quick: bool,
     /// What differs besides the plan.
     pub(crate) beside: &'a [Beside],
 }
@@ -292,20 +297,36 @@ pub(crate) fn differences(comparison: &Comparison<'_>, colour: bool) -> String {
         let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
         out.push_str(&format!("note: changed since the contract: {}\n", names.join(", ")));
     }
-    notes(verdict).iter().for_each(|note| out.push_str(&format!("note: {note}\n")));
+    for note in notes(comparison) {
+        out.push_str(&format!("note: {}\n", visible::lines(&note)));
+    }
     out
 }
 
 /// What a reader of the differences has to know.
-fn notes(verdict: &Verdict) -> Vec<&'static str> {
+fn notes(comparison: &Comparison<'_>) -> Vec<String> {
+    let verdict = comparison.verdict;
     let all = [
         (verdict.source_moved, "the source has changed, but gives the same plan"),
         (
-            !verdict.values_compared,
+            comparison.is_quick,
+            "a quick plan: values are not compared, and what only a command can tell is left open",
+        ),
+        (
+            !verdict.values_compared && !comparison.is_quick,
             "the values are not compared: their placeholders have other keys",
         ),
     ];
-    all.into_iter().filter_map(|(holds, note)| holds.then_some(note)).collect()
+    let all = all.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note.to_owned());
+    all.chain(missable(comparison)).collect()
+}
+
+/// What a reader of the differences must not miss in them.
+fn missable(comparison: &Comparison<'_>) -> Vec<String> {
+    let structural = comparison.verdict.differences.iter().filter(|one| one.is_structural());
+    let paths: BTreeSet<&str> = structural.filter_map(|one| one.path.as_deref()).collect();
+    let removed = removed_questions(comparison.before, comparison.after);
+    [removed, marks(comparison.after, &|path| paths.contains(path))].concat()
 }
 
 /// The same for programs.
@@ -326,6 +347,10 @@ pub(crate) fn differences_json(comparison: &Comparison<'_>) -> serde_json::Value
     }
     if let Some(new_contract) = comparison.new_contract {
         document["new_contract"] = new_contract.into();
+    }
+    let missable = missable(comparison);
+    if !missable.is_empty() {
+        document["notes"] = missable.into();
     }
     if comparison.is_older {
         document["made_by_older"] = true.into();

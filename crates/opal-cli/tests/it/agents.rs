@@ -4,6 +4,7 @@
 
 mod attacks;
 mod demo;
+mod hostile;
 mod sdk;
 mod tools;
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::gate::Gate;
 use crate::support::Opal;
 
 /// A machine with a run of a contract, a refusal and a direct run.
@@ -57,7 +58,7 @@ fn an_export_has_runs_and_refusals_and_its_last_line_signs_them() {
     let lines: Vec<Value> =
         exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<&str> = lines.iter().map(|line| line["kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["run", "refusal", "signature"]);
+    assert_eq!(kinds, ["run", "refusal", "signature"], "{exported}");
     assert_eq!(lines[1]["run"]["refused"]["reason"], "used");
     opal.write("audit.jsonl", &exported);
     opal.call(&["audit", "verify", "audit.jsonl"])
@@ -95,4 +96,65 @@ fn a_machine_without_contracts_has_nothing_to_show() {
     opal.call(&["audit", "export"]).code(0).stdout("");
     opal.call(&["audit", "verify", "missing.jsonl"]).code(66);
     opal.call(&["audit", "export", "--since", "soon"]).code(2);
+}
+
+/// Contracts, and what people signed about them, with their digests and signatures: also of files that are not in
+/// the inbox any more.
+#[test]
+fn an_export_has_contracts_and_what_people_signed_and_each_signature_is_checked() {
+    let gate = Gate::new();
+    gate.policy("[[approval]]\nby = [ANN, BOB]\n");
+    for plan in ["a.plan", "b.plan"] {
+        gate.plan(&["deploy", "-o", plan]);
+    }
+    let note = "ticket \u{1b}\u{7f}\u{202e}\"4711\"\\ \u{1f512}\n";
+    let key = gate.key("ann").display().to_string();
+    let words = ["plan", "approve", "a.plan", "--key", &key, "--note", note];
+    assert_eq!(gate.says(&words, "y\r").0, 0);
+    gate.run("a.plan").code(0);
+    for file in ["a.plan", "a.plan.approvals"] {
+        fs::remove_file(gate.opal.path().join(file)).unwrap();
+    }
+    let bob = gate.key("bob").display().to_string();
+    assert_eq!(gate.says(&["plan", "reject", "b.plan", "--key", &bob], "y\r").0, 0);
+    gate.opal.call(&["plan", "submit", "b.plan"]).code(0);
+    gate.run("b.plan").code(77);
+    let export = |more: &[&str]| {
+        gate.opal.call(&[&["audit", "export"], more].concat()).code(0).stdout.clone()
+    };
+    let exported = export(&[]);
+    let lines: Vec<Value> =
+        exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kind = |name: &str| lines.iter().filter(|line| line["kind"] == name).collect::<Vec<_>>();
+    let (contracts, runs) = (kind("contract"), kind("run"));
+    assert_eq!((contracts.len(), runs.len(), kind("refusal").len()), (2, 1, 1), "{exported}");
+    let digest = |line: &Value| line["run"]["contract"]["file_digest"].as_str().unwrap().to_owned();
+    let approval = kind("approval")[0];
+    let signed = approval["contract"].as_str().unwrap();
+    assert!(digest(runs[0]).ends_with(signed), "{exported}");
+    assert!(contracts.iter().any(|it| it["contract"] == signed && it["target"] == "deploy"));
+    assert_eq!(approval["approval"]["statement"]["note"], note);
+    assert_eq!(kind("rejection")[0]["rejection"]["statement"]["decision"], "reject");
+    let verify = |name: &str, text: &str| {
+        gate.opal.write(name, text);
+        gate.opal.call(&["audit", "verify", name])
+    };
+    verify("audit.jsonl", &exported).code(0);
+    // Whatever is edited in what a person signed, or about which contract it is.
+    let line = exported.lines().find(|it| it.contains("\"kind\":\"approval\"")).unwrap();
+    let other = contracts.iter().find(|it| it["contract"] != signed).unwrap()["contract"].clone();
+    for (from, to) in [
+        ("4711", "4712"),
+        ("\"approve\"", "\"reject\""),
+        (signed, other.as_str().unwrap()),
+        ("\"kind\":\"approval\"", "\"kind\":\"rejection\""),
+        ("-----BEGIN SSH", "-----BEGIN"),
+    ] {
+        let edited = exported.replace(line, &line.replace(from, to));
+        assert_ne!(edited, exported, "{from}");
+        let found = verify("edited.jsonl", &edited);
+        found.code(1).says("what a person signed was edited");
+    }
+    // Nothing of it is older than what is asked for.
+    assert_eq!(export(&["--since", "2099-01-01"]), "");
 }

@@ -2,8 +2,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "real keys are made and used by `ssh-keygen`")]
 
+mod attacks;
 mod confined;
 mod inbox;
+pub(crate) mod presence;
+mod system;
 
 use std::fs;
 use std::io::Write as _;
@@ -190,7 +193,7 @@ fn what_does_not_count_is_named_with_its_reason() {
         }
     };
     let table = [
-        (gate.forge(&line, same, "eve", namespace), "the key is not in `by`"),
+        (gate.forge(&line, same, "eve", namespace), "unknown key: it is not in `by`"),
         (gate.forge(&line, same, "ann", "file"), "the signature was made for something else"),
         (gate.forge(&line, hours(-25), "ann", namespace), "older than `max_age`"),
         (gate.forge(&line, hours(1), "ann", namespace), "dated in the future"),
@@ -235,6 +238,19 @@ fn two_keys_of_one_person_are_one_person() {
     gate.approve("d.plan", "ann");
     gate.approve("d.plan", "eve");
     gate.run("d.plan").code(77).says("needs 2 approvals and has 1 (ann)");
+    // Nor is a name another one that only looks like it.
+    for name in ["Ann", "ann\u{200b}", "a nn", "aNn"] {
+        let eve = gate.listed("eve", name);
+        gate.policy(&format!("[[approval]]\nby = [ANN, {eve}, BOB]\nneeded = 2\n"));
+        gate.run("d.plan").code(77).says("needs 2 approvals and has 1 (");
+        gate.policy(&format!("[[approval]]\nby = [ANN, {eve}]\nneeded = 2\n"));
+        gate.run("d.plan").code(78).says("`needed` is 2, and `by` names 1");
+    }
+    // One key under two names is one person, too.
+    let again = gate.listed("ann", "zoe");
+    gate.policy(&format!("[[approval]]\nby = [ANN, {again}]\nneeded = 2\n"));
+    gate.run("d.plan").code(78).says("`needed` is 2, and `by` names 1");
+    gate.policy("[[approval]]\nby = [ANN, BOB]\nneeded = 2\n");
     gate.approve("d.plan", "bob");
     gate.run("d.plan").code(0);
 }
@@ -278,6 +294,9 @@ fn makers_and_what_they_may_not_do() {
         .says("is not signed by one of the `makers`")
         .says("--sign KEY");
     gate.policy(&format!("[[approval]]\nby = [ANN]\nmakers = [\"{ci} ann\"]\nnot_maker = true\n"));
+    gate.run("signed.plan").code(77).says("`not_maker`: this person made the contract");
+    // Also under another name for the same person.
+    gate.policy(&format!("[[approval]]\nby = [ANN]\nmakers = [\"{ci} Ann\"]\nnot_maker = true\n"));
     gate.run("signed.plan").code(77).says("`not_maker`: this person made the contract");
     gate.policy(&format!("[[approval]]\nby = [ANN]\nmakers = [\"{ci} ci\"]\nnot_maker = true\n"));
     gate.run("signed.plan").code(0);

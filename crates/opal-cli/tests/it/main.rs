@@ -35,6 +35,7 @@ mod fmt;
 mod formats;
 mod gate;
 mod grammars;
+mod hardware;
 mod held_still;
 mod help;
 mod helpers;

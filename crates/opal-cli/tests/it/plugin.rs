@@ -14,7 +14,7 @@ mod promises;
 mod providers;
 mod publish;
 mod registry;
-mod secure;
+pub(crate) mod secure;
 mod shelf;
 mod sigstore;
 mod sources;

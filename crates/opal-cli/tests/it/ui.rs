@@ -9,6 +9,7 @@ mod pages;
 mod socket;
 mod started;
 mod tickets;
+mod touch;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

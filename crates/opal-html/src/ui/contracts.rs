@@ -41,8 +41,8 @@ pub struct Contract {
 /// What can be done about a contract.
 #[derive(Clone, Debug)]
 pub enum Choice {
-    /// A form, whose token counts once.
-    Decide { token: String },
+    /// A form, whose token counts once, and what happens when it is sent.
+    Decide { token: String, how: String },
     /// The terminal is asking; what it is asking.
     Asking(String),
     /// Nothing, and why.
@@ -143,20 +143,29 @@ pub fn difference(site: Site<'_>, target: &str, [first, second]: [&str; 2], body
     page(site, Some(Tab::Contracts), &format!("{target}: differences"), &body, false)
 }
 
+/// A sentence of opal's own, in which what is between backticks is code.
+fn ticks(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (line(part)) } } @else { (line(part)) }
+        }
+    }
+}
+
 fn choice(site: Site<'_>, own: &Contract) -> Markup {
     match &own.choice {
-        Choice::Decide { token } => html! {
+        Choice::Decide { token, how } => html! {
             form.decide method="post" action={ (site.base) "/contracts/" (line(&own.listed.id)) "/decide" } {
                 input type="hidden" name="digest" value=(line(&own.digest));
                 input type="hidden" name="token" value=(line(token));
-                p { "The terminal of " code { "opal ui" } " shows this contract and asks. Nothing is signed here." }
+                p { (ticks(how)) }
                 button name="decision" value="approve" { "Approve …" }
                 button name="decision" value="reject" { "Reject …" }
             }
         },
         Choice::Asking(what) => html! {
-            p.note.asking #asking role="status" { (line(what)) }
+            p.note.asking #asking role="status" { (ticks(what)) }
         },
-        Choice::None(why) => html! { p.note { (line(why)) } },
+        Choice::None(why) => html! { p.note { (ticks(why)) } },
     }
 }

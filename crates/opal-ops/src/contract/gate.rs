@@ -13,6 +13,7 @@ use opal_trust::keys::PublicKey;
 use opal_trust::policy::{Environment, Policy, Rule};
 use opal_vault::ledger::Ledger;
 use opal_vault::record::reader::Run;
+use opal_vault::root::RootError;
 
 use super::{Refusal, Rules};
 use crate::planning::record_name;
@@ -82,22 +83,25 @@ impl<'c> Case<'c> {
 
     /// Who rejected it, of those whom its rules list, now or as far as the ledger remembers. The ledger
     /// remembers it from now on; that it cannot does not make the contract any better.
-    #[must_use]
+    ///
+    /// # Errors
+    /// If the ledger has rejections that cannot be read.
     pub fn rejections(
         &self,
         policy: &Policy,
         approvals: &[Approval],
         ledger: Option<Ledger<'_>>,
         now: i64,
-    ) -> Vec<Counted> {
-        let kept = ledger.map(|ledger| ledger.rejections(&self.id)).unwrap_or_default();
+    ) -> Result<Vec<Counted>, RootError> {
+        let kept = ledger.map(|ledger| ledger.rejections(&self.id)).transpose()?;
+        let kept = kept.unwrap_or_default();
         let kept = kept.iter().filter_map(|line| Approval::parse(line.trim_end()).ok());
         let known: Vec<Approval> = kept.chain(approvals.iter().cloned()).collect();
         let found = approvals::rejections(&self.rules(policy), &known, &self.claim(false, now));
         for (_, line) in &found {
             let _ = ledger.map(|ledger| ledger.reject(&self.id, &line.to_line()));
         }
-        found.into_iter().map(|(who, _)| who).collect()
+        Ok(found.into_iter().map(|(who, _)| who).collect())
     }
 }
 
@@ -134,7 +138,9 @@ pub(super) fn pass(case: &Case<'_>, rules: &Rules<'_>) -> Result<Accepted, Refus
     let policy = rules.policy;
     let matching = case.rules(policy);
     let claim = case.claim(rules.is_limited, rules.time);
-    let rejections = case.rejections(policy, rules.approvals, rules.ledger, rules.time);
+    let rejections = case
+        .rejections(policy, rules.approvals, rules.ledger, rules.time)
+        .map_err(Refusal::Ledger)?;
     if !rejections.is_empty() {
         return Err(Refusal::Rejected(rejections));
     }

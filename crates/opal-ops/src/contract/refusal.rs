@@ -13,6 +13,7 @@ use opal_trust::contracts::Unopened;
 use opal_trust::keys::{OpenError, PublicKey};
 use opal_trust::policy;
 use opal_vault::record::Reason;
+use opal_vault::root::RootError;
 
 use super::Compared;
 
@@ -40,6 +41,8 @@ pub enum Refusal {
     Ungated,
     /// People whom an approval rule lists said no, at least one.
     Rejected(Vec<Counted>),
+    /// The ledger may have rejections of it, and cannot be read.
+    Ledger(RootError),
     /// Every step could sign with this private key of somebody whose approval counts.
     KeyInReach(PathBuf),
     /// An option of the run that approval rules forbid.
@@ -80,7 +83,7 @@ impl Refusal {
             },
             Self::Unapproved(_) | Self::Ungated => Reason::NotApproved,
             Self::Rejected(_) => Reason::Rejected,
-            Self::KeyInReach(_) | Self::OptionForbidden(_) => Reason::NotTrusted,
+            Self::KeyInReach(_) | Self::OptionForbidden(_) | Self::Ledger(_) => Reason::NotTrusted,
             Self::Expired { .. } => Reason::Expired,
             Self::Used => Reason::Used,
             Self::NotPlannable { .. } => Reason::NotPlannable,
@@ -137,6 +140,7 @@ impl fmt::Display for Refusal {
                 let said: BTreeSet<String> = people.iter().map(said).collect();
                 write!(f, "rejected by {}", Vec::from_iter(said).join("; "))
             }
+            Self::Ledger(error) => error.fmt(f),
             Self::KeyInReach(path) => write!(
                 f,
                 "every step could sign approvals with `{}`, which has no passphrase",

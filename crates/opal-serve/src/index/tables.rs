@@ -6,7 +6,7 @@ use rusqlite::{Connection, params_from_iter};
 use serde_json::Value;
 
 /// Counts up with every change of the tables: an index of another version is made again.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// The tables that queries may read.
 pub(super) const NAMES: [&str; 4] = ["runs", "steps", "verifications", "approvals"];
@@ -98,14 +98,14 @@ pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
         connection.execute_batch(&format!("CREATE TABLE {name} ({columns}) WITHOUT ROWID"))?;
     }
     connection.execute_batch(
-        "CREATE INDEX runs_of_task ON runs (task, took_ms);
+        "CREATE INDEX runs_of_task ON runs (task, id, status, started_at, took_ms);
          CREATE INDEX steps_of_run ON steps (run);
          CREATE INDEX steps_of_path ON steps (path);
          CREATE INDEX verifications_of_run ON verifications (run);
          CREATE INDEX approvals_of_run ON approvals (run);
          CREATE TABLE folders (path TEXT PRIMARY KEY, state TEXT) WITHOUT ROWID;
          CREATE TABLE known (run TEXT PRIMARY KEY, folder TEXT, is_over INTEGER) WITHOUT ROWID;
-         CREATE INDEX known_in ON known (folder);
+         CREATE INDEX known_in ON known (folder, run, is_over);
          CREATE TABLE progress (pruned INTEGER);
          INSERT INTO progress VALUES (0);",
     )?;

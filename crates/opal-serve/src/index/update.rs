@@ -25,6 +25,10 @@ const MOST_WAIT: Duration = Duration::from_secs(30);
 /// A directory that changed so shortly before it was read may have changed again without a new time.
 const SETTLED: Duration = Duration::from_secs(2);
 
+/// Memory for pages of the index, while it is brought up to date and afterwards.
+const CACHE_KIB: i64 = 32 * 1024;
+const USUAL_CACHE_KIB: i64 = 2_000;
+
 /// The index, up to date.
 pub(super) fn open(root: &Root) -> Result<Connection, Error> {
     let path = root.path().join(FILE);
@@ -63,7 +67,11 @@ fn at(root: &Root, path: &Path) -> Result<Connection, Error> {
     connection.busy_timeout(MOST_WAIT)?;
     // It can be made again, so it does not wait for the disk.
     connection.pragma_update(None, "synchronous", "OFF")?;
+    // Rows of many runs go everywhere in the file.
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     refresh(root, &mut connection)?;
+    connection.pragma_update(None, "cache_size", -USUAL_CACHE_KIB)?;
+    connection.execute_batch("PRAGMA shrink_memory")?;
     Ok(connection)
 }
 
@@ -88,7 +96,7 @@ fn refresh(root: &Root, connection: &mut Connection) -> Result<(), Error> {
         there.insert(folder.display().to_string());
     }
     for gone in folders(&work)?.difference(&there) {
-        remove_missing(&work, gone, &BTreeSet::new())?;
+        remove_all(&work, gone)?;
         work.execute("DELETE FROM folders WHERE path = ?", [gone])?;
     }
     work.commit()?;
@@ -138,15 +146,13 @@ fn target(work: &Connection, folder: &Path) -> Result<(), Error> {
     if state.is_some() && state == known {
         return unfinished(work, folder, &path);
     }
-    let found = reader::runs_in(folder)?;
-    let ids: BTreeSet<String> = found.iter().map(|found| found.id.as_str().to_owned()).collect();
-    remove_missing(work, &path, &ids)?;
-    let over = over(work, &path)?;
-    for found in found {
-        if !over.contains(found.id.as_str()) {
-            add(work, &path, found)?;
-        }
+    let Changes { gone, new, unfinished } = changes(work, &path, reader::runs_in(folder)?)?;
+    gone.iter().try_for_each(|id| forget(work, id))?;
+    for found in unfinished {
+        forget(work, found.id.as_str())?;
+        add(work, &path, found)?;
     }
+    new.into_iter().try_for_each(|found| add(work, &path, found))?;
     work.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", params![path, state])?;
     Ok(())
 }
@@ -160,11 +166,36 @@ fn state(folder: &Path) -> Option<String> {
     (age >= SETTLED).then(|| format!("{seconds}.{nanos}.{}", metadata.nlink()))
 }
 
-/// Those that never change any more.
-fn over(work: &Connection, path: &str) -> Result<BTreeSet<String>, Error> {
-    let mut all = work.prepare_cached("SELECT run FROM known WHERE folder = ? AND is_over")?;
-    let all = all.query_map([path], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    Ok(all)
+/// What a directory has beside what the index knows of it.
+#[derive(Default)]
+struct Changes {
+    gone: Vec<String>,
+    new: Vec<Found>,
+    /// Those that were running.
+    unfinished: Vec<Found>,
+}
+
+/// Both in the order of their names, next to each other: nearly all of many runs are known and over.
+fn changes(work: &Connection, path: &str, mut found: Vec<Found>) -> Result<Changes, Error> {
+    found.sort_unstable_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
+    let mut found = found.into_iter().peekable();
+    let mut changes = Changes::default();
+    let mut known =
+        work.prepare_cached("SELECT run, is_over FROM known WHERE folder = ? ORDER BY run")?;
+    let mut known = known.query([path])?;
+    while let Some(row) = known.next()? {
+        let id = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        while let Some(new) = found.next_if(|found| found.id.as_str() < id) {
+            changes.new.push(new);
+        }
+        match found.next_if(|found| found.id.as_str() == id) {
+            None => changes.gone.push(id.to_owned()),
+            Some(found) if !row.get::<_, bool>(1)? => changes.unfinished.push(found),
+            Some(_) => {}
+        }
+    }
+    changes.new.extend(found);
+    Ok(changes)
 }
 
 /// Reads again those that were running.
@@ -175,11 +206,13 @@ fn unfinished(work: &Connection, folder: &Path, path: &str) -> Result<(), Error>
         running.query_map([path], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for id in running.iter().filter_map(|id| id.parse::<RunId>().ok()) {
         let folder = folder.join(id.as_str());
+        forget(work, id.as_str())?;
         add(work, path, Found { id, folder })?;
     }
     Ok(())
 }
 
+/// Adds a run that the index knows nothing of.
 fn add(work: &Connection, path: &str, found: Found) -> Result<(), Error> {
     let rows = reader::rows(&found);
     let id = found.id.as_str();
@@ -187,7 +220,6 @@ fn add(work: &Connection, path: &str, found: Found) -> Result<(), Error> {
         // Pruned in this moment: the next query finds its line.
         return Ok(());
     }
-    forget(work, id)?;
     RUNS.put(work, &rows.run)?;
     let lists: [(_, &[Row]); 3] =
         [(STEPS, &rows.steps), (VERIFICATIONS, &rows.verifications), (APPROVALS, &rows.approvals)];
@@ -200,15 +232,12 @@ fn add(work: &Connection, path: &str, found: Found) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes runs whose records are gone and that have no line either.
-fn remove_missing(work: &Connection, path: &str, ids: &BTreeSet<String>) -> Result<(), Error> {
+/// Removes the runs of a directory that is gone.
+fn remove_all(work: &Connection, path: &str) -> Result<(), Error> {
     let mut all = work.prepare_cached("SELECT run FROM known WHERE folder = ?")?;
     let all: Vec<String> =
         all.query_map([path], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    for id in all.iter().filter(|id| !ids.contains(*id)) {
-        forget(work, id)?;
-    }
-    Ok(())
+    all.iter().try_for_each(|id| forget(work, id))
 }
 
 /// Removes everything about a run; one that was pruned stays.

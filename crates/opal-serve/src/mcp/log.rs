@@ -5,7 +5,7 @@
 //! | `at` | when the call ended |
 //! | `client` | what the agent's program calls itself |
 //! | `tool` | the name of the tool, where there is one |
-//! | `arguments` | what the agent sent, without what looks like a secret |
+//! | `arguments` | what the agent sent, without what looks like a secret; of more than 16 KiB only `bytes` |
 //! | `exit` | the exit code of `opal`, where it was asked |
 //! | `refused` | why it was not asked |
 //! | `contract`, `run` | what the call made or named |
@@ -19,7 +19,7 @@ use opal_core::view::visible;
 use opal_vault::Vault;
 use opal_vault::root::Root;
 use rustix::fs::OFlags;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::refusal::Refusal;
 
@@ -28,6 +28,19 @@ const FILE: &str = "mcp";
 
 /// Characters of one text.
 const MOST_CHARS: usize = 1_000;
+
+/// Bytes of all arguments of a call.
+const MOST_BYTES: usize = 16 * 1024;
+
+/// What an agent sent, where it is not too much to be kept; otherwise how much it was.
+pub(super) fn given(arguments: Option<&Map<String, Value>>) -> Value {
+    let Some(arguments) = arguments else { return Value::Null };
+    let text = Value::Object(arguments.clone());
+    match text.to_string().len() {
+        bytes if bytes > MOST_BYTES => json!({"bytes": bytes}),
+        _ => text,
+    }
+}
 
 /// Whether lines can be added: a call that leaves no line is not answered.
 pub(super) fn ready(root: &Root) -> Result<(), Refusal> {

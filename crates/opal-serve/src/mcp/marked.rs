@@ -49,7 +49,7 @@ const NAMES: &str = " access account action after alg algorithm alias also_faile
     returns roles rows run runs same satisfied schema scope seed seed_hash shown signed_by skipped source \
     source_commit source_modified source_moved source_path sources span start stderr state step step_id steps \
     steps_in_all stopped stream summary target targets tasks text title token took_ms total_steps transport \
-    type unclosed undecided unknown usage user values_compared var verification verifications verified version \
+    type unclosed undecided unknown unknown_keys usage user values_compared var verification verifications verified version \
     warnings was why words ";
 
 /// The same document with its texts marked.

@@ -63,9 +63,12 @@ impl Projects {
             }
         };
         // Otherwise opal would look for one in the directories above.
-        match found.join(SOURCE).is_file() {
-            true => Ok(found),
-            false => Err(Refusal::NoSource),
+        match found.join(SOURCE).canonicalize() {
+            Ok(source) if !source.is_file() => Err(Refusal::NoSource),
+            // Messages about a source quote it, and no tool reads files.
+            Ok(source) if !source.starts_with(found) => Err(Refusal::SourceElsewhere),
+            Ok(_) => Ok(found),
+            Err(_) => Err(Refusal::NoSource),
         }
     }
 

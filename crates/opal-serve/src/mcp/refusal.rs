@@ -31,6 +31,10 @@ pub(super) enum Refusal {
     /// It was not started here, or has ended.
     NotOwnRun,
     NoPage,
+    /// So many calls wait already.
+    Busy(usize),
+    /// The source of the project is a link to a file elsewhere.
+    SourceElsewhere,
     NotStarted(std::io::ErrorKind),
     /// It printed more than is read.
     TooLong,
@@ -56,7 +60,8 @@ impl Refusal {
             Self::NotEnabled(_) => "tool_not_enabled",
             Self::UnknownArgument { .. } | Self::Missing(_) | Self::Wrong(..) => "wrong_argument",
             Self::OtherProject(_) | Self::WhichProject(_) => "project_refused",
-            Self::NoSource => "no_source",
+            Self::NoSource | Self::SourceElsewhere => "no_source",
+            Self::Busy(_) => "busy",
             Self::NoContract | Self::SeveralContracts => "no_such_contract",
             Self::Changed => "contract_changed",
             Self::NoRun => "no_such_run",
@@ -89,6 +94,8 @@ impl Refusal {
                     _ => format!("`project` is one of: {}", known.join(", ")),
                 }
             }
+            Self::SourceElsewhere => "put the file itself into the project".to_owned(),
+            Self::Busy(_) => "wait for the answers to earlier calls".to_owned(),
             Self::NoSource => "write a `commands.opl` in the directory of the project".to_owned(),
             Self::NoContract | Self::SeveralContracts => {
                 "the tool `contracts` lists their ids; use all 32 digits".to_owned()
@@ -128,6 +135,10 @@ impl fmt::Display for Refusal {
             Self::OtherProject(_) => f.write_str("this project is not open to agents"),
             Self::WhichProject(_) => f.write_str("it is not clear which project is meant"),
             Self::NoSource => f.write_str("the project has no `commands.opl`"),
+            Self::SourceElsewhere => {
+                f.write_str("`commands.opl` of the project is a link to a file outside of it")
+            }
+            Self::Busy(most) => write!(f, "{most} calls are waiting for an answer already"),
             Self::NoContract => {
                 f.write_str("there is no such contract of these projects in the inbox")
             }

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
 use super::calls::{self, Answer};
-use super::desk::Desk;
+use super::desk::{Desk, Queue};
 use super::log;
 use super::marked::{mark, untrusted};
 use super::pages::Pages;
@@ -35,9 +35,9 @@ impl Server {
         let projects = Projects::new(&rules).map_err(|error| Refusal::NotStarted(error.kind()))?;
         let opal = Opal::new(opal, root);
         log::ready(opal.root())?;
-        let (pages, started, vault) =
-            (Pages::default(), Started::default(), Vault::with_patterns());
-        Ok(Self(Arc::new(Desk { opal, projects, started, rules, pages, vault })))
+        let (pages, started, queue) = (Pages::default(), Started::default(), Queue::default());
+        let vault = Vault::with_patterns();
+        Ok(Self(Arc::new(Desk { opal, projects, started, rules, pages, queue, vault })))
     }
 
     /// What a tool answers: a document, and whether it is about something that went wrong.
@@ -57,6 +57,8 @@ impl Server {
             let page = desk.pages.named(page)?;
             return Ok((json!({"version": 1, "page": page}), false));
         }
+        // What stops a run does not wait for others.
+        let _turn = if tool.name == "stop" { None } else { Some(desk.queue.turn().await?) };
         let answer = calls::answer(desk, tool, &arguments).await?;
         for name in ["contract", "run", "exit"] {
             if let Some(value) = answer.own.get(name) {
@@ -109,8 +111,7 @@ impl ServerHandler for Server {
         let client = context.client_info().map(|it| json!(format!("{} {}", it.name, it.version)));
         line.extend(client.map(|client| ("client".to_owned(), client)));
         line.insert("tool".to_owned(), json!(request.name));
-        let given = request.arguments.clone().map_or(Value::Null, Value::Object);
-        line.insert("arguments".to_owned(), given);
+        line.insert("arguments".to_owned(), log::given(request.arguments.as_ref()));
         let line = match log::shown(&self.0.vault, &line.into()) {
             Value::Object(line) => line,
             _ => Map::new(),

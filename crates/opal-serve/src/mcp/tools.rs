@@ -69,11 +69,12 @@ const TOOLS: [Tool; 11] = [
     },
     Tool {
         name: "diff",
-        title: "Compare two contracts",
+        title: "Compare contracts and quick plans",
         about: "What differs between the plans of two contracts of the inbox: changed steps and values, with \
-                the reason.",
-        takes: &["project", "contract", "other", "page"],
-        required: &["contract", "other"],
+                the reason. Without `other`: between the steps of a contract and those of a quick plan of the \
+                source as it is now.",
+        takes: &["contract", "other", "page"],
+        required: &["contract"],
         only_reads: true,
     },
     Tool {

@@ -14,6 +14,7 @@ use opal_trust::contracts::peek;
 use opal_vault::root;
 use serde_json::{Value, json};
 
+use super::decisions::Way;
 use super::desk::Desk;
 use super::parts::part;
 use super::reply::{Format, Reply};
@@ -194,13 +195,22 @@ fn choice(desk: &Desk, id: &str, entry: &Value, stored: Option<&Stored>) -> Choi
     if !matches!(&*state, "waiting" | "approved") {
         return Choice::None(format!("Nothing can be decided: the contract is {state}."));
     }
-    if !desk.decisions.has_terminal() {
+    let Some(way) = desk.decisions.way() else {
         let command = format!("opal plan approve {}", &id[..TYPED]);
         let why =
             format!("This `opal ui` has no terminal that could ask. Decide with `{command}`.");
         return Choice::None(why);
-    }
-    Choice::Decide { token: desk.decisions.token(&stored.digest.hex()) }
+    };
+    let how = match way {
+        Way::Terminal => {
+            "The terminal of `opal ui` shows this contract and asks. Nothing is signed here."
+        }
+        Way::Touch => {
+            "Read the plan below and what differs. Then press a button and touch your hardware key: the touch \
+             signs the digest above, and nothing is signed without it."
+        }
+    };
+    Choice::Decide { token: desk.decisions.token(&stored.digest.hex()), how: how.to_owned() }
 }
 
 /// What the plan does not say itself.
@@ -241,10 +251,14 @@ fn people(entry: &Value) -> String {
         _ => format!("approved by {}", by.join(", ")),
     };
     let needed = entry["needed"].as_u64().and_then(|it| usize::try_from(it).ok()).unwrap_or(0);
-    match needed.saturating_sub(by.len()) {
+    let missing = if entry["state"] == "waiting" { needed.saturating_sub(by.len()) } else { 0 };
+    let said = match missing {
         0 => said,
         missing => format!("{said}; {missing} more needed"),
-    }
+    };
+    let unknown = names("unknown_keys");
+    let unknown = unknown.iter().map(|key| format!("; unknown key {key} counts for nothing"));
+    said + &unknown.collect::<String>()
 }
 
 /// The entry of an id, and all of them; the newest first.

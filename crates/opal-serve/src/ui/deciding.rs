@@ -1,5 +1,5 @@
 //! Decisions about contracts. A page asks; the terminal of `opal ui` shows the contract and asks a person, by
-//! `opal plan approve` or `reject`, which signs.
+//! `opal plan approve` or `reject`, which signs. Without a terminal the touch of a hardware key is the answer.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
 
 use super::contracts::Stored;
-use super::decisions::{Answer, Question, Verb};
+use super::decisions::{Answer, Question, Verb, Way};
 use super::desk::Desk;
 use super::guard::MAX_BODY_BYTES;
 use super::life::Life;
@@ -72,34 +72,59 @@ pub(super) async fn decide(
     let Some(stored) = Stored::read(&desk, &id).filter(|it| it.digest.hex() == form.digest) else {
         return Reply::refused("the contract is not the one that the page has shown");
     };
-    if !desk.decisions.has_terminal() {
+    let Some(way) = desk.decisions.way() else {
         return Reply::conflict(&desk, "This `opal ui` has no terminal that could ask.");
-    }
+    };
     let question = Question { id: id.clone(), verb: form.verb };
     if !desk.decisions.begin(question.clone()) {
-        let why = "The terminal of `opal ui` is asking about another contract. Answer there first.";
+        let why = match way {
+            Way::Terminal => {
+                "The terminal of `opal ui` is asking about another contract. Answer there first."
+            }
+            Way::Touch => "Your hardware key is waiting to be touched for another contract.",
+        };
         return Reply::conflict(&desk, why);
     }
     let (verb, target) = (form.verb.name(), &stored.target);
     say(&format!("\nopal ui: a page asks to {verb} `{target}`, contract {}", stored.digest.hex()));
     let address = format!("{}/contracts/{id}", desk.base);
-    tokio::spawn(async move { ask(&desk, question).await });
+    tokio::spawn(async move { ask(&desk, question, way).await });
     Reply::at(address)
 }
 
 /// Asks, and keeps how it ended. `opal` reads the contract again, by its id, which is the beginning of the
 /// digest; it shows what it has read, and signs nothing else. It starts where no file of a project can have the
 /// name of the id.
-async fn ask(desk: &Desk, Question { id, verb }: Question) {
+async fn ask(desk: &Desk, Question { id, verb }: Question, way: Way) {
     let mut words: Vec<OsString> = ["plan", verb.name(), &id].map(Into::into).into();
     if let Some(key) = &desk.key {
         words.extend(["--key".into(), key.clone()]);
     }
-    let code = match Guarded::spawn(desk.opal.in_terminal(&desk.folder, &words)) {
-        Ok(mut child) => child.wait().await.ok().map(|ended| ended.code().unwrap_or(-1)),
-        Err(_) => None,
+    let (code, why) = match way {
+        Way::Terminal => match Guarded::spawn(desk.opal.in_terminal(&desk.folder, &words)) {
+            Ok(mut child) => {
+                (child.wait().await.ok().map(|ended| ended.code().unwrap_or(-1)), None)
+            }
+            Err(_) => (None, None),
+        },
+        Way::Touch => {
+            words.push("--touch".into());
+            match desk.opal.ask(&desk.folder, &words).await {
+                Ok(ended) => (Some(ended.code), Some(reason(&ended.stderr))),
+                Err(_) => (None, None),
+            }
+        }
     };
-    desk.decisions.end(id, Answer { verb, code });
+    if let Some(why) = why.as_deref().filter(|_| code != Some(0)) {
+        say(&format!("opal ui: nothing was signed: {why}"));
+    }
+    desk.decisions.end(id, Answer { verb, code, why });
+}
+
+/// The error in what `opal` said.
+fn reason(said: &str) -> String {
+    let error = said.lines().find_map(|line| line.strip_prefix("error: "));
+    error.unwrap_or("opal gives no reason").to_owned()
 }
 
 /// Tells a page when the question about its contract has been answered.

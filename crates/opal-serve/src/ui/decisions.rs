@@ -24,7 +24,16 @@ pub(super) struct Decisions {
     state: Mutex<Kept>,
     /// Counts what has changed, for pages that wait.
     changes: watch::Sender<u64>,
-    has_terminal: bool,
+    way: Option<Way>,
+}
+
+/// Where a person answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// In the terminal of `opal ui`.
+    Terminal,
+    /// By touching a hardware key.
+    Touch,
 }
 
 #[derive(Debug, Default)]
@@ -48,11 +57,13 @@ pub(super) enum Verb {
 }
 
 /// How a question ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) verb: Verb,
     /// None where `opal` did not start.
     pub(super) code: Option<i32>,
+    /// Why nothing was signed, where no terminal says it.
+    pub(super) why: Option<String>,
 }
 
 impl Verb {
@@ -64,19 +75,23 @@ impl Verb {
     }
 }
 
-impl Default for Decisions {
-    fn default() -> Self {
+impl Decisions {
+    /// `by_touch` where the key is one that can be touched, and there is no terminal that could ask.
+    pub(super) fn new(by_touch: bool) -> Self {
         let has_terminal = std::io::stdin().is_terminal()
             && std::io::stdout().is_terminal()
             && std::io::stderr().is_terminal();
-        Self { state: Mutex::default(), changes: watch::Sender::new(0), has_terminal }
+        let way = match (by_touch, has_terminal) {
+            (true, _) => Some(Way::Touch),
+            (false, true) => Some(Way::Terminal),
+            (false, false) => None,
+        };
+        Self { state: Mutex::default(), changes: watch::Sender::new(0), way }
     }
-}
 
-impl Decisions {
-    /// Whether somebody can be asked.
-    pub(super) const fn has_terminal(&self) -> bool {
-        self.has_terminal
+    /// Where somebody can answer; none where nobody can.
+    pub(super) const fn way(&self) -> Option<Way> {
+        self.way
     }
 
     /// A token for a form about this digest. It counts once.
@@ -98,17 +113,24 @@ impl Decisions {
     pub(super) fn asking(&self, id: &str) -> Option<String> {
         let question = self.lock().asking.clone().filter(|it| it.id == id)?;
         let verb = question.verb.name();
-        Some(format!(
-            "The terminal of `opal ui` asks whether to {verb} this contract. Answer there."
-        ))
+        Some(match self.way {
+            Some(Way::Touch) => format!("Touch your hardware key to {verb} this contract."),
+            _ => format!(
+                "The terminal of `opal ui` asks whether to {verb} this contract. Answer there."
+            ),
+        })
     }
 
     /// How the last question about this contract ended.
     pub(super) fn ended(&self, id: &str) -> Option<Decided> {
-        let answer = *self.lock().ended.get(id)?;
+        let answer = self.lock().ended.get(id)?.clone();
+        let place = if self.way == Some(Way::Touch) { "with your key" } else { "in the terminal" };
         let words = match (answer.code, answer.verb) {
-            (Some(0), Verb::Approve) => "The approval was signed in the terminal.".to_owned(),
-            (Some(0), Verb::Reject) => "The rejection was signed in the terminal.".to_owned(),
+            (Some(0), Verb::Approve) => format!("The approval was signed {place}."),
+            (Some(0), Verb::Reject) => format!("The rejection was signed {place}."),
+            (Some(_), _) if answer.why.is_some() => {
+                format!("Nothing was signed: {}", answer.why.unwrap_or_default())
+            }
             (Some(NOT_SIGNED), _) => "Declined in the terminal; nothing was signed.".to_owned(),
             (Some(code), _) => {
                 format!("Nothing was signed (exit code {code}); the terminal says why.")
@@ -161,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_token_counts_once_and_for_its_digest_only() {
-        let decisions = Decisions::default();
+        let decisions = Decisions::new(false);
         let token = decisions.token("aa");
         assert!(!decisions.take("other", "aa"));
         assert!(decisions.take(&token, "aa"));
@@ -174,13 +196,30 @@ mod tests {
         assert!(!decisions.take(&oldest, "aa"));
     }
 
+    fn answer(code: Option<i32>, why: Option<&str>) -> Answer {
+        Answer { verb: Verb::Approve, code, why: why.map(str::to_owned) }
+    }
+
+    #[test]
+    fn where_nobody_answers_in_a_terminal_the_page_says_why_nothing_was_signed() {
+        let decisions = Decisions::new(true);
+        assert_eq!(decisions.way(), Some(Way::Touch));
+        let question = Question { id: "a".to_owned(), verb: Verb::Approve };
+        assert!(decisions.begin(question));
+        assert!(decisions.asking("a").unwrap().contains("Touch your hardware key"));
+        decisions.end("a".to_owned(), answer(Some(69), Some("`ssh-keygen` did not sign")));
+        let said = decisions.ended("a").unwrap();
+        assert_eq!(said.words, "Nothing was signed: `ssh-keygen` did not sign");
+        assert!(!said.is_good);
+    }
+
     #[test]
     fn one_question_at_a_time() {
-        let decisions = Decisions::default();
+        let decisions = Decisions::new(false);
         let question = |id: &str| Question { id: id.to_owned(), verb: Verb::Approve };
         assert!(decisions.begin(question("a")) && !decisions.begin(question("b")));
         assert!(decisions.asking("a").is_some() && decisions.asking("b").is_none());
-        decisions.end("a".to_owned(), Answer { verb: Verb::Approve, code: Some(130) });
+        decisions.end("a".to_owned(), answer(Some(130), None));
         assert!(!decisions.is_asking() && !decisions.ended("a").unwrap().is_good);
         assert!(decisions.begin(question("b")));
     }

@@ -18,7 +18,7 @@ use crate::child::{Ended, Opal, Unanswered};
 /// Seconds that a request may take, between pings of a stream, and that a ticket counts.
 const REQUEST_SECONDS: u32 = 30;
 const PING_SECONDS: u32 = 15;
-const TICKET_SECONDS: u32 = 60;
+pub(super) const TICKET_SECONDS: u32 = 60;
 
 /// Pages that hear of events at the same time.
 const MOST_STREAMS: usize = 16;
@@ -69,7 +69,7 @@ impl Desk {
             origin: place.origin.clone(),
             base: format!("/{word}"),
             word,
-            decisions: Decisions::default(),
+            decisions: Decisions::new(options.by_touch),
             request_limit: options.seconds(REQUEST_SECONDS),
             ping: options.seconds(PING_SECONDS),
             ticket,

@@ -13,6 +13,8 @@ pub(super) struct Options {
     pub(super) host: Option<String>,
     /// What `opal plan approve` is given.
     pub(super) key: Option<OsString>,
+    /// Whether that key can be touched, and nobody can be asked in a terminal.
+    pub(super) by_touch: bool,
     /// Whether a browser is started.
     pub(super) opens: bool,
     /// How long a second is, of all times that are limits. A release build knows only one answer.
@@ -24,13 +26,15 @@ impl Options {
     pub(super) fn read(mut words: impl Iterator<Item = OsString>) -> Option<Self> {
         let root = PathBuf::from(words.next()?);
         let second = Duration::from_secs(1);
-        let mut options = Self { root, socket: None, host: None, key: None, opens: false, second };
+        let (socket, host, key) = (None, None, None);
+        let mut options = Self { root, socket, host, key, by_touch: false, opens: false, second };
         while let Some(name) = words.next() {
             let value = words.next()?;
             match name.to_str()? {
                 "socket" => options.socket = Some(value.into()),
                 "host" => options.host = Some(value.into_string().ok()?),
                 "key" => options.key = Some(value),
+                "touch" => options.by_touch = value == "yes",
                 "open" => options.opens = value == "yes",
                 #[cfg(debug_assertions)]
                 "second" => {

@@ -6,6 +6,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use opal_core::hash::Algorithm;
 use opal_trust::keys::unguessable;
@@ -13,6 +14,10 @@ use tempfile::{NamedTempFile, TempPath};
 
 /// What the addresses of tickets begin with.
 pub(super) const FOLDER: &str = "ticket";
+
+/// What the names of their files begin and end with.
+const PREFIX: &str = "open-";
+const SUFFIX: &str = ".html";
 
 /// A ticket, and what became of it.
 #[derive(Debug)]
@@ -52,7 +57,7 @@ impl Ticket {
         let word = word();
         let url = format!("{origin}/{FOLDER}/{word}");
         let mut file: NamedTempFile =
-            tempfile::Builder::new().prefix("open-").suffix(".html").tempfile_in(folder)?;
+            tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(folder)?;
         file.write_all(opening(&url).as_bytes())?;
         let state = Mutex::new(State::Ready(file.into_temp_path()));
         Ok(Self { word, url, state })
@@ -100,6 +105,19 @@ impl Ticket {
     }
 }
 
+/// Removes the files of those who were killed before they could. So old, a ticket is worthless.
+pub(super) fn remove_stale(folder: &Path, worthless: Duration) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_ours = |name: &str| name.starts_with(PREFIX) && name.ends_with(SUFFIX);
+    for entry in entries.filter(|it| it.file_name().to_str().is_some_and(is_ours)) {
+        let age =
+            entry.metadata().and_then(|it| it.modified()).ok().and_then(|it| it.elapsed().ok());
+        if age.is_some_and(|age| age >= worthless) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// 128 random bits.
 pub(super) fn word() -> String {
     unguessable().iter().map(|byte| format!("{byte:02x}")).collect()
@@ -141,6 +159,22 @@ mod tests {
         assert!(!file.exists());
         assert_eq!(ticket.present(&word), Use::Again);
         assert!(!ticket.withdraw());
+    }
+
+    #[test]
+    fn files_of_tickets_that_were_left_are_removed_when_they_are_worthless() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["open-x.html", "open-y.html", "other.html", "open-z.txt"] {
+            std::fs::write(at(name), "").unwrap();
+        }
+        remove_stale(folder.path(), Duration::from_secs(60));
+        assert!(at("open-x.html").exists(), "it may still be used");
+        let old = std::time::SystemTime::now() - Duration::from_secs(61);
+        std::fs::File::open(at("open-x.html")).unwrap().set_modified(old).unwrap();
+        remove_stale(folder.path(), Duration::from_secs(60));
+        assert!(!at("open-x.html").exists() && at("open-y.html").exists());
+        assert!(at("other.html").exists() && at("open-z.txt").exists());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use opal_core::hash::{Algorithm, Digest};
 
 use super::signer::{BadSignature, Checked, Signer, check};
 use crate::keys::PublicKey;
-use crate::policy::{Rule, SKEW_SECONDS};
+use crate::policy::{Person, Rule, SKEW_SECONDS, identity};
 
 /// What is known of a contract that somebody wants to run.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ impl Why {
         match self {
             Self::BadSignature(why) => why,
             Self::OtherContract => "approves another contract",
-            Self::NotListed => "the key is not in `by`",
+            Self::NotListed => "unknown key: it is not in `by`",
             Self::TooOld => "older than `max_age`",
             Self::InTheFuture => "dated in the future: check the clocks of both machines",
             Self::NotTouched => "`presence` needs a hardware key that was touched",
@@ -173,7 +173,7 @@ pub fn judge(rules: &[&Rule], approvals: &[Approval], claim: &Claim<'_>) -> Judg
         if found.counted.len() < rule.needed {
             unmet.push(Unmet::Approvals {
                 needed: rule.needed,
-                approved_by: found.counted.into_keys().collect(),
+                approved_by: found.counted.into_values().map(|it| it.name).collect(),
                 accepted: rule.by.iter().map(|it| format!("{} ({})", it.name, it.key)).collect(),
                 ignored: found.ignored.into_iter().collect(),
             });
@@ -225,15 +225,22 @@ fn of_contract(rule: &Rule, claim: &Claim<'_>) -> Vec<Unmet> {
     unmet
 }
 
-/// The name of whoever made it, where the rule knows them.
-fn maker<'r>(rule: &'r Rule, claim: &Claim<'_>) -> Option<&'r str> {
+/// The key of whoever made it, where the rule lists it.
+fn maker(rule: &Rule, claim: &Claim<'_>) -> Option<Signer> {
     let key = Signer::from(claim.maker?);
-    rule.makers.iter().find(|it| it.key == key).map(|it| it.name.as_str())
+    rule.makers.iter().any(|it| it.key == key).then_some(key)
+}
+
+/// Whether somebody made it: it has the signature of the same key, or of any other of their keys.
+fn is_maker(rule: &Rule, claim: &Claim<'_>, signer: &Signer, who: &str) -> bool {
+    let Some(key) = maker(rule, claim) else { return false };
+    let owners = rule.makers.iter().chain(&rule.by).filter(|it| it.key == key);
+    key == *signer || owners.map(Person::identity).any(|it| it == identity(who))
 }
 
 #[derive(Default)]
 struct Found {
-    /// By the name: two keys of one person are one person.
+    /// By what the spellings of a name have in common: two keys of one person are one person.
     counted: BTreeMap<String, Counted>,
     ignored: BTreeSet<Ignored>,
 }
@@ -260,13 +267,13 @@ fn by_person(rule: &Rule, all: &[Result<Checked, BadSignature>], claim: &Claim<'
             }
             None => {
                 let one = counted(&who, checked);
-                found.counted.entry(who).or_insert(one);
+                found.counted.entry(identity(&who)).or_insert(one);
             }
         }
     }
     let Found { counted, ignored } = &mut found;
     // Somebody whose other line counts needs no explanation.
-    ignored.retain(|it| !counted.contains_key(&it.who));
+    ignored.retain(|it| !counted.contains_key(&identity(&it.who)));
     found
 }
 
@@ -286,7 +293,7 @@ fn ignored(
     if rule.presence && !checked.touched {
         return Some(Why::NotTouched);
     }
-    if rule.not_maker && maker(rule, claim).is_some_and(|maker| maker == who) {
+    if rule.not_maker && is_maker(rule, claim, &checked.signer, who) {
         return Some(Why::IsTheMaker);
     }
     match age(checked.statement.at, claim.now, rule.max_age) {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use opal_core::Duration;
+use opal_core::view::visible;
 use toml_edit::{Array, Item, TableLike};
 
 use super::environment::Environment;
@@ -61,6 +62,21 @@ pub struct Person {
     pub key: Signer,
     /// As the rule calls them; the key's fingerprint where it does not.
     pub name: String,
+}
+
+impl Person {
+    /// What the spellings of one name have in common.
+    #[must_use]
+    pub(crate) fn identity(&self) -> String {
+        identity(&self.name)
+    }
+}
+
+/// A name without what the eye does not see of it: case, blanks, and characters that are not drawn. A name
+/// that looks like another one is not another person.
+pub(crate) fn identity(name: &str) -> String {
+    let seen = name.chars().filter(|c| !c.is_whitespace() && !visible::is_hidden(*c));
+    seen.flat_map(char::to_lowercase).collect()
 }
 
 impl Rule {
@@ -179,7 +195,9 @@ impl Reader<'_> {
         }
         let at = |name: &str| table.get(name).and_then(Item::span);
         rule.needed = needed.unwrap_or(1);
-        let people: BTreeSet<&str> = rule.by.iter().map(|it| it.name.as_str()).collect();
+        // A key that is listed twice has one owner, the first.
+        let owners = rule.by.iter().filter_map(|it| rule.person(&it.key));
+        let people: BTreeSet<String> = owners.map(Person::identity).collect();
         if rule.needed > 0 && rule.by.is_empty() {
             return Err(self.error(at("by").or_else(|| at("needed")), PolicyFault::NoApprovers));
         }
@@ -257,6 +275,14 @@ mod tests {
         ] {
             assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
         }
+    }
+
+    #[test]
+    fn names_that_look_the_same_are_one_person() {
+        for name in ["ann", "Ann", " ANN ", "a n n", "ann\u{200b}", "\u{202e}ann", "an\u{ad}n"] {
+            assert_eq!(identity(name), "ann", "{name:?}");
+        }
+        assert_ne!(identity("anna"), identity("ann"));
     }
 
     #[test]

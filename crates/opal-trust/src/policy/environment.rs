@@ -13,7 +13,14 @@ const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sb
 
 /// Variables by their names: a value that is set, or none where it is passed on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Environment(BTreeMap<String, Option<String>>);
+pub struct Environment(BTreeMap<String, Option<Set>>);
+
+/// A value, and which policy file has it: that of the first file counts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Set {
+    file: usize,
+    value: String,
+}
 
 impl Environment {
     /// The variables of a run, of those that there are.
@@ -25,8 +32,8 @@ impl Environment {
         let there = there.filter(|(name, _)| passed(name));
         let mut all: BTreeMap<String, String> =
             there.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let set = self.0.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
-        all.extend(set.map(|(name, value)| (name.clone(), value.clone())));
+        let set = self.0.iter().filter_map(|(name, set)| Some((name, set.as_ref()?)));
+        all.extend(set.map(|(name, set)| (name.clone(), set.value.clone())));
         all
     }
 
@@ -39,18 +46,26 @@ impl Environment {
         }
     }
 
-    /// What both lists have. The value is that of the first list that has one.
+    /// What both lists have. The value is that of the first file that has one; of two in one file, that of
+    /// the first list.
     fn intersect(self, other: &Self) -> Self {
-        let both = self.0.into_iter().filter_map(|(name, value)| {
-            let second = other.0.get(&name)?;
-            Some((name, value.or_else(|| second.clone())))
+        let both = self.0.into_iter().filter_map(|(name, first)| {
+            let second = other.0.get(&name)?.clone();
+            let is_earlier = |it: &Set| first.as_ref().is_none_or(|first| it.file < first.file);
+            let set = second.filter(is_earlier).or_else(|| first.clone());
+            Some((name, set))
         });
         Self(both.collect())
     }
 
+    /// The same as it is in the policy file of this number.
+    pub(super) fn of_file(&mut self, file: usize) {
+        self.0.values_mut().flatten().for_each(|set| set.file = file);
+    }
+
     /// The names, with the values that are set.
     pub fn entries(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_deref()))
+        self.0.iter().map(|(name, set)| (name.as_str(), set.as_ref().map(|set| &*set.value)))
     }
 }
 
@@ -61,7 +76,7 @@ impl Reader<'_> {
         let mut found = BTreeMap::new();
         for value in list {
             let (name, set) = self.variable(value)?;
-            found.insert(name, set);
+            found.insert(name, set.map(|value| Set { file: 0, value }));
         }
         Ok(Environment(found))
     }

@@ -60,9 +60,12 @@ impl Files {
     /// All rules together, with those of the command line: the strictest win.
     pub fn load(&self, flags: Policy) -> Result<Policy, PolicyError> {
         let mut policy = flags;
-        for path in self.system.iter().chain(&self.user) {
+        for (number, path) in self.system.iter().chain(&self.user).enumerate() {
             if let Some(text) = read(path, root::read_guarded)? {
-                policy = policy.merge(Policy::parse(path, &text)?);
+                let mut found = Policy::parse(path, &text)?;
+                let own = found.rules.iter_mut().filter_map(|rule| rule.environment.as_mut());
+                own.chain(&mut found.environment).for_each(|it| it.of_file(number));
+                policy = policy.merge(found);
             }
         }
         // Whoever may write the sources may write these; they can only tighten.

@@ -10,7 +10,11 @@ use std::process::{Command, Stdio};
 use ed25519_dalek::Signer as _;
 use opal_core::contract::approval::{Approval, Decision, Statement};
 use opal_core::hash::{Algorithm, Digest};
-use opal_trust::approvals::{BadSignature, KeyFile, NAMESPACE, Signer, check};
+use opal_trust::approvals::{
+    BadSignature, Claim, KeyFile, NAMESPACE, Signer, Unmet, Why, check, judge,
+};
+use opal_trust::keys::PublicKey;
+use opal_trust::policy::{Policy, Rule};
 use sha2::{Digest as _, Sha256, Sha512};
 
 fn statement() -> Statement {
@@ -181,4 +185,44 @@ fn a_key_with_a_passphrase_is_not_open() {
     assert!(keygen(&["-q", "-t", "ed25519", "-N", "swordfish", "-f"], &key).status.success());
     let file = KeyFile::parse(&std::fs::read_to_string(&key).unwrap()).unwrap();
     assert!(!file.is_open);
+}
+
+/// Whatever the two lists call it: who made a contract does not approve it with the same key.
+#[test]
+fn the_key_of_the_maker_does_not_count_under_another_name() {
+    use base64ct::{Base64, Encoding as _};
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    assert!(keygen(&["-q", "-t", "ed25519", "-N", "", "-f"], &key).status.success());
+    let done = keygen(&["-q", "-Y", "sign", "-n", NAMESPACE, "-f"], &key);
+    let signature = String::from_utf8(done.stdout).unwrap();
+    let approval = Approval { statement: statement(), signature };
+    let line = check(&approval).unwrap().signer.to_string();
+    let blob = Base64::decode_vec(line.split_whitespace().nth(1).unwrap()).unwrap();
+    let maker = PublicKey::from_bytes(blob[blob.len() - 32..].try_into().unwrap());
+    let rule = |not_maker: bool| {
+        let text = format!(
+            "[[approval]]\nby = [\"{line} ann\"]\nmakers = [\"{maker} ci\"]\nnot_maker = {not_maker}\n"
+        );
+        Policy::parse(Path::new("policy.toml"), &text).unwrap()
+    };
+    let statement = statement();
+    let claim = Claim {
+        contract: statement.contract,
+        algorithm: statement.algorithm,
+        plan_hash: statement.plan_hash,
+        target: "deploy",
+        made: statement.at,
+        maker: Some(maker),
+        unseen: 0,
+        is_limited: false,
+        now: statement.at,
+    };
+    let judged = |policy: &Policy| {
+        let rules: Vec<&Rule> = policy.rules.iter().collect();
+        judge(&rules, std::slice::from_ref(&approval), &claim)
+    };
+    assert_eq!(judged(&rule(false)).unmet, []);
+    let [Unmet::Approvals { ignored, .. }] = &judged(&rule(true)).unmet[..] else { panic!() };
+    assert_eq!(ignored[0].why, Why::IsTheMaker);
 }

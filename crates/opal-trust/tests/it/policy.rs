@@ -11,7 +11,7 @@ use opal_core::Duration;
 use opal_core::contract::Sign;
 use opal_trust::keys::{PublicKey, SigningKey};
 use opal_trust::policy::{
-    Facts, Files, Policy, PolicyError, ProjectFile, Randomness, Refusal, Signature,
+    Environment, Facts, Files, Policy, PolicyError, ProjectFile, Randomness, Refusal, Signature,
 };
 
 const NOW: i64 = 1_800_000_000;
@@ -266,4 +266,34 @@ fn the_files_of_the_guide_are_sound() {
     let project = ProjectFile::parse(Path::new("opal.mod"), blocks.next().unwrap()).unwrap();
     assert!(project.name.is_some() && project.policy.require_expiry);
     assert_eq!(blocks.next(), None);
+}
+
+#[test]
+fn the_value_of_a_variable_is_that_of_the_first_file_wherever_it_is_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let rule = "[[approval]]\nneeded = 0\n";
+    let write = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        Some(path)
+    };
+    let own = |path: &str| format!("environment = [\"PATH={path}\", \"HOME\"]\n");
+    for (system, user) in [
+        (rule.to_owned() + &own("/system"), own("/user")),
+        (own("/system"), rule.to_owned() + &own("/user")),
+        (own("/system"), own("/user")),
+        (rule.to_owned() + &own("/system"), rule.to_owned() + &own("/user")),
+    ] {
+        let files = Files {
+            system: write("system", system.clone()),
+            user: write("user", user),
+            ..Files::default()
+        };
+        let policy = files.load(Policy::default()).unwrap();
+        let rules = policy.rules.iter().map(|rule| rule.environment.clone());
+        let all = rules.fold(policy.environment.clone(), Environment::both).unwrap();
+        let all: Vec<(&str, Option<&str>)> = all.entries().collect();
+        assert_eq!(all, [("HOME", None), ("PATH", Some("/system"))], "{system}");
+    }
 }

@@ -44,6 +44,8 @@ pub enum Fault {
     Gap,
     RecordMissing,
     RecordChanged,
+    /// What somebody signed about a contract is not what the signature is of.
+    BadSignature,
 }
 
 impl Fault {
@@ -54,12 +56,19 @@ impl Fault {
             Self::Gap => "gap",
             Self::RecordMissing => "record_missing",
             Self::RecordChanged => "record_changed",
+            Self::BadSignature => "bad_signature",
         }
     }
 
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        let all = [Self::Malformed, Self::Gap, Self::RecordMissing, Self::RecordChanged];
+        let all = [
+            Self::Malformed,
+            Self::Gap,
+            Self::RecordMissing,
+            Self::RecordChanged,
+            Self::BadSignature,
+        ];
         all.into_iter().find(|fault| fault.name() == name)
     }
 
@@ -71,6 +80,7 @@ impl Fault {
             Self::Gap => "a line before it was edited or removed",
             Self::RecordMissing => "the record was removed",
             Self::RecordChanged => "the record was edited",
+            Self::BadSignature => "what a person signed was edited",
         }
     }
 }

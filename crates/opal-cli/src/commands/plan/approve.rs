@@ -43,15 +43,8 @@ pub(crate) fn run(
     let rules = case.rules(&policy);
     let root = context.root(root);
     let approver = Approver::find(given("key"), root.as_ref(), &rules)?;
-    if !prompts::can_ask(context) {
-        return Err(Failure::usage(
-            format!(
-                "nobody can be asked: `opal plan {}` shows the contract and asks",
-                decision.name()
-            ),
-            "run it on a terminal",
-        ));
-    }
+    let by_touch = matches.get_flag("touch");
+    can_answer(context, decision, by_touch, &approver)?;
     let ledger = root.as_ref().map(Ledger::new);
     let kin = kinship(&contract, &approver.file.signer);
     let before = ledger.and_then(|ledger| ledger.approved(&kin)).filter(|it| *it != named.bytes);
@@ -69,10 +62,12 @@ pub(crate) fn run(
         decision,
     };
     approval::show(context, &shown)?;
-    confirm(context, decision, &contract, &named)?;
+    if !by_touch {
+        confirm(context, decision, &contract, &named)?;
+    }
     let digest = |bytes: &Vec<u8>| opal_core::hash::Algorithm::Sha256.digest(&[bytes]);
     let plan = contract.plan();
-    let signed = approver.sign(Statement {
+    let (signed, is_touched) = approver.sign(Statement {
         decision,
         contract: case.id,
         algorithm: plan.algorithm,
@@ -82,11 +77,49 @@ pub(crate) fn run(
         note,
         compared: before.as_ref().map(|(_, bytes)| digest(bytes)),
     })?;
+    if by_touch && !is_touched {
+        return Err(Failure::new(
+            Exit::NotTrusted,
+            "the key signed without a touch, so nobody has answered; nothing was written",
+            "use a key that was made without `-O no-touch-required`, or answer on a terminal",
+        ));
+    }
     let file = named.add(&signed)?;
     if let Some(root) = &root {
         keep(root, &shown, &kin, &named, &signed.to_line());
     }
     approval::signed(&shown, &signed, &file, matches.get_flag("json"))
+}
+
+/// Whether somebody can say yes or no: on a terminal, or by touching the key.
+fn can_answer(
+    context: &Context<'_>,
+    decision: Decision,
+    by_touch: bool,
+    approver: &Approver,
+) -> Result<(), Failure> {
+    let is_hardware = approver.file.signer.is_hardware();
+    match by_touch {
+        true if is_hardware => Ok(()),
+        true => Err(Failure::usage(
+            format!(
+                "`--touch` needs a hardware key; {} is none",
+                approver.file.signer.fingerprint()
+            ),
+            "name one with `--key FILE`, or answer on a terminal",
+        )),
+        false if prompts::can_ask(context) => Ok(()),
+        false => {
+            let help = match is_hardware {
+                true => "run it on a terminal, or answer by touching the key: `--touch`",
+                false => "run it on a terminal",
+            };
+            let name = decision.name();
+            let message =
+                format!("nobody can be asked: `opal plan {name}` shows the contract and asks");
+            Err(Failure::usage(message, help))
+        }
+    }
 }
 
 /// What this machine knows of it from now on. A ledger that cannot be written changes nothing of what was

@@ -20,15 +20,15 @@ const USUAL: [&str; 2] = ["id_ed25519_sk", "id_ed25519"];
 
 /// A key to sign with.
 #[derive(Debug)]
-pub(super) struct Approver {
+pub(crate) struct Approver {
     /// What `ssh-keygen` is given.
-    path: PathBuf,
-    pub(super) file: KeyFile,
+    pub(crate) path: PathBuf,
+    pub(crate) file: KeyFile,
 }
 
 impl Approver {
     /// The key that was named, or the usual one; of several the one that a rule lists.
-    pub(super) fn find(
+    pub(crate) fn find(
         given: Option<&str>,
         root: Option<&Root>,
         rules: &[&Rule],
@@ -81,9 +81,10 @@ impl Approver {
         }
     }
 
-    /// Signs a statement. `ssh-keygen` asks for a passphrase or a touch.
+    /// Signs a statement, and says whether a hardware key was touched for it. `ssh-keygen` asks for a
+    /// passphrase or a touch.
     #[expect(clippy::disallowed_methods, reason = "the program that holds the person's key")]
-    pub(super) fn sign(&self, statement: Statement) -> Result<Approval, Failure> {
+    pub(super) fn sign(&self, statement: Statement) -> Result<(Approval, bool), Failure> {
         let failed = |what: String| {
             let help = "see what it printed; `ssh-keygen` is part of OpenSSH 8.1 and later";
             Failure::new(Exit::Unavailable, format!("`ssh-keygen` {what}"), help)
@@ -109,7 +110,7 @@ impl Approver {
         if checked.signer != self.file.signer {
             return Err(failed("signed with another key".to_owned()));
         }
-        Ok(approval)
+        Ok((approval, checked.touched))
     }
 
     /// Whether every process that reaches the person's agent can sign with it, too.

@@ -1,4 +1,4 @@
-//! `opal plan diff A B`, and `opal plan diff A` against the current plan.
+//! `opal plan diff A B`, and `opal plan diff A` against the current plan, or with `--quick` its steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,6 +8,8 @@ use opal_core::Duration;
 use opal_core::contract::{self, Contract};
 use opal_ops::contract::{self as contracts, Refusal, Stopped};
 use opal_ops::module::arguments::SKIP;
+use opal_ops::planning::{Aim, Subject};
+use opal_plan::plan::Purpose;
 
 use super::file::{self, Seen, open, read_file};
 use crate::commands::run::compare::{Here, undecided};
@@ -17,9 +19,9 @@ use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
-use crate::tasks;
 use crate::view;
 use crate::view::plan::{Beside, Comparison};
+use crate::{planning, tasks};
 use opal_core::gather::Gather as _;
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -27,6 +29,9 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let before = matches.get_one::<String>("file").map_or("", String::as_str);
     let before = Path::new(before);
     let Some(after) = matches.get_one::<String>("other") else {
+        if matches.get_flag("quick") {
+            return against_quick(context, &options, before, matches);
+        }
         return against_now(context, &options, before, matches);
     };
     let read = |path: &Path| {
@@ -47,9 +52,55 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         source: None,
         changed_files: Vec::new(),
         is_older: one.is_older() || other.is_older(),
+        is_quick: false,
         beside: &beside(&one, &other),
     };
     view::plan::compared(&comparison, &options, context.out())
+}
+
+/// The steps of a contract, beside those of a quick plan of now: no command runs, and nobody opens the contract.
+fn against_quick(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    path: &Path,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
+    let Seen { contract, note } = file::read(context, options, path)?;
+    note.iter().for_each(|note| view::plan::note(note));
+    let Some(current) = Current::read(context, &contract, context.file(matches), options)? else {
+        return Ok(Exit::Source);
+    };
+    let (context, source) = (current.context(context), current.loaded());
+    let subject = Subject::of_plan(source, contract.plan());
+    let program = match planning::check(&subject, context, options.is_json()) {
+        Ok(program) => program,
+        Err(stopped) => return stopped.outcome(),
+    };
+    let mut keys = planning::own_keys(&subject, context, options);
+    let algorithm = contract.plan().algorithm;
+    let aim = Aim { algorithm, ..options.aim(Purpose::Quick) };
+    let watched = Watched::nothing();
+    let planned = planning::plan(&subject, context, &program, options, aim, &mut keys, &watched);
+    let quick = match planned {
+        Ok(resolved) => resolved.plan,
+        Err(stopped) => return stopped.outcome(),
+    };
+    let verdict = contract::compare_quick(&contract, &quick);
+    let comparison = Comparison {
+        before: contract.plan(),
+        after: &quick,
+        verdict: &verdict,
+        names: ["contract", "now"],
+        new_contract: None,
+        look: None,
+        registry: &context.registry,
+        source: Some(source),
+        changed_files: source.changed(&contract),
+        is_older: contract.is_older(),
+        is_quick: true,
+        beside: &[],
+    };
+    view::plan::compared(&comparison, options, context.out())
 }
 
 fn against_now(

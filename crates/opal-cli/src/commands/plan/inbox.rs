@@ -1,22 +1,27 @@
 //! `opal plan submit` and `opal plan inbox`: contracts that wait for people.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
 use opal_core::contract::Contract;
 use opal_core::contract::approval::{Approval, Decision};
 use opal_ops::contract::Case;
-use opal_trust::approvals::{self, check};
+use opal_trust::approvals::{self, Signer, check};
 use opal_trust::contracts::peek;
+use opal_trust::policy::Policy;
 use opal_vault::ledger::Ledger;
 use opal_vault::root::Root;
 
 use super::approve::policy;
 use super::file::{read_file, refused, write_file};
 use super::named::{CONTRACT, ID_DIGITS, INBOX, Named, ids};
+use super::trust::{self, Required};
 use crate::clock::unix_time;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
+use crate::options::PlanOptions;
+use crate::view;
 use crate::view::inbox::{self, Entry, State};
 use crate::view::plan::facts;
 
@@ -43,8 +48,7 @@ pub(crate) fn submit(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit
     for line in named.approvals()?.iter().filter(|line| !known.contains(line)) {
         submitted.add(line)?;
     }
-    let entry =
-        Inbox { context, root: &root, time: unix_time() }.entry(&id, &submitted, &contract)?;
+    let entry = Inbox::new(context, &root)?.entry(&id, &submitted, &contract);
     inbox::submitted(&entry, matches.get_flag("json"))
 }
 
@@ -53,7 +57,7 @@ pub(crate) fn list(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, 
     let Some(root) = context.root(matches.get_one("root")) else {
         return inbox::list(&[], json, context.out());
     };
-    let here = Inbox { context, root: &root, time: unix_time() };
+    let here = Inbox::new(context, &root)?;
     let mut entries: Vec<Entry> = ids(&root).iter().map(|id| here.read(id)).collect();
     entries.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
     inbox::list(&entries, json, context.out())
@@ -63,10 +67,18 @@ pub(crate) fn list(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, 
 struct Inbox<'i> {
     context: &'i Context<'i>,
     root: &'i Root,
+    /// The rules of the machine.
+    policy: Policy,
     time: i64,
 }
 
-impl Inbox<'_> {
+impl<'i> Inbox<'i> {
+    fn new(context: &'i Context<'i>, root: &'i Root) -> Result<Self, Failure> {
+        let options = PlanOptions { root: Some(root.path().to_owned()), ..PlanOptions::default() };
+        let policy = trust::policy(context, &options, &Required::default(), &[])?;
+        Ok(Self { context, root, policy, time: unix_time() })
+    }
+
     fn read(&self, id: &str) -> Entry {
         let path = self.root.path().join(INBOX).join(id).join(CONTRACT);
         let found = read_file(&path).and_then(|bytes| {
@@ -76,32 +88,54 @@ impl Inbox<'_> {
             }
             let contract =
                 peek(&named.bytes).map_err(|why| refused(&named.shown, why.into(), None))?;
-            self.entry(id, &named, &contract).map(Some)
+            Ok(Some(self.entry(id, &named, &contract)))
         });
         // What cannot be read is not what was submitted.
         found.ok().flatten().unwrap_or_else(|| Entry::changed(id))
     }
 
-    fn entry(&self, id: &str, named: &Named, contract: &Contract) -> Result<Entry, Failure> {
-        let policy = policy(self.context, Some(&self.root.path().to_owned()), contract)?;
+    /// What cannot be read is said, and the contract waits: nobody knows whether it is approved.
+    fn entry(&self, id: &str, named: &Named, contract: &Contract) -> Entry {
+        let mut is_known = true;
+        let mut unknown = |why: &str| {
+            view::plan::note(&format!("{id}: {why}"));
+            is_known = false;
+        };
+        let root = self.root.path().to_owned();
+        let policy = policy(self.context, Some(&root), contract).unwrap_or_else(|failure| {
+            unknown(&failure.message);
+            self.policy.clone()
+        });
+        let lines = named.approvals().unwrap_or_else(|failure| {
+            unknown(&failure.message);
+            Vec::new()
+        });
         let case = Case { contract, id: named.id() };
         let rules = case.rules(&policy);
-        let claim = case.claim(false, self.time);
         let ledger = Ledger::new(self.root);
-        let lines = named.approvals()?;
         let rejections = case.rejections(&policy, &lines, Some(ledger), self.time);
-        let judged = approvals::judge(&rules, &lines, &claim);
-        let needs_people = rules.iter().any(|rule| rule.needs_people());
+        let rejections = rejections.unwrap_or_else(|error| {
+            unknown(&error.to_string());
+            Vec::new()
+        });
+        let judged = approvals::judge(&rules, &lines, &case.claim(false, self.time));
+        let known = |signer: &Signer| policy.rules.iter().find_map(|rule| rule.person(signer));
         let is_about = |line: &&Approval| {
             line.statement.contract == case.id && line.statement.decision == Decision::Approve
         };
-        let signed = lines.iter().filter(is_about).filter_map(|line| check(line).ok());
-        let signers: Vec<String> = signed.map(|it| it.signer.fingerprint()).collect();
+        let (mut approved_by, mut unknown_keys) = (BTreeSet::new(), BTreeSet::new());
+        for checked in lines.iter().filter(is_about).filter_map(|line| check(line).ok()) {
+            match known(&checked.signer) {
+                Some(person) => approved_by.insert(person.name.clone()),
+                None => unknown_keys.insert(checked.signer.fingerprint()),
+            };
+        }
+        // Where nobody has to approve it, the word of anybody whom the policy knows is one.
+        if rules.iter().any(|rule| rule.needs_people()) {
+            approved_by = judged.counted.into_iter().map(|it| it.name).collect();
+        }
         let made = contract.provenance();
-        let is_approved = match needs_people {
-            true => judged.unmet.is_empty(),
-            false => !signers.is_empty(),
-        };
+        let is_approved = is_known && judged.unmet.is_empty() && !approved_by.is_empty();
         let state = if ledger.is_used(&case.id) {
             State::Used
         } else if !rejections.is_empty() {
@@ -113,18 +147,18 @@ impl Inbox<'_> {
         } else {
             State::Waiting
         };
-        let counted: Vec<String> = judged.counted.into_iter().map(|it| it.name).collect();
-        Ok(Entry {
+        Entry {
             id: id.to_owned(),
             state,
             target: contract.plan().target.name.clone(),
             created: contract.created(),
             made_by: facts(contract).generated_by,
             expires: made.expires,
-            approved_by: if needs_people { counted } else { signers },
+            approved_by: approved_by.into_iter().collect(),
+            unknown_keys: unknown_keys.into_iter().collect(),
             rejected_by: rejections.into_iter().map(|who| who.name).collect(),
             needed: rules.iter().map(|rule| rule.needed).max().unwrap_or(0),
-        })
+        }
     }
 }
 

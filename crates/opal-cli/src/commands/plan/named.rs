@@ -18,10 +18,10 @@ use crate::failure::{Exit, Failure};
 use crate::view;
 
 /// Under the runtime root.
-pub(super) const INBOX: &str = "inbox";
+pub(crate) const INBOX: &str = "inbox";
 
 /// What a contract is called in its directory of the inbox.
-pub(super) const CONTRACT: &str = "contract.plan";
+pub(crate) const CONTRACT: &str = "contract.plan";
 
 /// Digits of an id, and how many of them suffice.
 pub(super) const ID_DIGITS: usize = 32;
@@ -132,7 +132,7 @@ fn in_inbox(root: &Root, text: &str) -> Result<PathBuf, Failure> {
 }
 
 /// The ids of all contracts in the inbox, in order.
-pub(super) fn ids(root: &Root) -> Vec<String> {
+pub(crate) fn ids(root: &Root) -> Vec<String> {
     let Ok(folder) = root.guarded(INBOX) else { return Vec::new() };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::ArgMatches;
 use opal_core::contract::Contract;
-use opal_core::view::PlanView;
+use opal_core::view::{PlanView, marks};
 
 use super::file::{Seen, read};
 use crate::context::Context;
@@ -20,16 +20,17 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     show(context, &contract, &options, note.into_iter().collect())
 }
 
-/// Shows a contract with `notes` under it.
+/// Shows a contract with what a reviewer must not miss, and `notes`, under it.
 pub(super) fn show(
     context: &Context<'_>,
     contract: &Contract,
     options: &PlanOptions,
     notes: Vec<String>,
 ) -> Result<Exit, Failure> {
+    let marks = marks(contract.plan(), &|_| true);
     let plan = PlanView::new(contract.plan(), contract.plan_hash())
         .with_registry(&context.registry)
         .with_facts(view::plan::facts(contract))
-        .with_notes(notes);
+        .with_notes([notes, marks].concat());
     view::plan::show(&plan, options, context.out())
 }

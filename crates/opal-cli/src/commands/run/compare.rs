@@ -105,6 +105,7 @@ impl<'h> Here<'h> {
             source: Some(self.source),
             changed_files: self.source.changed(contract),
             is_older: contract.is_older(),
+            is_quick: false,
             beside: &[],
         }
     }

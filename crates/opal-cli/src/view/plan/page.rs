@@ -22,7 +22,7 @@ pub(super) fn document(comparison: &Comparison<'_>) -> String {
         beside: (comparison.beside.iter())
             .map(|one| (one.name.clone(), [one.before.clone(), one.after.clone()]))
             .collect(),
-        notes: super::notes(comparison.verdict).into_iter().map(str::to_owned).collect(),
+        notes: super::notes(comparison),
         same: same(comparison, &steps),
     })
 }

@@ -60,6 +60,7 @@ fn compared<T>(before: Plan, after: &Plan, look: impl FnOnce(&Comparison<'_>) ->
         source: None,
         changed_files: Vec::new(),
         is_older: false,
+        is_quick: false,
         beside: &[],
     })
 }

@@ -49,7 +49,7 @@ fn an_agent_plans_a_person_approves_and_exactly_that_runs() {
     // 2. It cannot start it, also not after it has signed with a key of its own.
     agent.call("run", json!({"contract": id})).exit(77).says("needs 1 approval and has none");
     gate.approve(&id, "eve");
-    agent.call("run", json!({"contract": id})).exit(77).says("the key is not in `by`");
+    agent.call("run", json!({"contract": id})).exit(77).says("unknown key: it is not in `by`");
     // 3. A person approves with an SSH key.
     gate.approve(&id, "ann");
     // 4. It runs, the record names the approval, and it runs only once.

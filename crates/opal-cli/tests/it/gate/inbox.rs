@@ -73,3 +73,67 @@ fn every_state_is_derived_and_a_changed_file_is_refused() {
         .code(66)
         .says("there is no contract 0123456789abcdef");
 }
+
+#[test]
+fn a_key_that_no_rule_lists_counts_for_nothing_and_is_called_unknown() {
+    let gate = Gate::new();
+    gate.plan(&["deploy", "-o", "d.plan"]);
+    gate.opal.call(&["plan", "submit", "d.plan"]).code(0);
+    let id = id(&gate);
+    gate.approve(&id, "eve");
+    // Neither without a rule nor with one.
+    for policy in ["", "[[approval]]\nby = [ANN]\n"] {
+        gate.policy(policy);
+        assert_eq!(states(&gate), ["deploy waiting"], "{policy}");
+        let shown = gate.opal.call(&["plan", "inbox"]);
+        shown.code(0).says("no approval").says("unknown key SHA256:");
+        let json = gate.opal.call(&["plan", "inbox", "--json"]).json();
+        let entry = &json["contracts"][0];
+        assert_eq!(entry["approved_by"], serde_json::json!([]), "{entry}");
+        assert_eq!(entry["unknown_keys"].as_array().unwrap().len(), 1, "{entry}");
+    }
+    gate.approve(&id, "ann");
+    assert_eq!(states(&gate), ["deploy approved"]);
+}
+
+#[test]
+fn what_cannot_be_read_is_said_and_is_neither_approved_nor_changed() {
+    let gate = Gate::new();
+    gate.policy("[[approval]]\nby = [ANN]\n");
+    gate.plan(&["deploy", "-o", "d.plan"]);
+    gate.opal.call(&["plan", "submit", "d.plan"]).code(0);
+    let id = id(&gate);
+    gate.approve(&id, "ann");
+    // A project that anybody may write cannot take the inbox away, nor weaken a rule.
+    gate.opal.write("opal.mod", "nonsense = 1\n");
+    gate.opal.call(&["plan", "inbox"]).code(0).says("opal.mod").says("waiting");
+    fs::remove_file(gate.opal.path().join("opal.mod")).unwrap();
+    assert_eq!(states(&gate), ["deploy approved"]);
+    let folder = format!("home/.opal/inbox/{id}");
+    let approvals = format!("{folder}/contract.plan.approvals");
+    gate.opal.write(&approvals, "x".repeat(5 << 20));
+    gate.opal.call(&["plan", "inbox"]).code(0).says("is longer than").says("waiting");
+    // The rules of the machine are another matter: without them nothing is known.
+    gate.policy("nonsense = 1\n");
+    gate.opal.call(&["plan", "inbox"]).code(78).says("unknown key `nonsense`");
+}
+
+#[test]
+fn an_id_is_long_and_what_is_not_unique_is_refused() {
+    let gate = Gate::new();
+    gate.plan(&["deploy", "-o", "d.plan"]);
+    gate.plan(&["test", "-o", "t.plan"]);
+    gate.opal.call(&["plan", "submit", "d.plan"]).code(0);
+    let id = id(&gate);
+    let inbox = gate.opal.path().join("home/.opal/inbox");
+    // Somebody found a second contract whose digest begins the same way.
+    let other = format!("{}{}", &id[..8], "0".repeat(24));
+    fs::create_dir(inbox.join(&other)).unwrap();
+    fs::copy(gate.opal.path().join("t.plan"), inbox.join(&other).join("contract.plan")).unwrap();
+    gate.run(&id[..8]).code(2).says("several contracts of the inbox begin with");
+    gate.run(&other).code(76).says("has changed since it was submitted");
+    gate.run(&id[..16]).code(0);
+    // Another file is not taken for the one that was submitted.
+    fs::write(inbox.join(&id).join("contract.plan"), "other").unwrap();
+    gate.opal.call(&["plan", "submit", "d.plan"]).code(76).says("another contract with the id");
+}

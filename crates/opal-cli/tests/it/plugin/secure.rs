@@ -79,11 +79,11 @@ server.serve_forever()
 "#;
 
 /// It ends when it is dropped.
-pub(super) struct Secure {
+pub(crate) struct Secure {
     server: Child,
     keys: tempfile::TempDir,
     /// `127.0.0.1:1234`.
-    pub(super) host: String,
+    pub(crate) host: String,
 }
 
 impl Drop for Secure {
@@ -93,14 +93,14 @@ impl Drop for Secure {
     }
 }
 
-pub(super) fn run(folder: &Path, line: &[&str]) {
+pub(crate) fn run(folder: &Path, line: &[&str]) {
     let done = Command::new(line[0]).args(&line[1..]).current_dir(folder).output().unwrap();
     assert!(done.status.success(), "{line:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
 impl Secure {
     /// A server of the files of a directory. None where a program is missing.
-    pub(super) fn start(folder: &Path) -> Option<Self> {
+    pub(crate) fn start(folder: &Path) -> Option<Self> {
         if !["openssl", "python3", "git"].into_iter().all(needs::program) {
             return None;
         }
@@ -128,11 +128,11 @@ impl Secure {
     }
 
     /// The certificate of the authority.
-    pub(super) fn authority(&self) -> String {
+    pub(crate) fn authority(&self) -> String {
         self.file("ca.pem").display().to_string()
     }
 
-    pub(super) fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.keys.path().join(name)
     }
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use super::collector::{Collector, Manner};
 use super::{last, project};
+use crate::plugin::secure::Secure;
 use crate::support::{Opal, Ran, binary};
 
 const TASK: &str = "fun task() {\n    env\n    echo done\n}\n";
@@ -130,6 +131,36 @@ fn a_server_without_the_right_certificate_gets_nothing() {
     let Some((opal, ran)) = run(&url) else { return };
     warns(&opal, &ran, "traces: ");
     assert!(collector.posts().is_empty());
+}
+
+/// A server whose certificate nobody here has vouched for gets nothing, and is named; with the authority it is
+/// spoken to.
+#[test]
+fn a_certificate_of_an_unknown_authority_is_a_warning() {
+    let served = tempfile::tempdir().unwrap();
+    let Some(server) = Secure::start(served.path()) else { return };
+    let Some((opal, ran)) = run(&format!("https://{}", server.host)) else { return };
+    warns(&opal, &ran, "traces: ");
+    ran.says("invalid certificate");
+    let other = Secure::start(served.path()).unwrap();
+    for (file, says) in [
+        (other.authority(), "invalid certificate"),
+        (server.file("names").display().to_string(), "has no certificate"),
+        (server.file("none").display().to_string(), "cannot be read"),
+        // It is a server of files: what is sent arrives, and has no place there.
+        (server.authority(), "answered with status"),
+    ] {
+        let env = [("OTEL_EXPORTER_OTLP_CERTIFICATE", file.as_str())];
+        let ran = opal.call_with(&env, &["task", "--otlp"]);
+        ran.code(0).says("warning: telemetry was not sent: ").says(says).hides(CANARY);
+    }
+    // The name must be the one in the certificate, too.
+    let elsewhere = format!("https://127.0.0.2:{}", server.host.rsplit_once(':').unwrap().1);
+    let env = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", elsewhere.as_str()),
+        ("OTEL_EXPORTER_OTLP_CERTIFICATE", &server.authority()),
+    ];
+    opal.call_with(&env, &["task", "--otlp"]).code(0).says("warning: telemetry was not sent: ");
 }
 
 #[test]

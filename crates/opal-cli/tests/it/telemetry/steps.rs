@@ -5,6 +5,7 @@ use std::fs;
 use super::collector::{Collector, get};
 use super::{last, project};
 use crate::fleets;
+use crate::servers::servers;
 use crate::support::Opal;
 
 const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -128,4 +129,56 @@ fn steps_on_targets_get_their_span_too() {
         let expected = format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id));
         assert_eq!(seen(&opal, target), [expected]);
     }
+}
+
+#[test]
+fn steps_of_a_host_behind_ssh_get_their_span_too() {
+    let collector = Collector::new();
+    if project("", &collector).is_none() {
+        return;
+    }
+    let source =
+        "fun task() {\n    @ssh.host(\"web1\") {\n        printenv TRACEPARENT\n    }\n}\n";
+    let Some((_sshd, opal)) = servers(&["web1"], source) else { return };
+    let opal = opal.args(["--root", "root"]).env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url());
+    let ran = opal.call(&["task", "--otlp"]);
+    ran.code(0).hides("warning: telemetry");
+    let spans = collector.spans();
+    let step = spans.iter().find(|it| it.name == "task.ssh.host[0].shell[0]");
+    let step = step.unwrap_or_else(|| panic!("{spans:#?}"));
+    assert_eq!(get(&step.attributes, "opal.target").as_deref(), Some("web1"));
+    assert_eq!(ran.stdout, format!("00-{}-{}-01\n", hex(&step.trace_id), hex(&step.span_id)));
+    // Without telemetry a host has the variables of its own account only.
+    opal.call_with(&[("TRACEPARENT", PARENT)], &["task"]).code(1).stdout("");
+}
+
+/// A policy that names the only variables of a contract run says nothing about what opal itself sets.
+#[test]
+fn under_a_policy_with_environment_steps_get_their_span_and_no_variable_of_opals() {
+    let collector = Collector::new();
+    let source = "fun task() {\n    env\n}\n";
+    let Some(opal) = project(source, &collector) else { return };
+    let opal = opal.env("OTEL_EXPORTER_OTLP_HEADERS", "authorization=canary-header");
+    opal.call(&["plan", "task", "-o", "t.plan"]).code(0);
+    let folder = opal.path().join("home/.opal/config");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("policy.toml"), "environment = [\"HOME\"]\n").unwrap();
+    let run = |more: &[&str]| {
+        let words = [&["run", "--plan", "t.plan"], more].concat();
+        opal.call_with(&[("TRACEPARENT", PARENT), ("OTHER", "x")], &words)
+    };
+    let ran = run(&["--otlp"]);
+    ran.code(0).hides("warning").hides("OTEL_").hides("OTHER=");
+    let spans = collector.spans();
+    assert_eq!(hex(&spans[0].parent_span_id), "00f067aa0ba902b7", "the run is part of the trace");
+    let step = spans.iter().find(|it| it.name == "task.shell[0]").unwrap();
+    let own = format!("TRACEPARENT=00-{}-{}-01", hex(&step.trace_id), hex(&step.span_id));
+    assert!(ran.stdout.lines().any(|line| line == own), "{own}: {ran:#?}");
+    // Without telemetry the policy decides about it, as about every variable.
+    collector.clear();
+    run(&[]).code(0).hides("TRACEPARENT=").hides("OTHER=");
+    fs::write(folder.join("policy.toml"), "environment = [\"TRACEPARENT\"]\n").unwrap();
+    let ran = run(&[]);
+    ran.code(0).says(&format!("TRACEPARENT={PARENT}")).hides("HOME=");
+    assert!(collector.posts().is_empty());
 }

@@ -195,6 +195,61 @@ fn what_is_too_large_is_refused_and_the_pages_stay() {
     ui.get("/inbox").ok();
 }
 
+/// Two requests in one, or one that two programs read in two ways: a connection has one answer.
+#[test]
+fn a_connection_has_one_request_and_what_is_ambiguous_is_refused() {
+    let gate = Gate::new();
+    let id = submitted(&gate, "test");
+    let ui = Ui::in_terminal(gate.opal.command(), &["--no-open"]).entered();
+    let (host, base) = (ui.client.authority.clone(), ui.client.base.clone());
+    let path = format!("{base}/contracts/{id}/decide");
+    let second = format!("GET {base}/records HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    let first = format!("GET {base}/inbox HTTP/1.1\r\nHost: {host}\r\n");
+    for head in ["\r\n", "Connection: keep-alive\r\n\r\n", "Content-Length: 0\r\n\r\n"] {
+        let answer = ui.client.send(&format!("{first}{head}{second}"));
+        assert_eq!(answer.status, 200, "{head} {answer:?}");
+        assert!(!answer.body.contains("HTTP/1.1"), "{head} {answer:?}");
+    }
+    let lines = ui.client.form_lines("").join("\r\n").replace("\r\nContent-Length: 0", "");
+    let post = format!("POST {path} HTTP/1.1\r\nHost: {host}\r\n{lines}\r\n");
+    for more in [
+        "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcde",
+        "Content-Length: +5\r\n\r\nabcde",
+        "Content-Length: -1\r\n\r\n",
+        "Transfer-Encoding: identity\r\n\r\nabcde",
+        "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
+        "Content-Length : 5\r\n\r\nabcde",
+        "X: a\r\n folded: b\r\nContent-Length: 0\r\n\r\n",
+    ] {
+        let answer = ui.client.send(&format!("{post}{more}{second}"));
+        assert!(matches!(answer.status, CUT_OFF | 400 | 403), "{more} {answer:?}");
+        assert!(!answer.body.contains("<html"), "{more} {answer:?}");
+    }
+    for odd in [
+        format!("GET {base}/inbox HTTP/1.0\r\n\r\n"),
+        format!("GET {base}/inbox HTTP/2.0\r\nHost: {host}\r\n\r\n"),
+        format!("GET {base}/inbox\r\n\r\n"),
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
+        "\x16\x03\x01\x02\0\x01\0\x01\u{fc}".to_owned(),
+        format!("GET {base}/inbox HTTP/1.1\nHost: {host}\n\nX"),
+        format!("GET {base}/\0inbox HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("GET {base}/inbox HTTP/1.1\r\nHost: {host}\0\r\n\r\n"),
+        format!("OPTIONS * HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("GET * HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+    ] {
+        let answer = ui.client.send(&odd);
+        let is_usual = odd.contains('\n') && !odd.contains('\r') && answer.status == 200;
+        assert!(
+            is_usual || matches!(answer.status, CUT_OFF | 400 | 403 | 505),
+            "{odd:?} {answer:?}"
+        );
+    }
+    assert!(!ui.said().contains("a page asks"), "{}", ui.said());
+    ui.get("/inbox").ok();
+}
+
 #[test]
 fn every_answer_is_kept_by_nobody_and_names_no_other_place() {
     let opal = Opal::machine("");

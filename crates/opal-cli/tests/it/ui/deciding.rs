@@ -43,7 +43,10 @@ fn a_page_asks_the_terminal_shows_the_contract_and_a_person_signs() {
     assert!(said.contains(&digest) && said.contains("echo deploying to"), "{said}");
     assert!(said.contains("You approve these unseen:"), "{said}");
     let page = ui.get(&format!("/contracts/{id}")).ok().body;
-    assert!(page.contains("The terminal of `opal ui` asks whether to approve"), "{page}");
+    assert!(
+        page.contains("The terminal of <code>opal ui</code> asks whether to approve"),
+        "{page}"
+    );
     assert!(!page.contains("<form"), "{page}");
     assert_eq!(state(&ui, &id), "waiting");
     let mut events = ui.client.events(&format!("/contracts/{id}/events"));

@@ -5,6 +5,22 @@ use std::io::Write as _;
 use super::started::Ui;
 use crate::support::Opal;
 
+/// More connections than are served at the same time, which send nothing: whoever comes after them is answered
+/// when their time is over.
+#[test]
+fn connections_that_say_nothing_do_not_keep_others_out_for_long() {
+    if !cfg!(debug_assertions) {
+        // Only a debug build has short seconds.
+        return;
+    }
+    let opal = Opal::machine("").env("OPAL_TEST_UI_SECOND", "100");
+    let ui = Ui::start(opal.command(), &["--no-open"]).entered();
+    let idle: Vec<_> = (0..100).map(|_| ui.client.connect()).collect();
+    ui.get("/inbox").ok();
+    drop(idle);
+    ui.get("/inbox").ok();
+}
+
 #[test]
 fn whoever_is_slow_is_left_and_whoever_listens_is_told_that_it_goes_on() {
     if !cfg!(debug_assertions) {

@@ -101,6 +101,31 @@ fn a_ticket_that_nobody_uses_in_time_ends_the_server() {
     assert_eq!(files(&opal.path().join("home/.opal/ui")), []);
 }
 
+/// Who is killed leaves the file of a ticket. It is worthless after a minute, and the next start removes it.
+#[test]
+fn the_file_of_a_ticket_that_was_left_is_removed_by_the_next_start() {
+    if !cfg!(debug_assertions) {
+        // Only a debug build has short seconds.
+        return;
+    }
+    let opal = machine();
+    let mut killed = Ui::start(opal.command(), &["--no-open"]);
+    killed.child.kill().unwrap();
+    killed.child.wait().unwrap();
+    let folder = opal.path().join("home/.opal/ui");
+    let [(left, _)] = &files(&folder)[..] else { panic!("no file was left") };
+    // Somebody else's, which may still be used, stays.
+    let other = Ui::start(opal.command(), &["--no-open"]);
+    assert_eq!(files(&folder).len(), 2);
+    let minute = std::time::SystemTime::now() - std::time::Duration::from_secs(61);
+    fs::File::open(left).unwrap().set_modified(minute).unwrap();
+    let third = Ui::start(opal.command(), &["--no-open"]);
+    assert!(!left.exists());
+    assert_eq!(files(&folder).len(), 2);
+    other.entered();
+    third.entered();
+}
+
 #[test]
 fn ctrl_c_and_signals_end_it_and_leave_nothing() {
     for name in ["INT", "TERM", "HUP"] {

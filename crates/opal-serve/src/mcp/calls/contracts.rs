@@ -17,7 +17,16 @@ const FOLDER: &str = "mcp";
 const TYPED: usize = 8;
 
 pub(super) async fn diff(desk: &Desk, arguments: &Arguments) -> Result<Answer, Refusal> {
-    let (one, other) = (named(desk, arguments, "contract")?, named(desk, arguments, "other")?);
+    let one = named(desk, arguments, "contract")?;
+    if arguments.contract("other")?.is_none() {
+        let words = ["plan", "diff", &path(&one), "--quick", "--json"];
+        let ended = desk.opal.ask(&one.project, &words).await?;
+        // 1: they differ. Otherwise there is no quick plan, and the document says why.
+        let is_error = !matches!(ended.code, 0 | 1);
+        let answer = Answer::of(ended).with("contract", one.id);
+        return Ok(Answer { is_error: answer.is_error || is_error, ..answer });
+    }
+    let other = named(desk, arguments, "other")?;
     let words = ["plan", "diff", &path(&one), &path(&other), "--json"];
     let answer = Answer::of(desk.opal.ask(&one.project, &words).await?);
     Ok(answer.with("contract", one.id).with("other", other.id))
