@@ -112,7 +112,11 @@ const FIXES: [(&str, &str, &str); 16] = [
     ("echo a\recho b\n", "replace it with a line feed", "echo a\necho b\n"),
     ("echo a\u{202e}b\n", "delete the character", "echo ab\n"),
     ("@retri(3) {\n    a\n}\n", "write `@retry`", "@retry(3) {\n    a\n}\n"),
-    ("var a = lenght([1])\n", "write `length`", "var a = length([1])\n"),
+    (
+        "fun b(place: string) = echo @var.place\n",
+        "write `String`",
+        "fun b(place: String) = echo @var.place\n",
+    ),
     ("@retry(3, dely=1s) {\n    a\n}\n", "write `delay`", "@retry(3, delay=1s) {\n    a\n}\n"),
     (
         "fun build() = echo\n\nfun all() = @cmd.biuld()\n",
@@ -124,7 +128,7 @@ const FIXES: [(&str, &str, &str); 16] = [
         "move it up",
         "fun a() = echo\n\nfun b() {\n    @needs.a()\n    echo\n}\n",
     ),
-    ("var name = 1\necho @var.nmae\n", "write `@var.name`", "var name = 1\necho @var.name\n"),
+    ("var name = 1\necho @var.nmae\n", "write `name`", "var name = 1\necho @var.name\n"),
     (
         "fun b(to: \"dev\" | \"prod\") = echo @var.to\n\nfun c() = @cmd.b(to=dev)\n",
         "quote it",
