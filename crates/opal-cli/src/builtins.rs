@@ -11,6 +11,7 @@ mod names;
 mod newcomers;
 mod plugins;
 mod publishing;
+mod queue;
 mod resources;
 mod runs;
 mod shared;
@@ -63,6 +64,8 @@ pub(crate) fn opal() -> Command {
             resources::verify(),
             run(),
             resources::apply(),
+            queue::dispatch(),
+            queue::runner(),
             runs::runs(),
             audit::audit(),
             resources::convert(),

@@ -39,5 +39,8 @@ pub use trouble::{read as read_trouble, write as write_trouble};
 /// The helper whose parts need an async runtime or a database, in the directory of `opal`.
 pub const SERVE: &str = "opal-serve";
 
+/// The helper that sends contracts to runners and runs them, in the directory of `opal`.
+pub const QUEUE: &str = "opal-queue";
+
 /// The build of this program: a helper must be of the same one.
 pub const BUILD: &str = env!("OPAL_BUILD");

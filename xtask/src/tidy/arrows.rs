@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 36] = [
+const ARROWS: [(&str, &[&str]); 37] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -66,6 +66,11 @@ const ARROWS: [(&str, &[&str]); 36] = [
             "opal-registry",
             "opal-template",
         ],
+    ),
+    // What runs is a process of `opal`.
+    (
+        "opal-queue",
+        &["opal-core", "opal-files", "opal-helper", "opal-trust", "opal-vault"],
     ),
     // What it needs of planning and running it asks `opal` for, as a process.
     (
