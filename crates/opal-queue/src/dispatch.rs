@@ -94,7 +94,7 @@ pub(crate) fn reader(root: &Root) -> Result<Runner, Trouble> {
 fn ends(text: &str) -> Result<i64, Trouble> {
     let wrong = || Trouble::End(text.to_owned());
     let time = Duration::parse(text).map_err(|_| wrong())?;
-    let seconds = i64::try_from(time.as_nanos() / 1_000_000_000).map_err(|_| wrong())?;
+    let seconds = time.as_nanos() / 1_000_000_000;
     match (1..=MAX_SECONDS).contains(&seconds) {
         true => Ok(seconds),
         false => Err(wrong()),

@@ -145,7 +145,7 @@ impl Trouble {
                 };
             }
             Self::Policy(error) => return error.help(),
-            Self::Key(error) => return error.help.clone().into(),
+            Self::Key(error) => return error.help.clone(),
             Self::NoLastingKey(_) => {
                 "make the runtime root writable, or name another with `--root`"
             }

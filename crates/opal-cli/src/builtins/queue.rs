@@ -70,10 +70,9 @@ pub(super) fn pool() -> Arg {
 /// Where the queue is.
 pub(super) fn server() -> [Arg; 3] {
     [
-        Arg::new("server")
-            .long("server")
-            .value_name("URL")
-            .help("The NATS server, as in tls://queue.example:4222; by default `[queue]` or $NATS_URL"),
+        Arg::new("server").long("server").value_name("URL").help(
+            "The NATS server, as in tls://queue.example:4222; by default `[queue]` or $NATS_URL",
+        ),
         Arg::new("creds")
             .long("creds")
             .value_name("FILE")

@@ -102,7 +102,7 @@ fn every_flipped_bit_is_refused() {
             assert!(Order::open(&changed, &allowed(&key), NOW).is_err(), "{at} {bit}");
         }
     }
-    assert!(Order::open(line[..line.len() - 1].as_bytes(), &allowed(&key), NOW).is_err());
+    assert!(Order::open(&line.as_bytes()[..line.len() - 1], &allowed(&key), NOW).is_err());
 }
 
 /// The same content, written otherwise: nobody has signed these bytes.
