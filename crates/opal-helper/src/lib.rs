@@ -28,7 +28,7 @@ mod server;
 mod templates;
 mod trouble;
 
-pub use client::{Answer, Helper, become_part};
+pub use client::{Answer, Helper, become_part, become_program};
 pub use error::Unusable;
 pub use extra::{EXTRA, Extra};
 pub use find::find;
@@ -41,6 +41,9 @@ pub const SERVE: &str = "opal-serve";
 
 /// The helper that sends contracts to runners and runs them, in the directory of `opal`.
 pub const QUEUE: &str = "opal-queue";
+
+/// `opal` with all its commands, in the same directory.
+pub const COMMANDS: &str = "opal-commands";
 
 /// The build of this program: a helper must be of the same one.
 pub const BUILD: &str = env!("OPAL_BUILD");

@@ -5,6 +5,7 @@
 //! | the keys of this runner, the server's permissions, whether all is in order | `check` |
 //! | an order and everything in it, checked before anything runs | `prepared` |
 //! | contracts that run once | `seen` |
+//! | why a share is not run | `refusal` |
 //! | who works on a share | `claim` |
 //! | a share from its message to its acknowledgement | `share` |
 //! | a share while its process runs | `running` |
@@ -14,6 +15,7 @@ mod check;
 mod child;
 mod claim;
 mod prepared;
+mod refusal;
 mod running;
 mod seen;
 mod share;
@@ -39,7 +41,8 @@ use crate::options::Options;
 use crate::pool::{self, Pool};
 use crate::server::connect;
 use crate::trouble::Trouble;
-use prepared::{Prepared, Refusal, Ticket, prepare};
+use prepared::{Prepared, Ticket, prepare};
+use refusal::Refusal;
 
 pub(crate) use prepared::Ticket as ShareTicket;
 pub(crate) use share::is_failure;
@@ -74,7 +77,7 @@ pub(crate) struct Desk {
     orders: RefCell<BTreeMap<OrderId, Rc<Prepared>>>,
     preparing: tokio::sync::Mutex<()>,
     /// Refusals that were said.
-    told: RefCell<BTreeSet<(OrderId, u32, String)>>,
+    reported: RefCell<BTreeSet<(OrderId, u32, String)>>,
     stopping: Cell<bool>,
     /// Targets that are worked on, or may be.
     busy: Cell<usize>,
@@ -191,7 +194,7 @@ pub(crate) async fn run(options: &Options) -> Result<u8, Trouble> {
         pool,
         orders: RefCell::default(),
         preparing: tokio::sync::Mutex::new(()),
-        told: RefCell::default(),
+        reported: RefCell::default(),
         stopping: Cell::new(false),
         busy: Cell::new(0),
         freed: Notify::new(),
@@ -201,7 +204,7 @@ pub(crate) async fn run(options: &Options) -> Result<u8, Trouble> {
     serve(Rc::new(desk), capacity, &mut ends).await
 }
 
-/// Takes shares until it is told to end, and waits for those that run.
+/// Takes shares until it is asked to end, and waits for those that run.
 async fn serve(desk: Rc<Desk>, capacity: usize, ends: &mut Ends) -> Result<u8, Trouble> {
     let who = check::short(&desk.key);
     desk.pool.check_clock(&who).await?;

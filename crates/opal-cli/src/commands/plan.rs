@@ -17,21 +17,18 @@ use opal_core::contract::approval::Decision;
 
 pub(crate) use diff::beside;
 
-use super::task;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::verb::Verb;
 
-pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    match matches.subcommand() {
-        Some(("show", matches)) => return show::run(context, matches),
-        Some(("diff", matches)) => return diff::run(context, matches),
-        Some(("verify", matches)) => return verify::run(context, matches),
-        Some(("approve", matches)) => return approve::run(context, matches, Decision::Approve),
-        Some(("reject", matches)) => return approve::run(context, matches, Decision::Reject),
-        Some(("submit", matches)) => return inbox::submit(context, matches),
-        Some(("inbox", matches)) => return inbox::list(context, matches),
-        _ => {}
+/// The commands of `opal plan` that are given a contract.
+pub(crate) fn of_contracts(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    match matches.subcommand().expect("a task is planned elsewhere") {
+        ("show", matches) => show::run(context, matches),
+        ("diff", matches) => diff::run(context, matches),
+        ("verify", matches) => verify::run(context, matches),
+        ("approve", matches) => approve::run(context, matches, Decision::Approve),
+        ("reject", matches) => approve::run(context, matches, Decision::Reject),
+        ("submit", matches) => inbox::submit(context, matches),
+        (_, matches) => inbox::list(context, matches),
     }
-    task::typed(context, matches, Verb::Plan)
 }

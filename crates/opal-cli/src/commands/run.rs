@@ -26,14 +26,12 @@ use opal_vault::root::Root;
 
 use super::execute::keeper::Keeper;
 use super::execute::{self, Claim, Errand, Held, resume};
-use super::module::keeper::Keeping;
-use super::module::of_contract::OfContract;
 use super::plan::approver::open_keys;
 use super::plan::file::open;
 use super::plan::named::Named;
 use super::plan::trust;
 use super::plan::verify::required;
-use super::{command_line, module, task};
+use super::{command_line, task};
 use crate::clock::unix_time;
 use crate::context::Context;
 use crate::failure::contract::Refused;
@@ -41,10 +39,10 @@ use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::signals::Watched;
 use crate::verb::Verb;
-use crate::{limit, planning, reports, rules, view};
+use crate::{limit, planning, program, reports, rules, view};
 use compare::{Here, undecided};
 use confine::{Confined, confine};
-use current::{Current, policed};
+use current::{Current, is_of_module, policed};
 use new_contract::{new_contract, of_module};
 use refusal::{Attempt, Kept};
 
@@ -105,8 +103,11 @@ fn attempt(
     let named = Named::find(context, asked.plan.root.as_ref(), &path.to_string_lossy())?;
     let approvals = named.approvals()?;
     let attempt = Attempt { context, asked, path, bytes: &named.bytes, approvals: &approvals };
-    let opened = open(context, &asked.plan, path, &named.bytes)
+    let mut opened = open(context, &asked.plan, path, &named.bytes)
         .map_err(|failure| attempt.refused(failure, None))?;
+    if is_of_module(&opened.contract) {
+        program::complete(context.ambient)?;
+    }
     let task = &opened.contract.plan().target.name;
     let narrowed = limit::with_failed(context, asked, task)?;
     let asked = narrowed.as_ref().unwrap_or(asked);
@@ -136,16 +137,13 @@ fn attempt(
         (current.context(context), Watched::begin()?.within(asked.run.timeout));
     let Current::Module(found) = &current else {
         let attempt = Attempt { context, ..attempt };
-        return hold(&attempt, matches, opened, current.loaded(), &watched, None);
+        return hold(&attempt, matches, &mut opened, current.loaded(), &watched, None);
     };
-    module::run::runs_whole(asked)?;
-    let OfContract { settings, source } = &**found;
-    // Nobody else changes this module until the end.
-    let _lock = if options.dry_run { None } else { module::run::ready(settings, &source.run)? };
-    let keeper = Keeping::new(context, asked, settings, &source.run, &watched)
-        .of_contract(of_module(context, options, &opened.contract, path));
+    let again = of_module(context, options, &opened.contract, path);
     let attempt = Attempt { context, ..attempt };
-    hold(&attempt, matches, opened, &source.loaded, &watched, Some(&keeper))
+    found.kept(asked, &watched, again, &mut |keeper| {
+        hold(&attempt, matches, &mut opened, found.loaded(), &watched, Some(keeper))
+    })
 }
 
 /// Goes where the policy has contracts run, once everything that needs no plan has been checked.
@@ -178,7 +176,7 @@ fn confined<'c>(
 fn hold(
     attempt: &Attempt<'_>,
     matches: &ArgMatches,
-    mut opened: Opened,
+    opened: &mut Opened,
     source: &Loaded,
     watched: &Watched,
     keeper: Option<&dyn Keeper>,
@@ -208,7 +206,7 @@ fn hold(
             strict_source: matches.get_flag("strict-source"),
         },
     };
-    let allowed = match contract::decide(&mut opened, &request, &|news| here.tell(news)) {
+    let allowed = match contract::decide(opened, &request, &|news| here.tell(news)) {
         Ok(allowed) => allowed,
         Err(Stopped::Refused(refusal)) => {
             return attempt.refuse(&here, &opened.contract, refusal);

@@ -139,7 +139,7 @@ pub(crate) fn words(notice: &Notice, share: u32) -> String {
     match notice {
         Notice::Stranger(key) => {
             format!(
-                "warning: share {share}: signed by `{key}`, which is no runner of the order; it counts for nothing"
+                "warning: share {share}: signed by `{key}`, not a runner of the order; it counts for nothing"
             )
         }
         Notice::Missing(from, to) if from + 1 == *to => {

@@ -1,4 +1,4 @@
-//! The `opal run` that works on a share: its lines, and what it is told.
+//! The `opal run` that works on a share: its lines, and what it hears.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -16,7 +16,7 @@ const MAX_LINE: usize = 1 << 20;
 /// Bytes of what it says on standard error that are kept.
 const MAX_SAID: usize = 16 * 1024;
 
-/// How long it may take to end after it was told to.
+/// How long it may take to end after it was asked to.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
 
 /// A line that it wrote.

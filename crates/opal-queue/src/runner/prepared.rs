@@ -10,6 +10,7 @@ use opal_trust::policy::{Facts, Refusal as PolicyRefusal, Signature};
 use serde_json::{Value, json};
 
 use super::Desk;
+use super::refusal::Refusal;
 use super::seen;
 use crate::bundle::{self, Files, MAX_PACKED};
 use crate::counter::Tally;
@@ -36,35 +37,9 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Why a share of this order is not run. Who sent the order is told.
+    /// Why a share of this order is not run. Who sent the order hears it.
     pub(crate) fn refuse(&self, message: &str) -> Refusal {
         Refusal { order: Some(self.order.clone().into()), ..Refusal::damaged(message) }
-    }
-}
-
-/// Why a share is not run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) code: u8,
-    pub(crate) message: String,
-    /// Whether no other runner could accept it either.
-    pub(crate) is_final: bool,
-    /// The order, where it was accepted so far: who sent it is told.
-    pub(crate) order: Option<Box<Order>>,
-}
-
-impl Refusal {
-    pub(crate) fn damaged(message: impl Into<String>) -> Self {
-        Self { code: 76, message: message.into(), is_final: true, order: None }
-    }
-
-    fn not_here(code: u8, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), is_final: false, order: None }
-    }
-
-    /// The server could not be asked: that says nothing about the order.
-    fn away(trouble: &crate::trouble::Trouble) -> Self {
-        Self::not_here(69, trouble.to_string())
     }
 }
 
@@ -123,10 +98,10 @@ pub(crate) async fn prepare(
         let code = if refused.is_trust() { 77 } else { 76 };
         Refusal { code, message: refused.to_string(), is_final, order: None }
     })?;
-    let told = opened.order.clone();
+    let known = opened.order.clone();
     parts(desk, id, ticket, opened, line)
         .await
-        .map_err(|refusal| Refusal { order: Some(told.into()), ..refusal })
+        .map_err(|refusal| Refusal { order: Some(known.into()), ..refusal })
 }
 
 /// The contract and the sources of an order whose signature holds.

@@ -30,7 +30,7 @@ pub(super) struct Running<'r> {
     pub(super) failed: u64,
     /// Lines that came while asks were gathered.
     pub(super) waiting: Option<Line>,
-    /// Why it was told to stop, and when it is killed.
+    /// Why it was asked to stop, and when it is killed.
     pub(super) stopping: Option<(Why, Instant)>,
 }
 
@@ -182,7 +182,7 @@ impl Running<'_> {
         names
     }
 
-    /// Whether targets may start: the counter says so first, then everybody who follows is told.
+    /// Whether targets may start: the counter says so first, then everybody who follows hears it.
     async fn answer(&mut self, names: Vec<String>, renewing: &Renewing) {
         let known = self.prepared.order.share(self.share);
         let is_known = |name: &String| known.is_some_and(|it| it.targets.contains(name));

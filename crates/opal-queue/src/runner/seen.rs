@@ -4,7 +4,7 @@ use opal_core::hash::Digest;
 use opal_trust::order::OrderId;
 use opal_vault::root::{Root, read_guarded};
 
-use super::prepared::Refusal;
+use super::refusal::Refusal;
 
 /// Below the runtime root.
 const FOLDER: &str = "queue";

@@ -13,7 +13,8 @@ use tempfile::TempDir;
 use super::Desk;
 use super::child::{Child, Job};
 use super::claim::{self, Asked, Claim};
-use super::prepared::{Prepared, Refusal, Ticket};
+use super::prepared::{Prepared, Ticket};
+use super::refusal::Refusal;
 use super::running::{Renewing, Running, Why};
 use crate::bundle::unpack;
 use crate::counter::Halt;
@@ -25,7 +26,7 @@ use crate::time::seconds;
 const LATER: u64 = 5;
 
 /// Refusals that are remembered, so that each is said once.
-const MAX_TOLD: usize = 10_000;
+const MAX_REPORTED: usize = 10_000;
 
 /// How often a share is tried whose process ends without a result.
 const ATTEMPTS: u64 = 5;
@@ -92,7 +93,7 @@ fn subject(subject: &str, pool: &str) -> Option<(OrderId, u32)> {
 
 async fn attempt(desk: &Rc<Desk>, message: &Message, room: &mut super::Room) -> Outcome {
     let Some((id, share)) = subject(&message.subject, &desk.pool.name) else {
-        say("opal runner: a message that is no share was removed");
+        say("opal runner: a message without a share was removed");
         return Outcome::Never;
     };
     let Some(ticket) = Ticket::read(&message.payload) else {
@@ -139,11 +140,11 @@ async fn attempt(desk: &Rc<Desk>, message: &Message, room: &mut super::Room) -> 
 /// Says that a share is not run: here, and once to who sent the order.
 async fn refused(desk: &Desk, id: OrderId, share: u32, refusal: Refusal) -> Outcome {
     let Refusal { code, message, is_final, order } = refusal;
-    let is_long = desk.told.borrow().len() > MAX_TOLD;
+    let is_long = desk.reported.borrow().len() > MAX_REPORTED;
     if is_long {
-        desk.told.borrow_mut().clear();
+        desk.reported.borrow_mut().clear();
     }
-    if desk.told.borrow_mut().insert((id, share, message.clone())) {
+    if desk.reported.borrow_mut().insert((id, share, message.clone())) {
         say(&format!("opal runner: order {id}: share {share} refused ({code}): {message}"));
         if let Some(order) = order {
             let kind = if is_final { "refused" } else { "declined" };

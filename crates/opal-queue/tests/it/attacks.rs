@@ -281,7 +281,7 @@ fn what_the_server_changes_is_refused() {
     enemy.publish(subject(2), b"no ticket".to_vec());
     runner.wait_for("the message of the share is damaged");
     enemy.publish("opal.shares.eu.x.y".into(), b"x".to_vec());
-    runner.wait_for("a message that is no share was removed");
+    runner.wait_for("a message without a share was removed");
     assert_eq!(shop.logged("process"), 1);
 }
 
@@ -364,7 +364,7 @@ fn events_of_strangers_count_for_nothing() {
         enemy.publish(format!("opal.events.{id}.1"), seal_to(&bytes, &to).unwrap());
     }
     enemy.publish(format!("opal.events.{id}.1"), b"not sealed".to_vec());
-    dispatching.wait_for("which is no runner of the order; it counts for nothing");
+    dispatching.wait_for("not a runner of the order; it counts for nothing");
     eventually("each is marked", || {
         dispatching.said().matches("not signed by a runner").count() == 3
     });

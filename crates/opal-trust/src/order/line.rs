@@ -58,7 +58,7 @@ pub(super) fn read(text: &str) -> Result<(Order, PublicKey, String), Refused> {
     let document = json::read(text).map_err(|_| Refused::NotAnOrder("it is not JSON"))?;
     let members = Members::of(&document, 3)?;
     let signer = self::text(members.get("signer")?)?;
-    let signer = signer.parse().map_err(|_| Refused::NotAnOrder("`signer` is no key"))?;
+    let signer = signer.parse().map_err(|_| Refused::NotAnOrder("`signer` is an invalid key"))?;
     let signature = self::text(members.get("signature")?)?.to_owned();
     Ok((statement(members.get("order")?)?, signer, signature))
 }
@@ -94,14 +94,14 @@ fn statement(data: &Data) -> Result<Order, Refused> {
 fn runner(data: &Data) -> Result<RunnerKeys, Refused> {
     let members = Members::of(data, 2)?;
     let key = text(members.get("key")?)?.parse();
-    let key = key.map_err(|_| Refused::NotAnOrder("`key` of a runner is no key"))?;
+    let key = key.map_err(|_| Refused::NotAnOrder("`key` of a runner is invalid"))?;
     Ok(RunnerKeys { recipient: recipient(members.get("recipient")?)?, key })
 }
 
 fn share(data: &Data) -> Result<Share, Refused> {
     let members = Members::of(data, 2)?;
     let batch = int(members.get("batch")?)?.try_into();
-    let batch = batch.map_err(|_| Refused::NotAnOrder("`batch` is no number"))?;
+    let batch = batch.map_err(|_| Refused::NotAnOrder("`batch` is not a number"))?;
     let name = |it| text(it).map(str::to_owned);
     let targets = list(members.get("targets")?)?.iter().map(name).collect::<Result<_, _>>()?;
     Ok(Share { batch, targets })
