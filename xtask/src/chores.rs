@@ -10,13 +10,15 @@ use crate::tools::{provide_musl, provide_targets, static_target};
 
 /// What a release has. All benchmarks build and measure these, so that nothing is built with other features, or
 /// twice.
-pub(crate) const RELEASED: [&str; 10] = [
+pub(crate) const RELEASED: [&str; 12] = [
     "-p",
     "opal-cli",
     "-p",
     "opal-extra",
     "-p",
     "opal-plugin-host",
+    "-p",
+    "opal-queue",
     "-p",
     "opal-serve",
     "-p",

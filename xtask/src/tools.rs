@@ -12,7 +12,7 @@ const ANSIBLE: &str = "2.19.14";
 /// Packages of Debian that tests use, each with a program of it. The tests that count instructions need
 /// valgrind, those that open envelopes with another implementation need age, an independent reader of packed
 /// plans needs zstd, completion is tested in zsh and fish, and a release is installed with curl and wget.
-const PACKAGES: [(&str, &str); 22] = [
+const PACKAGES: [(&str, &str); 24] = [
     ("valgrind", "valgrind"),
     ("age", "age"),
     ("zstd", "zstd"),
@@ -38,6 +38,9 @@ const PACKAGES: [(&str, &str); 22] = [
     ("sqlite3", "/usr/bin/sqlite3"),
     ("postgresql", "/usr/bin/psql"),
     ("mariadb-server", "/usr/sbin/mariadbd"),
+    // The queue of `opal dispatch`, and a clock that is wrong.
+    ("nats-server", "/usr/sbin/nats-server"),
+    ("faketime", "/usr/bin/faketime"),
 ];
 
 /// Servers and engines that targets are reached by.

@@ -11,6 +11,7 @@ mod names;
 mod newcomers;
 mod plugins;
 mod publishing;
+mod queue;
 mod resources;
 mod runs;
 mod shared;
@@ -26,7 +27,7 @@ use shared::{arguments, file, flag, global, json, root, source};
 pub(crate) use words::{marked, target};
 
 /// Every command with its name, so that a run makes only its own.
-const COMMANDS: [(&str, fn() -> Command); 28] = [
+const COMMANDS: [(&str, fn() -> Command); 30] = [
     ("check", check),
     ("fmt", fmt),
     ("list", list),
@@ -36,6 +37,8 @@ const COMMANDS: [(&str, fn() -> Command); 28] = [
     ("verify", resources::verify),
     ("run", run),
     ("apply", resources::apply),
+    ("dispatch", queue::dispatch),
+    ("runner", queue::runner),
     ("runs", runs::runs),
     ("audit", audit::audit),
     ("convert", resources::convert),

@@ -25,6 +25,7 @@ pub(crate) mod of_projects;
 pub(crate) mod pick;
 pub(crate) mod plan;
 pub(crate) mod plugin;
+pub(crate) mod queue;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod syntax;

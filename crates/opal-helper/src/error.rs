@@ -74,7 +74,11 @@ impl Unusable {
                 // Some helpers are packages of their own; the others come with opal.
                 let is_own = matches!(
                     *name,
-                    "opal-target" | "opal-plugin-host" | "opal-terraform" | crate::SERVE
+                    "opal-target"
+                        | "opal-plugin-host"
+                        | "opal-terraform"
+                        | crate::QUEUE
+                        | crate::SERVE
                 );
                 let package = if is_own { *name } else { "opal-cli" };
                 format!(

@@ -39,6 +39,9 @@ pub use trouble::{read as read_trouble, write as write_trouble};
 /// The helper whose parts need an async runtime or a database, in the directory of `opal`.
 pub const SERVE: &str = "opal-serve";
 
+/// The helper that sends contracts to runners and runs them, in the directory of `opal`.
+pub const QUEUE: &str = "opal-queue";
+
 /// `opal` with all its commands, in the same directory.
 pub const COMMANDS: &str = "opal-commands";
 

@@ -7,6 +7,8 @@
 //! | which people approved one | [`approvals`] |
 //! | signed exports of records | [`audit`] |
 //! | what every kind of signed message begins with | [`domains`] |
+//! | orders: contracts that are sent to runners | [`order`] |
+//! | what runners say about an order, and who sent it | [`messages`] |
 //! | contracts: making and opening them | [`contracts`] |
 //! | signed documents (DSSE), and what people vouch for in them | [`dsse`], [`statements`] |
 //! | entries of `@cached` that this machine has made | [`entries`] |
@@ -26,6 +28,8 @@ pub mod dsse;
 pub mod entries;
 pub mod keys;
 pub mod machine;
+pub mod messages;
+pub mod order;
 pub mod policy;
 pub mod randomness;
 pub mod seeding;

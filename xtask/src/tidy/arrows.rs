@@ -69,6 +69,8 @@ const ARROWS: [(&str, &[&str]); 37] = [
             "opal-template",
         ],
     ),
+    // What runs is a process of `opal`.
+    ("opal-queue", &["opal-core", "opal-files", "opal-helper", "opal-trust", "opal-vault"]),
     // What it needs of planning and running it asks `opal` for, as a process.
     (
         "opal-serve",

@@ -3,7 +3,7 @@
 pub(crate) use opal_core::reserved::{RESERVED, is_reserved};
 
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 28] = [
+pub(crate) const NAMES: [&str; 30] = [
     "add",
     "adopt",
     "apply",
@@ -12,6 +12,7 @@ pub(crate) const NAMES: [&str; 28] = [
     "check",
     "completions",
     "convert",
+    "dispatch",
     "doc",
     "explain",
     "fmt",
@@ -27,6 +28,7 @@ pub(crate) const NAMES: [&str; 28] = [
     "plan",
     "plugin",
     "run",
+    "runner",
     "runs",
     "self",
     "ui",

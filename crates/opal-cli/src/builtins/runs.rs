@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, Command, ValueHint};
 
+use super::queue;
 use super::shared::{flag, json, root};
 
 pub(super) fn runs() -> Command {
@@ -188,10 +189,16 @@ fn tail() -> Command {
         .about("Follow a run to its end: steps and their output")
         .args([
             run("run").help("An id, a prefix of it, or last; by default the newest running one"),
-            root(),
-            json().help("Print the events, one JSON object on each line"),
+            queue::pool()
+                .requires("run")
+                .help("Read what the runners of this pool say about an order of `opal dispatch`"),
         ])
-        .after_help("Example:\n  opal runs tail")
+        .args(queue::server().map(|option| option.requires("pool")))
+        .args([root(), json().help("Print the events, one JSON object on each line")])
+        .after_help(
+            "Examples:\n  opal runs tail\n  opal runs tail 3f2a9c01 --pool eu    an order: events that are not \
+             signed, missing or repeated are marked",
+        )
 }
 
 fn cleanup() -> Command {

@@ -20,6 +20,7 @@ use opal_vault::record::{RunId, whole};
 use opal_vault::root::{Root, Why};
 use opal_vault::targets::FleetTable;
 
+use super::queue;
 use crate::context::Context;
 use crate::failure::record::{root_failure, unreadable};
 use crate::failure::{Exit, Failure};
@@ -33,6 +34,9 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let Some((name, matches)) = matches.subcommand() else {
         return Err(Failure::usage("`opal runs` needs a command", "see `opal runs --help`"));
     };
+    if name == "tail" && queue::is_asked(matches) {
+        return queue::tail(context, matches);
+    }
     let root = context.needed_root(matches.get_one("root"))?;
     match name {
         "list" => list(context, &root, matches),

@@ -1,0 +1,163 @@
+//! `opal runs tail RUN --pool NAME`: everything that the runners of an order have said, and what is wrong with
+//! it.
+
+use std::pin::pin;
+
+use futures_util::StreamExt as _;
+use opal_core::hash::Digest;
+use opal_trust::keys::{PublicKey, Runner};
+use opal_trust::order::{MAX_BYTES, Order, OrderId};
+use opal_trust::policy::Settings;
+use serde_json::{Value, json};
+
+use crate::dispatch::reader;
+use crate::dispatch::watch::{messages, share_of, words};
+use crate::follow::{Follow, Notice};
+use crate::notice::print;
+use crate::options::Options;
+use crate::pool::{self, Pool};
+use crate::report;
+use crate::runner::Ends;
+use crate::server::{Server, connect};
+use crate::trouble::Trouble;
+
+/// Digits of an order that are enough.
+const MIN_DIGITS: usize = 8;
+
+/// What sealing adds at most.
+const SEAL: usize = 1 << 20;
+
+pub(crate) async fn run(options: &Options) -> Result<u8, Trouble> {
+    let root = options.root();
+    let name = pool::named(options.text("pool"))?;
+    let settings = Settings::load(root.path())?;
+    let reader = reader(&root)?;
+    let mut ends = Ends::new()?;
+    let server = connect(options, &settings).await?;
+    let id = find(&server, options.text("run").unwrap_or_default()).await?;
+    let pool = Pool::open(server, &name).await?;
+    let events = messages(&pool.server, format!("opal.events.{id}.*")).await?;
+    let mut events = pin!(events);
+    let mut follow: Option<Follow> = None;
+    while !follow.as_ref().is_some_and(Follow::is_over) {
+        let message = tokio::select! {
+            message = events.next() => message,
+            () = ends.asked() => return Ok(130),
+        };
+        let Some(message) = message else { break };
+        let share = share_of(&message.subject).unwrap_or_default();
+        let Some(said) = report::read(&message.payload, &reader, id, share) else {
+            show(options, &json!({"share": share, "unsigned": true}), || {
+                format!("share {share}: not signed, or not for this machine")
+            });
+            continue;
+        };
+        let Some(known) = &mut follow else {
+            follow = Some(begin(&pool, &reader, id, &said, options).await?);
+            continue;
+        };
+        if share == 0 {
+            continue;
+        }
+        let notices = known.take(&said);
+        for notice in &notices {
+            show(options, &json!({"share": share, "notice": words(notice, share)}), || {
+                words(notice, share)
+            });
+        }
+        if notices.iter().any(|it| matches!(it, Notice::Stranger(_) | Notice::Repeated)) {
+            continue;
+        }
+        for line in &said.lines {
+            let whole = json!({
+                "share": share, "attempt": said.attempt, "number": said.number,
+                "runner": said.by.to_string(), "said": line,
+            });
+            show(options, &whole, || human(share, &said.by, line));
+        }
+    }
+    Ok(follow.map_or(1, |it| it.code()))
+}
+
+/// The order that some digits name.
+async fn find(server: &Server, text: &str) -> Result<OrderId, Trouble> {
+    if let Some(id) = OrderId::parse(text) {
+        return Ok(id);
+    }
+    let unknown = || Trouble::UnknownRun(opal_core::view::visible::brief(text, 80));
+    let is_part = text.len() >= MIN_DIGITS && text.bytes().all(|it| it.is_ascii_hexdigit());
+    if !is_part {
+        return Err(unknown());
+    }
+    let events = Pool::events(server).await?;
+    let subjects = events.info_with_subjects("opal.events.*.0").await;
+    let mut subjects = subjects.map_err(|it| Trouble::server("looking for the order", it))?;
+    let mut found = None;
+    while let Some(Ok((subject, _))) = subjects.next().await {
+        let id =
+            subject.split('.').nth(2).filter(|it| it.starts_with(text)).and_then(OrderId::parse);
+        match (id, found) {
+            (Some(id), None) => found = Some(id),
+            (Some(_), Some(_)) => return Err(unknown()),
+            (None, _) => {}
+        }
+    }
+    found.ok_or_else(unknown)
+}
+
+/// The order, as its first message says: signed by whoever signed the order itself.
+async fn begin(
+    pool: &Pool,
+    reader: &Runner,
+    id: OrderId,
+    said: &report::Said,
+    options: &Options,
+) -> Result<Follow, Trouble> {
+    let unknown = || Trouble::UnknownRun(id.to_string());
+    let first = said.lines.first().map(|it| &it["dispatched"]).ok_or_else(unknown)?;
+    let name = first["order"].as_str().and_then(Digest::parse).ok_or_else(unknown)?;
+    let sealed = pool.load(name, MAX_BYTES + SEAL).await?.ok_or_else(unknown)?;
+    let line = reader.unseal(&sealed, MAX_BYTES).map_err(|_| unknown())?;
+    let (order, signer) = Order::signed_by(&line)?;
+    if order.id != id || signer != said.by {
+        return Err(unknown());
+    }
+    let tolerate = first["tolerate"].as_u64().and_then(|it| usize::try_from(it).ok()).unwrap_or(0);
+    let targets = order.targets().count();
+    show(
+        options,
+        &json!({"order": id.to_string(), "signer": signer.to_string(), "targets": targets}),
+        || format!("order {id} of `{signer}`: {targets} targets in {} shares", order.shares.len()),
+    );
+    Ok(Follow::new(order, tolerate))
+}
+
+fn show(options: &Options, document: &Value, words: impl FnOnce() -> String) {
+    match options.is("json") {
+        true => print(&document.to_string()),
+        false => print(&words()),
+    }
+}
+
+fn human(share: u32, by: &PublicKey, line: &Value) -> String {
+    let by: String = by.to_string().chars().skip(8).take(8).collect();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let what = if let Some(started) = line["start"].as_array() {
+        let names: Vec<String> = started.iter().map(text).collect();
+        format!("may start: {}", names.join(" "))
+    } else if line["ended"].is_object() {
+        format!("{}: {}", text(&line["ended"]["target"]), text(&line["ended"]["status"]))
+    } else if line["result"].is_object() {
+        format!("ended with exit code {}", line["result"]["exit"])
+    } else if line["refused"].is_object() || line["declined"].is_object() {
+        let kind = if line["refused"].is_object() { "refused" } else { "declined" };
+        format!("{kind}: {}", text(&line[kind]["message"]))
+    } else if line["event"].is_object() {
+        let event = &line["event"];
+        let parts = [text(&event["target"]), text(&event["kind"]), text(&event["path"])];
+        parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
+    } else {
+        line.to_string()
+    };
+    format!("{share:>5}  {by}  {what}")
+}

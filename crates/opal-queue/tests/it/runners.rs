@@ -1,0 +1,133 @@
+//! What a runner needs, prints and refuses to start without.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use opal_testing::processes::signal;
+
+use crate::nats::Nats;
+use crate::shop::Shop;
+
+#[test]
+fn keys_stay_and_permissions_are_printed_without_a_server() {
+    let Some(shop) = Shop::open(1, "", 1) else { return };
+    let root = shop.name("r0");
+    let keys = ["runner", "--keys", "--root", &root];
+    let one = shop.opal(&keys).code(0).stdout.clone();
+    assert_eq!(one, shop.opal(&keys).stdout);
+    let (recipient, key) = one.trim().split_once(' ').unwrap();
+    assert!(recipient.starts_with("age1") && key.starts_with("ed25519:"));
+    let secret = fs::read_to_string(shop.at("r0/credentials/queue.key")).unwrap();
+    assert!(!one.contains(secret.lines().nth(1).unwrap()));
+    let ran = shop.opal(&["runner", "--permissions", "--pool", "eu", "--root", &root]);
+    ran.code(0).says("\"opal.events.*.*\"").says("$KV.opal-claims-eu.>");
+    assert!(!ran.stdout.contains("STREAM.CREATE") && !ran.stdout.contains("\">\""));
+    shop.opal(&["runner", "--root", &root]).code(2).says("--pool");
+}
+
+#[test]
+fn a_runner_without_dispatchers_or_a_server_does_not_start() {
+    let Some(shop) = Shop::open(1, "", 1) else { return };
+    let root = shop.name("r0");
+    let start =
+        |more: &[&str]| shop.opal(&[&["runner", "--pool", "eu", "--root", &root], more].concat());
+    start(&[]).code(78).says("is not encrypted");
+    start(&["--server", "nats://127.0.0.1:1", "--insecure-queue"]).code(69).says("connecting");
+    let creds = shop.name("creds");
+    fs::write(&creds, "user:password\n").unwrap();
+    fs::set_permissions(&creds, fs::Permissions::from_mode(0o644)).unwrap();
+    start(&["--creds", &creds, "--insecure-queue"]).code(77).says("chmod");
+    fs::set_permissions(&creds, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::write(&creds, "nothing\n").unwrap();
+    start(&["--creds", &creds, "--insecure-queue"]).code(78).says("contains no credentials");
+    shop.policy(0, "");
+    start(&["--insecure-queue"]).code(78).says("dispatchers = [");
+    shop.policy(0, "dispatcher = []\n");
+    start(&["--insecure-queue"]).code(78).says("did you mean `dispatchers`?");
+}
+
+#[test]
+fn check_says_what_is_there_and_what_is_not() {
+    let Some(shop) = Shop::open(1, "", 1) else { return };
+    let root = shop.name("r0");
+    let check = ["runner", "--pool", "eu", "--root", &root, "--insecure-queue", "--check"];
+    shop.opal(&check).code(69).says("opening the pool");
+    let file = shop.contract("prod.plan", &[]);
+    shop.dispatch(&file, &["--detach"]).code(0);
+    let ran = shop.opal(&check);
+    ran.code(0).says("ok       clock").says("nats-server").says("sync_interval: always");
+}
+
+/// With exactly the permissions that are printed everything works, and nothing else does.
+#[test]
+fn the_printed_permissions_are_enough() {
+    let Some(mut shop) = Shop::open(60, ", batch=30", 1) else { return };
+    let printed =
+        shop.opal(&["runner", "--permissions", "--pool", "eu", "--root", &shop.name("r0")]);
+    let config = format!(
+        "authorization {{\n  users = [\n    {{ user: boss, password: secret }}\n    {{ user: runner, password: work\n{}\n    }}\n  ]\n}}\n",
+        printed.stdout
+    );
+    let Some(nats) = Nats::start(&config) else { return };
+    shop.nats = nats;
+    for (file, text) in [("boss", "boss:secret\n"), ("work", "runner:work\n")] {
+        fs::write(shop.at(file), text).unwrap();
+        fs::set_permissions(shop.at(file), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let file = shop.contract("prod.plan", &[]);
+    let boss = shop.name("boss");
+    let dispatching = shop.dispatching(&file, &["--creds", &boss]);
+    dispatching.wait_for("60 targets in 2 shares");
+    let creds = serde_json::json!({"creds": shop.name("work")});
+    let runner = shop.runner_with(0, &shop.nats.address(), &creds);
+    let ran = dispatching.end();
+    ran.code(0).says("60 of 60 targets have ended");
+    let log = fs::read_to_string(shop.nats.folder().join("log")).unwrap();
+    assert!(!log.contains("Permissions Violation"), "{log}");
+    signal(&runner.child, "TERM");
+    runner.end().code(0).says("its shares go back to the pool");
+}
+
+/// An authority of our own, which nobody else trusts.
+#[test]
+fn a_server_over_tls_is_trusted_by_its_authority_only() {
+    let Some(mut shop) = Shop::open(2, "", 1) else { return };
+    let keys = shop.at("keys");
+    fs::create_dir(&keys).unwrap();
+    fs::write(keys.join("names"), "subjectAltName=IP:127.0.0.1,DNS:localhost\n").unwrap();
+    let run = |line: &str| {
+        let done =
+            Command::new("openssl").args(line.split(' ')).current_dir(&keys).output().unwrap();
+        assert!(done.status.success(), "{line}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    run("req -newkey rsa:2048 -nodes -days 2 -x509 -subj /CN=ours -keyout ca.key -out ca.pem");
+    run("req -newkey rsa:2048 -nodes -subj /CN=127.0.0.1 -keyout key.pem -out asks.pem");
+    run(
+        "x509 -req -days 2 -in asks.pem -CA ca.pem -CAkey ca.key -CAcreateserial -extfile names -out cert.pem",
+    );
+    let place = keys.display();
+    let config =
+        format!("tls {{\n  cert_file: \"{place}/cert.pem\"\n  key_file: \"{place}/key.pem\"\n}}\n");
+    let Some(nats) = Nats::start(&config) else { return };
+    shop.nats = nats;
+    let server = shop.nats.address().replace("nats://", "tls://");
+    let file = shop.contract("prod.plan", &[]);
+    let root = shop.name("d");
+    let words =
+        ["dispatch", &file, "--pool", "eu", "--root", &root, "--server", &server, "--detach"];
+    shop.opal(&words).code(69).says("connecting");
+    let trusting = |words: &[&str]| {
+        let mut command = shop.command(words);
+        let done = command.env("SSL_CERT_FILE", keys.join("ca.pem")).output().unwrap();
+        (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    let (code, said) = trusting(&words);
+    assert_eq!(code, Some(0), "{said}");
+    // A server that offers no encryption is not spoken to.
+    let Some(plain) = Nats::start("") else { return };
+    let server = plain.address().replace("nats://", "tls://");
+    let words = ["runner", "--pool", "eu", "--root", &shop.name("r0"), "--server", &server];
+    let (code, said) = trusting(&words);
+    assert_eq!(code, Some(69), "{said}");
+}
