@@ -13,8 +13,17 @@ pub const DSSE: &str = "DSSEv1 ";
 /// An export of records.
 pub const AUDIT: &[u8] = b"opal-audit-v1\n";
 
+/// An order to the runners of a pool.
+pub const ORDER: &[u8] = b"opal-order-v1\n";
+
+/// What a runner says about a share.
+pub const EVENT: &[u8] = b"opal-event-v1\n";
+
+/// What ends an order early.
+pub const STOP: &[u8] = b"opal-stop-v1\n";
+
 /// All of them.
-pub const ALL: [&[u8]; 4] = [CONTRACT, APPROVAL, DSSE.as_bytes(), AUDIT];
+pub const ALL: [&[u8]; 7] = [CONTRACT, APPROVAL, DSSE.as_bytes(), AUDIT, ORDER, EVENT, STOP];
 
 #[cfg(test)]
 mod tests {

@@ -7,6 +7,7 @@
 //! | which people approved one | [`approvals`] |
 //! | signed exports of records | [`audit`] |
 //! | what every kind of signed message begins with | [`domains`] |
+//! | orders: contracts that are sent to runners | [`order`] |
 //! | contracts: making and opening them | [`contracts`] |
 //! | signed documents (DSSE), and what people vouch for in them | [`dsse`], [`statements`] |
 //! | entries of `@cached` that this machine has made | [`entries`] |
@@ -26,6 +27,7 @@ pub mod dsse;
 pub mod entries;
 pub mod keys;
 pub mod machine;
+pub mod order;
 pub mod policy;
 pub mod randomness;
 pub mod seeding;
