@@ -19,11 +19,14 @@ pub const ORDER: &[u8] = b"opal-order-v1\n";
 /// What a runner says about a share.
 pub const EVENT: &[u8] = b"opal-event-v1\n";
 
+/// Who works on a share, and how far all runners are.
+pub const CLAIM: &[u8] = b"opal-claim-v1\n";
+
 /// What ends an order early.
 pub const STOP: &[u8] = b"opal-stop-v1\n";
 
 /// All of them.
-pub const ALL: [&[u8]; 7] = [CONTRACT, APPROVAL, DSSE.as_bytes(), AUDIT, ORDER, EVENT, STOP];
+pub const ALL: [&[u8]; 8] = [CONTRACT, APPROVAL, DSSE.as_bytes(), AUDIT, ORDER, EVENT, CLAIM, STOP];
 
 #[cfg(test)]
 mod tests {

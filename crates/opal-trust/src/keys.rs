@@ -50,6 +50,12 @@ fn fresh() -> opal_core::wiped::Wiped<[u8; 32]> {
     bytes
 }
 
+/// Bytes that only these can read: one binary age file. None without a recipient.
+#[must_use]
+pub fn seal_to(plain: &[u8], recipients: &[Recipient]) -> Option<Vec<u8>> {
+    seal::seal(plain, recipients)
+}
+
 /// Bytes for a name that no other run has.
 #[must_use]
 pub fn name() -> [u8; 4] {

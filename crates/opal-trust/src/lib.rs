@@ -8,6 +8,7 @@
 //! | signed exports of records | [`audit`] |
 //! | what every kind of signed message begins with | [`domains`] |
 //! | orders: contracts that are sent to runners | [`order`] |
+//! | what runners say about an order, and who sent it | [`messages`] |
 //! | contracts: making and opening them | [`contracts`] |
 //! | signed documents (DSSE), and what people vouch for in them | [`dsse`], [`statements`] |
 //! | entries of `@cached` that this machine has made | [`entries`] |
@@ -27,6 +28,7 @@ pub mod dsse;
 pub mod entries;
 pub mod keys;
 pub mod machine;
+pub mod messages;
 pub mod order;
 pub mod policy;
 pub mod randomness;

@@ -37,7 +37,7 @@ pub(crate) use judge::SKEW_SECONDS;
 pub use judge::{Facts, Refusal, Signature};
 pub use mcp::{McpRules, RESOLVING, TOOLS};
 pub use plugins::{Native, PluginRules};
-pub use settings::Settings;
+pub use settings::{Queue, Settings};
 
 use crate::keys::PublicKey;
 
@@ -47,6 +47,8 @@ pub struct Policy {
     pub require_signature: bool,
     /// Whose signatures count. Where a signature is required and this is none, nobody's does.
     pub trusted_keys: Option<BTreeSet<PublicKey>>,
+    /// Whose orders a runner takes; none: those of `trusted_keys`.
+    pub dispatchers: Option<BTreeSet<PublicKey>>,
     pub randomness: Randomness,
     /// How old a contract may be.
     pub max_age: Option<Duration>,
@@ -86,13 +88,10 @@ impl Policy {
     /// the command line's.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
-        let trusted_keys = match (self.trusted_keys, other.trusted_keys) {
-            (Some(one), Some(two)) => Some(one.intersection(&two).copied().collect()),
-            (one, two) => one.or(two),
-        };
         Self {
             require_signature: self.require_signature || other.require_signature,
-            trusted_keys,
+            trusted_keys: both(self.trusted_keys, other.trusted_keys),
+            dispatchers: both(self.dispatchers, other.dispatchers),
             randomness: self.randomness.max(other.randomness),
             max_age: match (self.max_age, other.max_age) {
                 (Some(one), Some(two)) => Some(one.min(two)),
@@ -108,6 +107,12 @@ impl Policy {
         }
     }
 
+    /// Whose orders a runner takes; none where nobody is named.
+    #[must_use]
+    pub fn dispatchers(&self) -> Option<&BTreeSet<PublicKey>> {
+        self.dispatchers.as_ref().or(self.trusted_keys.as_ref())
+    }
+
     /// The rules of a project on top, which can only tighten: where a signature is required and
     /// nobody is trusted yet, a project cannot name whom to trust.
     #[must_use]
@@ -115,7 +120,19 @@ impl Policy {
         if self.require_signature && self.trusted_keys.is_none() {
             project.trusted_keys = None;
         }
+        // Nothing of a project is read before its order was accepted.
+        project.dispatchers = None;
         project.plugins = project.plugins.of_project();
         self.merge(project)
+    }
+}
+
+type Keys = Option<BTreeSet<PublicKey>>;
+
+/// Those that both allow.
+fn both(one: Keys, other: Keys) -> Keys {
+    match (one, other) {
+        (Some(one), Some(two)) => Some(one.intersection(&two).copied().collect()),
+        (one, two) => one.or(two),
     }
 }

@@ -138,10 +138,41 @@ impl<'a> Credentials<'a> {
             Err(_) if name_or_path.contains('/') => load(Path::new(name_or_path))?,
             Err(error) => return Err(error),
         };
+        self.signing(private, name_or_path)
+    }
+
+    fn signing(&self, private: Private, name: &str) -> Result<SigningKey, KeyError> {
         match private {
             Private::Sign(key) => Ok(key),
-            Private::Seal(_) => Err(KeyFault::CannotSign(name_or_path).into()),
-            Private::Approve(_) => Err(KeyFault::ApprovesOnly(name_or_path).into()),
+            Private::Seal(_) => Err(KeyFault::CannotSign(name).into()),
+            Private::Approve(_) => Err(KeyFault::ApprovesOnly(name).into()),
+        }
+    }
+
+    /// The key with which a runner signs what it says about shares, made at first need.
+    pub fn queue_key(&self) -> Result<SigningKey, KeyError> {
+        let name = KeyName("queue".into());
+        match self.private(&name) {
+            Err(error) if error.kind == KeyErrorKind::Missing => {}
+            found => return self.signing(found?, name.as_str()),
+        }
+        match self.create(&name, KeyKind::Sign) {
+            Ok(_) => {}
+            // Another process was quicker, and its key is the one.
+            Err(error) if error.kind == KeyErrorKind::Exists => {}
+            Err(error) => return Err(error),
+        }
+        self.signing(self.private(&name)?, name.as_str())
+    }
+
+    /// The only key that signs contracts; none where there are several or none.
+    pub fn only_signing_key(&self) -> Result<Option<SigningKey>, KeyError> {
+        let is_mine = |it: &KeyEntry| it.kind == KeyKind::Sign && it.name.as_str() != "queue";
+        let keys = self.list()?.into_iter().filter_map(|it| it.found.ok());
+        let keys: Vec<KeyEntry> = keys.filter(is_mine).collect();
+        match keys.as_slice() {
+            [only] => self.signing_key(only.name.as_str()).map(Some),
+            _ => Ok(None),
         }
     }
 

@@ -8,7 +8,7 @@ use opal_core::wiped::Wiped;
 use super::credentials::{Credentials, KeyKind, KeyName};
 use super::derive::derive;
 use super::seal::Identity;
-use super::{KeyError, KeyErrorKind, Recipient};
+use super::{KeyError, KeyErrorKind, OpenError, Recipient};
 use opal_vault::root::Root;
 
 /// A key in age's format, with which envelopes are opened and from which placeholders and lasting
@@ -89,6 +89,11 @@ impl Runner {
     #[must_use]
     pub fn recipient(&self) -> Recipient {
         self.identity.recipient()
+    }
+
+    /// What was sealed to it, at most `limit` bytes.
+    pub fn unseal(&self, sealed: &[u8], limit: usize) -> Result<Wiped<Vec<u8>>, OpenError> {
+        super::seal::open(sealed, &self.identity, limit).map_err(OpenError::from)
     }
 
     /// What placeholders of one target of one project are keyed with.

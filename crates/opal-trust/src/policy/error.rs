@@ -62,6 +62,11 @@ pub enum Setting {
     RequireSignature,
     RequireExpiry,
     TrustedKeys,
+    Dispatchers,
+    Queue,
+    QueueServer,
+    QueueCreds,
+    QueuePools,
     MaxAge,
     Randomness,
     Direct,
@@ -118,6 +123,11 @@ impl Setting {
                 "a list of keys",
                 "write `trusted_keys = [\"ed25519:…\"]`; `opal keys show NAME` prints one",
             ),
+            Self::Dispatchers => (
+                "dispatchers",
+                "a list of keys",
+                "write `dispatchers = [\"ed25519:…\"]`; `opal keys show NAME` prints one",
+            ),
             Self::MaxAge => {
                 ("max_age", "a duration", "write a duration, such as `max_age = \"24h\"`")
             }
@@ -144,7 +154,29 @@ impl Setting {
             Self::Otlp => {
                 ("otlp", "true or false", "write `otlp = true`, in the table `[telemetry]`")
             }
+            Self::Queue | Self::QueueServer | Self::QueueCreds | Self::QueuePools => {
+                self.about_queue()
+            }
             other => other.about_approvals(),
+        }
+    }
+
+    /// The same of `[queue]`.
+    const fn about_queue(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::QueueServer => {
+                ("server", "an address", "write `server = \"tls://queue.example:4222\"`")
+            }
+            Self::QueueCreds => {
+                ("creds", "an absolute path", "write `creds = \"/etc/opal/queue.creds\"`")
+            }
+            Self::QueuePools => (
+                "queue.pools",
+                "a list of runners for each pool",
+                "write `eu = [\"age1… ed25519:…\"]` below `[queue.pools]`; `opal runner --keys` prints \
+                 the text of a runner",
+            ),
+            _ => ("queue", "a table", "write it as a table: `[queue]` on its own line"),
         }
     }
 

@@ -18,9 +18,10 @@ use opal_vault::root::{self, RootError, Why};
 /// Bytes of a file of rules.
 const MAX_BYTES: u64 = 256 * 1024;
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "require_signature",
     "trusted_keys",
+    "dispatchers",
     "randomness",
     "max_age",
     "require_expiry",
@@ -33,7 +34,7 @@ const KEYS: [&str; 11] = [
 ];
 
 /// Those that a project has no say in come last.
-const KEYS_OF_PROJECT: &[&str] = KEYS.split_at(10).0;
+const KEYS_OF_PROJECT: &[&str] = KEYS.split_at(11).0;
 
 /// The keys of an `opal.mod`.
 const PROJECT_KEYS: [&str; 5] = ["name", "policy", "plugins", "registries", "terraform"];
@@ -166,7 +167,12 @@ impl Reader<'_> {
                 "require_expiry" => {
                     policy.require_expiry = self.bool(item, Setting::RequireExpiry)?;
                 }
-                "trusted_keys" => policy.trusted_keys = Some(self.keys(item)?),
+                "trusted_keys" => {
+                    policy.trusted_keys = Some(self.keys(item, Setting::TrustedKeys)?);
+                }
+                "dispatchers" => {
+                    policy.dispatchers = Some(self.keys(item, Setting::Dispatchers)?);
+                }
                 "max_age" => policy.max_age = Some(self.age(item)?),
                 "randomness" => policy.randomness = self.randomness(item)?,
                 "direct" => policy.refuses_direct = self.refuses_direct(item)?,
@@ -221,8 +227,8 @@ impl Reader<'_> {
         item.as_bool().ok_or_else(|| self.wrong(item, setting))
     }
 
-    fn keys(&self, item: &Item) -> Result<BTreeSet<PublicKey>, PolicyError> {
-        let list = item.as_array().ok_or_else(|| self.wrong(item, Setting::TrustedKeys))?;
+    fn keys(&self, item: &Item, setting: Setting) -> Result<BTreeSet<PublicKey>, PolicyError> {
+        let list = item.as_array().ok_or_else(|| self.wrong(item, setting))?;
         let keys = list.iter().map(|value| {
             let key = value.as_str().and_then(|text| text.parse().ok());
             key.ok_or_else(|| self.error(value.span(), PolicyFault::InvalidKey))

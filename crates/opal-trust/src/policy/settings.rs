@@ -11,8 +11,11 @@ use toml_edit::{Item, Table};
 use super::error::{PolicyError, PolicyFault, Setting};
 use super::file::{Reader, read};
 use opal_vault::root;
+pub use queue::Queue;
 
-const TABLES: [&str; 3] = ["ssh", "telemetry", "terraform"];
+const TABLES: [&str; 4] = ["queue", "ssh", "telemetry", "terraform"];
+
+mod queue;
 
 const SSH_KEYS: [&str; 1] = ["persist"];
 
@@ -32,6 +35,8 @@ pub struct Settings {
     pub persist: Option<Duration>,
     /// Whether runs are sent as traces and metrics.
     pub otlp: bool,
+    /// Where contracts are sent to runners.
+    pub queue: Queue,
     /// Where Terraform providers come from instead of their registries: the first that fits.
     pub mirrors: Vec<Mirror>,
 }
@@ -95,6 +100,7 @@ impl Settings {
                         }
                     }
                 }
+                "queue" => settings.queue = queue::read(&reader, item)?,
                 "terraform" => {
                     let table = item.as_table_like().ok_or_else(|| wrong(Setting::Mirror))?;
                     if let Some((other, _)) = table.iter().find(|(name, _)| *name != "mirror") {
