@@ -8,12 +8,14 @@
 //! | a command that only looks | [`CommandError`] |
 //! | changing a file | [`ChangeError`] |
 //! | comparing files | [`InventoryError`] |
+//! | the journal of an order | [`JournalError`] |
 //! | the rest: how a step is started | [`SessionError`] |
 
 mod change;
 mod command;
 #[cfg(feature = "origin")]
 mod inventory;
+mod journal;
 mod network;
 mod path;
 
@@ -27,6 +29,7 @@ pub(crate) use change::{ChangeError, Obstacle, WayOut, refused};
 pub(crate) use command::{CommandEnd, CommandError, CommandName};
 #[cfg(feature = "origin")]
 pub(crate) use inventory::InventoryError;
+pub(crate) use journal::JournalError;
 pub(crate) use network::NoPages;
 #[cfg(feature = "origin")]
 pub(crate) use network::PortError;
@@ -66,6 +69,8 @@ pub(crate) enum SessionError {
     NoLimits,
     /// The text of a script cannot be put into a file.
     NoTextFile(ErrorKind),
+    /// Nobody there keeps a journal.
+    NoJournal,
     /// A file or a directory that a step names cannot be used.
     Unusable {
         path: String,
@@ -158,6 +163,11 @@ impl SessionError {
                 let message = message!("the text of the script cannot be written: ", *why);
                 (Failed, message, "make room in the directory of `TMPDIR`, or name another one")
             }
+            Self::NoJournal => (
+                Failed,
+                "the target has no helper, so it cannot keep the journal of an order".into(),
+                "run the contract directly: `opal run --plan FILE`",
+            ),
             Self::InvalidPath => (
                 Invalid,
                 "a path cannot be empty or contain a NUL character".into(),
@@ -216,6 +226,6 @@ macro_rules! into_trouble {
     };
 }
 
-into_trouble!(SessionError, PathError, NoPages, CommandError, ChangeError);
+into_trouble!(SessionError, PathError, NoPages, CommandError, ChangeError, JournalError);
 #[cfg(feature = "origin")]
 into_trouble!(PortError);

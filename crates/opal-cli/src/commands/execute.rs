@@ -96,6 +96,7 @@ pub(crate) fn execute(
         is_declared: errand.subject.loaded.is_config(),
         is_under_contract: errand.contract.is_some(),
         trace: None,
+        fence: None,
         stdin: true,
         clock: crate::clock::now,
     };

@@ -7,6 +7,7 @@ use std::time::Duration;
 use opal_core::Secret;
 use opal_core::action::Limits;
 use opal_core::files::{Attributes, Existing};
+use opal_core::journal::{JournalKey, Opening};
 use opal_core::resolver::ScriptPart;
 
 use super::codec::{Decoder, Encoder, Malformed, Wire, choice, record};
@@ -106,6 +107,19 @@ pub enum Effect {
     Reach {
         reaching: Reaching,
     },
+    /// The journal of an order: its lock, and what is in it.
+    Journal {
+        opening: Opening,
+    },
+    /// A step is about to begin. The reply comes when the journal has it on the disk.
+    Begun {
+        path: String,
+    },
+    /// A step has ended.
+    Ended {
+        path: String,
+        code: i32,
+    },
     /// The terminal of a command has another size; the command is the request of this number.
     Resize {
         command: Handle,
@@ -133,7 +147,23 @@ choice!(Effect, "effect" {
     16 => TakeOver { patience },
     17 => Folder {},
     18 => Resize { command, size },
+    19 => Journal { opening },
+    20 => Begun { path },
+    21 => Ended { path, code },
 });
+
+record!(Opening { order, end, target, key, claim, patience });
+
+/// It is in the memory of the helper, and in no file.
+impl Wire for JournalKey {
+    fn encode(&self, to: &mut Encoder) {
+        to.raw(self.expose());
+    }
+
+    fn decode(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
+        from.array().map(Self::new)
+    }
+}
 
 /// A command of a step, see [`crate::Work`].
 #[derive(Clone, Debug)]

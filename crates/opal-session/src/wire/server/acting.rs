@@ -10,6 +10,7 @@ use opal_core::files::Files;
 use opal_core::resolver::{Trouble, TroubleKind};
 
 use super::inlet::Wish;
+use super::journal::Here;
 use super::looking::{Source, content};
 use super::requests::{Held, Helper, Open, Thing};
 use super::{running, writing};
@@ -154,12 +155,24 @@ fn act(
             session.end_all(LEFT_GRACE, &open.stop);
         }
         Effect::EndAll { grace } => session.end_all(grace, &open.stop),
+        Effect::Journal { opening } => {
+            let (home, machine) = (helper.home.as_deref(), &super::machine());
+            let here = Here { home, machine, marker: &helper.marker };
+            let entries = held.desk.open(&opening, here, &open.stop)?;
+            return Ok(Some(Reply::Journal { entries }));
+        }
+        Effect::Begun { path } => return noted(held, &path, None),
+        Effect::Ended { path, code } => return noted(held, &path, Some(code)),
         Effect::Resemble { .. }
         | Effect::Keep { .. }
         | Effect::Release { .. }
         | Effect::Resize { .. } => {}
     }
     Ok(Some(Reply::Done))
+}
+
+fn noted(held: &Held, path: &str, code: Option<i32>) -> Result<Option<Reply>, Trouble> {
+    Ok(Some(Reply::Noted { number: held.desk.add(path, code)? }))
 }
 
 /// The files that a request may change: all, or those in a directory that is held.

@@ -1,0 +1,177 @@
+//! The fence of a target under an order: its journal, and what that says about the steps to come.
+//!
+//! | what | where |
+//! |---|---|
+//! | the entries of earlier runners | `past` |
+//! | what becomes of a step that was begun before | `passing` |
+//!
+//! The journal is that of the member of the fleet, also for steps that run as another user or in a container
+//! there. Where its connection was lost, it is opened again before the next entry.
+
+mod passing;
+mod past;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use opal_core::action::{Halt, Stage as _};
+use opal_core::crossing::Crossing;
+use opal_core::journal::{Entry, What};
+use opal_core::plan::Step;
+use opal_core::resolver::{Trouble, TroubleKind};
+use opal_session::Journal;
+use opal_session::stop::Stop;
+
+use super::actor::Actor;
+use super::context::Context;
+use super::crossing::code;
+use super::fencing::Fencing;
+use super::halts::go_on;
+use super::job::Job;
+use crate::spot::Site;
+use crate::threads::lock;
+pub(super) use passing::Pass;
+use past::{Past, Turn};
+
+/// A target that other runners may take over.
+#[derive(Debug)]
+pub(super) struct Fence {
+    target: Arc<str>,
+    state: Mutex<State>,
+    past: Mutex<Past>,
+    /// Of the fleet: what stops one step alone does not stop this.
+    stop: Stop,
+    /// By id: what steps would have bound that have ended before, with their paths.
+    unbound: Mutex<BTreeMap<Arc<str>, Box<str>>>,
+    /// The step at which the target was lost, and why.
+    lost: OnceLock<(Box<str>, Trouble)>,
+}
+
+#[derive(Debug)]
+struct State {
+    site: Arc<Site>,
+    journal: Box<dyn Journal>,
+    /// Of the last entry.
+    number: u64,
+}
+
+impl Actor<'_, '_> {
+    /// Opens the journal of a member, where the run has an order.
+    pub(super) fn fence(
+        &self,
+        crossing: &Crossing,
+        here: &Context<'_>,
+    ) -> Result<Option<Arc<Fence>>, Halt> {
+        let (Some(fencing), Some(site)) = (self.walk.job.fence, &here.site) else {
+            return Ok(None);
+        };
+        let fence = Fence::open(fencing, crossing, site, &here.stop);
+        if fence.is_err() {
+            go_on(&here.stop)?;
+        }
+        let fence = fence.map_err(|trouble| self.fail(code(&trouble), trouble))?;
+        Ok(Some(Arc::new(fence)))
+    }
+}
+
+impl Fence {
+    fn open(
+        fencing: &dyn Fencing,
+        crossing: &Crossing,
+        site: &Arc<Site>,
+        stop: &Stop,
+    ) -> Result<Self, Trouble> {
+        let target: Arc<str> = crossing.target.name.as_str().into();
+        let (journal, entries) = site.session.journal(&fencing.opening(&target), stop)?;
+        let number = entries.len() as u64;
+        if number > 0 {
+            fencing.noted(&target, number);
+        }
+        let state = State { site: Arc::clone(site), journal, number };
+        Ok(Self {
+            target,
+            state: Mutex::new(state),
+            past: Mutex::new(Past::of(&entries)),
+            stop: stop.clone(),
+            unbound: Mutex::default(),
+            lost: OnceLock::new(),
+        })
+    }
+
+    /// Why nothing more runs on the target, and at which step that was found.
+    pub(super) fn lost(&self) -> Option<(&str, &Trouble)> {
+        self.lost.get().map(|(path, trouble)| (&**path, trouble))
+    }
+
+    fn next(&self, path: &str) -> Option<Turn> {
+        lock(&self.past).next(path)
+    }
+
+    /// A step has bound it now.
+    pub(super) fn bound(&self, step: &Step) {
+        if let Some(binding) = &step.binding {
+            lock(&self.unbound).remove(&binding.id);
+        }
+    }
+
+    /// Writes an entry: `code` where the step has ended. It is on the disk when this returns.
+    fn write(
+        &self,
+        job: &Job<'_>,
+        path: &str,
+        code: Option<i32>,
+        stop: &Stop,
+    ) -> Result<(), Trouble> {
+        let Some(fencing) = job.fence else { return Ok(()) };
+        let mut state = lock(&self.state);
+        let mut has_tried = false;
+        let number = loop {
+            if let Some(number) = self.reopened(&mut state, job, (path, code), stop)? {
+                break number;
+            }
+            let written = match code {
+                None => state.journal.begun(path, stop),
+                Some(code) => state.journal.ended(path, code, stop),
+            };
+            match written {
+                Ok(number) => break number,
+                Err(trouble) if trouble.kind == TroubleKind::Lost && !has_tried => {
+                    if !state.site.session.is_lost() {
+                        return Err(trouble);
+                    }
+                    has_tried = true;
+                }
+                Err(trouble) => return Err(trouble),
+            }
+        };
+        state.number = number;
+        fencing.noted(&self.target, number);
+        Ok(())
+    }
+
+    /// Opens the journal again where its connection was lost; the number of the entry that was to be
+    /// written, if it had arrived.
+    fn reopened(
+        &self,
+        state: &mut State,
+        job: &Job<'_>,
+        (path, code): (&str, Option<i32>),
+        stop: &Stop,
+    ) -> Result<Option<u64>, Trouble> {
+        let Some(again) = state.site.again(job.reach, stop) else { return Ok(None) };
+        let (site, Some(fencing)) = (Arc::new(again?), job.fence) else { return Ok(None) };
+        let mut opening = fencing.opening(&self.target);
+        opening.claim = state.number;
+        let (journal, entries) = site.session.journal(&opening, stop)?;
+        *state = State { site, journal, number: state.number };
+        let new = entries.get(usize::try_from(state.number).unwrap_or(usize::MAX)..);
+        let is_it = |entry: &&Entry| {
+            let what = match &entry.what {
+                What::Begun { .. } => None,
+                What::Ended { code } => Some(*code),
+            };
+            entry.path == path && what == code
+        };
+        Ok(new.and_then(<[Entry]>::last).filter(is_it).map(|entry| entry.number))
+    }
+}
