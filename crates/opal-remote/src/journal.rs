@@ -5,14 +5,18 @@ use opal_core::resolver::Trouble;
 use opal_session::Journal;
 use opal_session::stop::Stop;
 use opal_session::wire::codec::Malformed;
-use opal_session::wire::effect::Effect;
+use opal_session::wire::effect::{Effect, Handle};
 use opal_session::wire::reply::Reply;
 
 use crate::connection::Acting;
+use crate::link::Shape;
 
 /// Its lock goes with the connection.
 #[derive(Debug)]
-pub(crate) struct RemoteJournal(Acting);
+pub(crate) struct RemoteJournal {
+    acting: Acting,
+    handle: Handle,
+}
 
 impl RemoteJournal {
     pub(crate) fn open(
@@ -21,9 +25,10 @@ impl RemoteJournal {
         stop: &Stop,
     ) -> Result<(Self, Vec<Entry>), Trouble> {
         let opening = opening.clone();
-        match acting.ask(&Effect::Journal { opening }, stop)? {
+        let mut sent = acting.begin(&Effect::Journal { opening }, Shape::default(), stop)?;
+        match sent.reply(stop)? {
             Reply::Journal { entries } if is_in_order(&entries) => {
-                Ok((Self(acting.clone()), entries))
+                Ok((Self { acting: acting.clone(), handle: sent.number }, entries))
             }
             Reply::Journal { .. } => {
                 let why = Malformed("the entries of a journal are not in order");
@@ -34,9 +39,9 @@ impl RemoteJournal {
     }
 
     fn note(&self, effect: &Effect, stop: &Stop) -> Result<u64, Trouble> {
-        match self.0.ask(effect, stop)? {
+        match self.acting.ask(effect, stop)? {
             Reply::Noted { number } => Ok(number),
-            _ => Err(self.0.looking().nonsense()),
+            _ => Err(self.acting.looking().nonsense()),
         }
     }
 }
@@ -47,10 +52,12 @@ fn is_in_order(entries: &[Entry]) -> bool {
 
 impl Journal for RemoteJournal {
     fn begun(&self, path: &str, stop: &Stop) -> Result<u64, Trouble> {
-        self.note(&Effect::Begun { path: path.to_owned() }, stop)
+        let path = path.to_owned();
+        self.note(&Effect::Begun { journal: self.handle, path }, stop)
     }
 
     fn ended(&self, path: &str, code: i32, stop: &Stop) -> Result<u64, Trouble> {
-        self.note(&Effect::Ended { path: path.to_owned(), code }, stop)
+        let path = path.to_owned();
+        self.note(&Effect::Ended { journal: self.handle, path, code }, stop)
     }
 }

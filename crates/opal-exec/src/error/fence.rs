@@ -24,6 +24,11 @@ pub(crate) enum FenceError<'a> {
     FailedBefore {
         code: i32,
     },
+    /// It belongs to a `try` whose `finally` has run.
+    AfterCleanup {
+        path: &'a str,
+        by: &'a str,
+    },
 }
 
 /// A person has to look.
@@ -52,6 +57,13 @@ impl FenceError<'_> {
                 "` needs the directory after `",
                 Words(by),
                 "`, which another runner has run: the directory is not kept"
+            ),
+            Self::AfterCleanup { path, by } => message!(
+                "`",
+                Words(path),
+                "` has not run, and `",
+                Words(by),
+                "` has cleaned up already, under a runner that was stopped"
             ),
             Self::FailedBefore { code } => message!(
                 "it failed with ",

@@ -38,6 +38,8 @@ pub(super) struct Context<'p> {
     pub(super) fence: Option<Arc<Fence>>,
     /// The step that was skipped and may have changed the directory, where nobody knows to which.
     pub(super) moved_by: Option<Arc<str>>,
+    /// The `finally` of the `try` that it is in, where that has run already.
+    pub(super) cleaned_by: Option<Arc<str>>,
     /// Whether a block around it is tried again where a step is lost.
     pub(super) repeats_lost: bool,
     pub(super) directory: Arc<Path>,

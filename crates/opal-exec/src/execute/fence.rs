@@ -13,16 +13,18 @@ mod past;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use opal_core::action::{Halt, Stage as _};
 use opal_core::crossing::Crossing;
-use opal_core::journal::{Entry, What};
+use opal_core::journal::{Entry, Opening, What};
 use opal_core::plan::Step;
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_session::Journal;
 use opal_session::stop::Stop;
+use opal_session::wire::Timing;
 
-use super::actor::Actor;
+use super::actor::{Actor, length};
 use super::context::Context;
 use super::crossing::code;
 use super::fencing::Fencing;
@@ -33,10 +35,15 @@ use crate::threads::lock;
 pub(super) use passing::Pass;
 use past::{Past, Turn};
 
+/// How long a helper may take to end what it has started, once it knows that opal is gone.
+const LEFT: Duration = Duration::from_secs(10);
+
 /// A target that other runners may take over.
 #[derive(Debug)]
 pub(super) struct Fence {
     target: Arc<str>,
+    /// How long a helper that opal has lost may take to be gone.
+    patience: Duration,
     state: Mutex<State>,
     past: Mutex<Past>,
     /// Of the fleet: what stops one step alone does not stop this.
@@ -82,7 +89,10 @@ impl Fence {
         stop: &Stop,
     ) -> Result<Self, Trouble> {
         let target: Arc<str> = crossing.target.name.as_str().into();
-        let (journal, entries) = site.session.journal(&fencing.opening(&target), stop)?;
+        let lost = crossing.settings.lost.map_or(Timing::default().lost, length);
+        let patience = lost.saturating_add(LEFT);
+        let opening = Opening { patience, ..fencing.opening(&target) };
+        let (journal, entries) = site.session.journal(&opening, stop)?;
         let number = entries.len() as u64;
         if number > 0 {
             fencing.noted(&target, number);
@@ -90,6 +100,7 @@ impl Fence {
         let state = State { site: Arc::clone(site), journal, number };
         Ok(Self {
             target,
+            patience,
             state: Mutex::new(state),
             past: Mutex::new(Past::of(&entries)),
             stop: stop.clone(),
@@ -160,8 +171,8 @@ impl Fence {
     ) -> Result<Option<u64>, Trouble> {
         let Some(again) = state.site.again(job.reach, stop) else { return Ok(None) };
         let (site, Some(fencing)) = (Arc::new(again?), job.fence) else { return Ok(None) };
-        let mut opening = fencing.opening(&self.target);
-        opening.claim = state.number;
+        let (claim, patience) = (state.number, self.patience);
+        let opening = Opening { claim, patience, ..fencing.opening(&self.target) };
         let (journal, entries) = site.session.journal(&opening, stop)?;
         *state = State { site, journal, number: state.number };
         let new = entries.get(usize::try_from(state.number).unwrap_or(usize::MAX)..);

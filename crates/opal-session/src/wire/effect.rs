@@ -14,7 +14,7 @@ use super::codec::{Decoder, Encoder, Malformed, Wire, choice, record};
 use super::reaching::Reaching;
 use crate::{Face, Size};
 
-/// A file that is being written, a text in a file, or a directory that is held: the number of the
+/// A file that is being written, a text in a file, a directory or a journal that is held: the number of the
 /// request that began it. 0 is the root directory.
 pub type Handle = u32;
 
@@ -107,16 +107,18 @@ pub enum Effect {
     Reach {
         reaching: Reaching,
     },
-    /// The journal of an order: its lock, and what is in it.
+    /// The journal of an order on a target: its lock, and what is in it.
     Journal {
         opening: Opening,
     },
     /// A step is about to begin. The reply comes when the journal has it on the disk.
     Begun {
+        journal: Handle,
         path: String,
     },
     /// A step has ended.
     Ended {
+        journal: Handle,
         path: String,
         code: i32,
     },
@@ -148,8 +150,8 @@ choice!(Effect, "effect" {
     17 => Folder {},
     18 => Resize { command, size },
     19 => Journal { opening },
-    20 => Begun { path },
-    21 => Ended { path, code },
+    20 => Begun { journal, path },
+    21 => Ended { journal, path, code },
 });
 
 record!(Opening { order, end, target, key, claim, patience });

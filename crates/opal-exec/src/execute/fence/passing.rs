@@ -11,7 +11,9 @@
 //!
 //! A block of steps has no entry of its own, unless it leads to another user or container, is redirected, or
 //! comes from a package. A pipe is one step. A step that runs and needs what a skipped one has bound, or the
-//! directory that it may have gone to, leaves the target lost.
+//! directory that it may have gone to, leaves the target lost; so does one of a `try` that was cleaned up.
+
+use std::sync::Arc;
 
 use opal_core::action::{Halt, Why};
 use opal_core::decorator::Descriptor;
@@ -63,7 +65,8 @@ enum Noted {
 }
 
 fn noted(step: &Step, descriptor: &Descriptor) -> Noted {
-    if step.block.is_empty() && !step.node.is_function() || descriptor.plugin.is_some() {
+    let is_of_package = descriptor.plugin.is_some() && !step.is_expansion();
+    if step.block.is_empty() && !step.node.is_function() || is_of_package {
         return Noted::AsOne;
     }
     let is_made = descriptor.path == NEW_CONTAINER;
@@ -157,7 +160,7 @@ impl<'p> Walk<'p> {
         fence: &Fence,
         step: &'p Step,
         here: &Context<'p>,
-        needs_directory: bool,
+        is_leaf: bool,
         pass: Pass,
     ) -> Pass {
         let mut missing = None;
@@ -172,10 +175,23 @@ impl<'p> Walk<'p> {
         let path = &*step.path;
         let error = match (&missing, &here.moved_by) {
             (Some((name, by)), _) => FenceError::LetOfEnded { path, name, by },
-            (None, Some(by)) if needs_directory => FenceError::DirectoryOfEnded { path, by },
-            _ => return pass,
+            (None, Some(by)) if is_leaf => FenceError::DirectoryOfEnded { path, by },
+            _ => match &here.cleaned_by {
+                Some(by) if is_leaf => FenceError::AfterCleanup { path, by },
+                _ => return pass,
+            },
         };
         Pass::Over(Err(self.lose(fence, step, here, error.into())))
+    }
+
+    /// A `finally` that another runner has come to: it was stopped in the middle of the `try`, or at its end.
+    pub(in super::super) fn has_cleaned(
+        &self,
+        finally: &Step,
+        here: &Context<'p>,
+    ) -> Option<Arc<str>> {
+        let fence = here.fence.as_ref()?;
+        lock(&fence.past).has_inside(&finally.path).then(|| (*finally.path).into())
     }
 
     /// A step that has begun, and of which nobody knows whether it has ended.

@@ -373,3 +373,24 @@ fn a_step_whose_connection_was_lost_has_not_ended() {
     let path = "retry[0].shell[0]";
     assert_eq!(came.added(&[]), [format!("+{path}"), format!("+{path}"), format!("-{path} 0")]);
 }
+
+#[test]
+fn a_try_that_was_cleaned_up_when_its_runner_was_stopped_does_not_go_on() {
+    let block =
+        "    try {\n        one\n        two\n    } finally {\n        three\n    }\n    four";
+    let path = |name: &str| format!("script.ssh.hosts[0].try[0].{name}");
+    let (one, last) = (path("shell[0]"), path("finally.shell[0]"));
+    let begun = [format!("+{one}"), format!("-{one} 0"), format!("+{last}"), format!("-{last} 0")];
+    let before: Vec<&str> = begun.iter().map(String::as_str).collect();
+    let came = order(block).after(&before);
+    assert!(came.log.is_empty(), "{:?}", came.log);
+    let said = came.row();
+    assert!(said.starts_with("lost `two`") && said.contains("has cleaned up already"), "{said}");
+    // Where all of it had run, it goes on after it.
+    let two = path("shell[1]");
+    let whole = [begun[0].clone(), begun[1].clone(), format!("+{two}"), format!("-{two} 0")];
+    let whole: Vec<&str> = whole.iter().chain(&begun[2..]).map(String::as_str).collect();
+    let came = order(block).after(&whole);
+    came.ran.ok();
+    assert_eq!(came.log, ["four"]);
+}

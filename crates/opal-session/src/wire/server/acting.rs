@@ -158,11 +158,11 @@ fn act(
         Effect::Journal { opening } => {
             let (home, machine) = (helper.home.as_deref(), &super::machine());
             let here = Here { home, machine, marker: &helper.marker };
-            let entries = held.desk.open(&opening, here, &open.stop)?;
+            let entries = held.desk.open(number, &opening, here, &open.stop)?;
             return Ok(Some(Reply::Journal { entries }));
         }
-        Effect::Begun { path } => return noted(held, &path, None),
-        Effect::Ended { path, code } => return noted(held, &path, Some(code)),
+        Effect::Begun { journal, path } => return noted(held, journal, &path, None),
+        Effect::Ended { journal, path, code } => return noted(held, journal, &path, Some(code)),
         Effect::Resemble { .. }
         | Effect::Keep { .. }
         | Effect::Release { .. }
@@ -171,8 +171,13 @@ fn act(
     Ok(Some(Reply::Done))
 }
 
-fn noted(held: &Held, path: &str, code: Option<i32>) -> Result<Option<Reply>, Trouble> {
-    Ok(Some(Reply::Noted { number: held.desk.add(path, code)? }))
+fn noted(
+    held: &Held,
+    journal: Handle,
+    path: &str,
+    code: Option<i32>,
+) -> Result<Option<Reply>, Trouble> {
+    Ok(Some(Reply::Noted { number: held.desk.add(journal, path, code)? }))
 }
 
 /// The files that a request may change: all, or those in a directory that is held.

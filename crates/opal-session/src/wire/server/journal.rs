@@ -12,11 +12,11 @@
 mod disk;
 mod place;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use opal_core::journal::{Chain, Entry, Opening, Owner, What};
@@ -25,6 +25,7 @@ use rustix::fs::FlockOperation;
 
 use crate::error::JournalError;
 use crate::stop::{Order, Stop};
+use crate::wire::effect::Handle;
 use crate::{LocalSession, Setup};
 use place::Place;
 
@@ -37,13 +38,16 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// How long what another session has left may take to end by itself.
 const LEFT_GRACE: Duration = Duration::from_millis(500);
 
-/// The one journal of a session.
+/// Journals of one session: targets of an order may be the same user of the same machine.
+const MAX_OPEN: usize = 1_000;
+
+/// The journals of a session, by the numbers of the requests that opened them.
 #[derive(Debug, Default)]
-pub(super) struct Desk(Mutex<Option<Journal>>);
+pub(super) struct Desk(Mutex<BTreeMap<Handle, (String, Arc<Mutex<Journal>>)>>);
 
 /// A journal whose lock this session has.
 #[derive(Debug)]
-struct Journal {
+pub(super) struct Journal {
     file: File,
     chain: Chain,
     length: u64,
@@ -63,22 +67,40 @@ impl Desk {
     /// Opens the journal of an order: all that is in it.
     pub(super) fn open(
         &self,
+        handle: Handle,
         opening: &Opening,
         here: Here<'_>,
         stop: &Stop,
     ) -> Result<Vec<Entry>, Trouble> {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Who asks again reads it again.
-        *open = None;
-        let (journal, entries) = Journal::open(opening, here, stop)?;
-        *open = Some(journal);
+        if !opening.is_valid() {
+            return Err(JournalError::Invalid.into());
+        }
+        let user = rustix::process::geteuid().as_raw();
+        let owner = Owner { machine: here.machine, user };
+        let name = opening.file_name(owner);
+        {
+            let mut open = lock(&self.0);
+            // Who asks again reads it again: this session must not wait for itself.
+            open.retain(|_, (known, _)| *known != name);
+            if open.len() >= MAX_OPEN {
+                return Err(JournalError::TooMany(MAX_OPEN).into());
+            }
+        }
+        let (journal, entries) = Journal::open(opening, owner, here, stop)?;
+        lock(&self.0).insert(handle, (name, Arc::new(Mutex::new(journal))));
         Ok(entries)
     }
 
     /// The number of the entry, which is on the disk.
-    pub(super) fn add(&self, path: &str, code: Option<i32>) -> Result<u64, Trouble> {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let journal = open.as_mut().ok_or(JournalError::NotOpen)?;
+    pub(super) fn add(
+        &self,
+        handle: Handle,
+        path: &str,
+        code: Option<i32>,
+    ) -> Result<u64, Trouble> {
+        let journal = lock(&self.0).get(&handle).map(|(_, journal)| Arc::clone(journal));
+        let journal = journal.ok_or(JournalError::NotOpen)?;
+        let mut journal = lock(&journal);
         let what = match code {
             None => What::Begun { marker: journal.marker.clone() },
             Some(code) => What::Ended { code },
@@ -87,17 +109,17 @@ impl Desk {
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Journal {
     fn open(
         opening: &Opening,
+        owner: Owner<'_>,
         here: Here<'_>,
         stop: &Stop,
     ) -> Result<(Self, Vec<Entry>), JournalError> {
-        if !opening.is_valid() {
-            return Err(JournalError::Invalid);
-        }
-        let user = rustix::process::geteuid().as_raw();
-        let owner = Owner { machine: here.machine, user };
         let place = Place::find(here.home)?;
         place.tidy(crate::clock::now());
         let file = locked(&place, opening, owner, stop)?;
