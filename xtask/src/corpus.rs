@@ -111,7 +111,7 @@ fn row(format: &str, count: &Count) -> (String, String) {
 #[expect(clippy::disallowed_methods, reason = "a chore starts programs")]
 fn build(root: &Path) -> Result<PathBuf, String> {
     let built = Command::new("cargo")
-        .args(["build", "--quiet", "-p", "opal-cli", "--bin", "opal", "--bin", "opal-extra"])
+        .args(["build", "--quiet", "-p", "opal-cli", "--bins"])
         .current_dir(root)
         .status()
         .map_err(|error| format!("`cargo`: {error}"))?;

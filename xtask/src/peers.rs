@@ -71,7 +71,8 @@ fn installed(root: &Path) -> Result<PathBuf, String> {
     let (folder, built) = (root.join("target/bench"), root.join("target/release"));
     let copy = |program: &str| std::fs::copy(built.join(program), folder.join(program));
     let made = std::fs::create_dir_all(&folder)
-        .and_then(|()| copy("opal-extra"))
+        .and_then(|()| copy("opal-commands"))
+        .and_then(|_| copy("opal-extra"))
         .and_then(|_| copy("opal-serve"))
         .and_then(|_| copy("opal"));
     made.map_err(|error| format!("cannot copy `opal` into `{}`: {error}", folder.display()))?;

@@ -5,13 +5,22 @@ use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use opal_core::Secret;
 use opal_core::gather::Gather as _;
 use opal_vault::trace::{TRACEPARENT, TraceParent};
 
+use crate::inner::ALL;
+
 #[derive(Debug)]
 pub(crate) struct Ambient {
+    /// It is `opal-commands`.
+    pub(crate) has_all: bool,
+    /// As it was called.
+    pub(crate) name: OsString,
+    /// The directory before `-C`, where there is one.
+    pub(crate) began_in: OnceLock<PathBuf>,
     pub(crate) arguments: Vec<OsString>,
     /// A shell asks for completions.
     pub(crate) completes: bool,
@@ -72,9 +81,19 @@ fn is_set(name: &str) -> bool {
 }
 
 impl Ambient {
-    pub(crate) fn read() -> Self {
+    pub(crate) fn read(has_all: bool) -> Self {
+        let mut words = std::env::args_os();
+        let name = words.next().unwrap_or_default();
+        let mut words = words.peekable();
+        // With these two opal has become this program.
+        if has_all && words.next_if(|first| first == ALL).is_some() {
+            words.next();
+        }
         Self {
-            arguments: std::env::args_os().skip(1).collect(),
+            has_all,
+            name,
+            began_in: OnceLock::new(),
+            arguments: words.collect(),
             completes: is_set(COMPLETE),
             root: variable("OPAL_ROOT").map(PathBuf::from),
             home: variable("HOME").map(PathBuf::from),

@@ -21,9 +21,46 @@ use clap::{Arg, Command, ValueHint};
 use crate::options;
 
 pub(crate) use editors::syntax;
-pub(crate) use names::{NAMES, RESERVED, is_builtin, is_reserved, is_reserved_by_plan};
+pub(crate) use names::{NAMES, RESERVED, is_builtin, is_of_rest, is_reserved, is_reserved_by_plan};
 use shared::{arguments, file, flag, global, json, root, source};
 pub(crate) use words::{marked, target};
+
+/// Every command with its name, so that a run makes only its own.
+const COMMANDS: [(&str, fn() -> Command); 28] = [
+    ("check", check),
+    ("fmt", fmt),
+    ("list", list),
+    ("explain", explain),
+    ("keys", keys::keys),
+    ("plan", plan),
+    ("verify", resources::verify),
+    ("run", run),
+    ("apply", resources::apply),
+    ("runs", runs::runs),
+    ("audit", audit::audit),
+    ("convert", resources::convert),
+    ("adopt", resources::adopt),
+    ("module", modules::module),
+    ("blueprint", blueprints::blueprint),
+    ("plugin", plugins::plugin),
+    ("add", plugins::add),
+    ("watch", watch),
+    ("lsp", editors::lsp),
+    ("mcp", agents::mcp),
+    ("ui", agents::ui),
+    ("init", newcomers::init),
+    ("pick", newcomers::pick),
+    ("doc", newcomers::doc),
+    ("man", newcomers::man),
+    ("completions", newcomers::completions),
+    ("help", help),
+    ("self", self_),
+];
+
+/// One command, by its name.
+pub(crate) fn command(name: &str) -> Option<Command> {
+    COMMANDS.iter().find(|(own, _)| *own == name).map(|(_, make)| make())
+}
 
 /// The whole command line, without the tasks of a project.
 pub(crate) fn opal() -> Command {
@@ -53,36 +90,7 @@ pub(crate) fn opal() -> Command {
                 .help("When to use colours (auto follows the terminal and NO_COLOR)"),
             flag("list", "List the tasks, like `opal list`").short('l'),
         ])
-        .subcommands([
-            check(),
-            fmt(),
-            list(),
-            explain(),
-            keys::keys(),
-            plan(),
-            resources::verify(),
-            run(),
-            resources::apply(),
-            runs::runs(),
-            audit::audit(),
-            resources::convert(),
-            resources::adopt(),
-            modules::module(),
-            blueprints::blueprint(),
-            plugins::plugin(),
-            plugins::add(),
-            watch(),
-            editors::lsp(),
-            agents::mcp(),
-            agents::ui(),
-            newcomers::init(),
-            newcomers::pick(),
-            newcomers::doc(),
-            newcomers::man(),
-            newcomers::completions(),
-            help(),
-            self_(),
-        ])
+        .subcommands(COMMANDS.iter().map(|(_, make)| make()))
         .after_help(
             "Examples:\n  opal init                write a first commands.opl\n  opal                     \
              list the tasks of this project\n  opal deploy \

@@ -7,12 +7,14 @@
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use clap::ArgMatches;
 use opal_core::suggest;
 
 use crate::ambient::Ambient;
 use crate::arguments::{Typed, asks_for_json};
+use crate::commands::task;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
@@ -21,23 +23,39 @@ use crate::source::NotLoaded;
 use crate::task_words::variable_before;
 use crate::tasks::{Task, quoted};
 use crate::verb::Verb;
-use crate::{builtins, commands, project, source, view};
+use crate::{builtins, commands, program, project, source, view};
+
+/// What only `opal-commands` has, which provides it.
+pub(crate) struct Rest {
+    pub(crate) command: fn(&Context<'_>, &str, &ArgMatches) -> Result<Exit, Failure>,
+    pub(crate) hyops: fn(&Typed, &Ambient) -> Result<Exit, Failure>,
+    pub(crate) completed: fn(&Ambient) -> Result<Exit, Failure>,
+}
+
+pub(crate) static REST: OnceLock<Rest> = OnceLock::new();
+
+/// Another program has gone on, or this one has it all.
+fn rest(ambient: &Ambient) -> Result<&'static Rest, Failure> {
+    program::complete(ambient)?;
+    Ok(REST.get().expect("who has all commands provides them first"))
+}
 
 /// `hyops`: the commands for modules and blueprints at the top.
 pub(crate) fn hyops(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
-    let context = Context::new(typed, ambient);
-    let matches = match builtins::hyops().no_binary_name(true).try_get_matches_from(&typed.rest) {
-        Ok(matches) => matches,
-        Err(error) => return view::clap(&error, context.out(), typed.wants_json()),
-    };
-    match matches.subcommand() {
-        Some(("blueprint", matches)) => commands::blueprint::run(&context, matches),
-        Some((verb, matches)) => commands::module::word(&context, verb, matches),
-        None => Err(Failure::usage("`hyops` needs a command", "see `hyops --help`")),
-    }
+    (rest(ambient)?.hyops)(typed, ambient)
+}
+
+/// A shell asks for completions.
+pub(crate) fn completed(ambient: &Ambient) -> Result<Exit, Failure> {
+    (rest(ambient)?.completed)(ambient)
 }
 
 pub(crate) fn run(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
+    if !typed.directories.is_empty()
+        && let Ok(here) = std::env::current_dir()
+    {
+        let _ = ambient.began_in.set(here);
+    }
     project::enter(&typed.directories)?;
     let context = Context::new(typed, ambient);
     if typed.version {
@@ -127,9 +145,9 @@ fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
         ("self", Some(name)) => return builtin(context, name, &rest[1..]),
         _ => {}
     }
+    program::complete_for(context.ambient, word, rest)?;
     let json = context.typed.wants_json() || asks_for_json(rest);
-    let mut command = builtins::opal();
-    let Some(command) = command.find_subcommand_mut(word) else {
+    let Some(command) = builtins::command(word) else {
         if builtins::is_reserved(word) {
             return Err(Failure::usage(
                 format!("this version of opal has no command `{word}`; the name is reserved"),
@@ -141,7 +159,7 @@ fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
             near.map_or("see `opal --help`".into(), |near| format!("did you mean `{near}`?"));
         return Err(Failure::usage(format!("`{word}` is not a built-in command"), help));
     };
-    let command = std::mem::take(command).bin_name(format!("opal {word}")).no_binary_name(true);
+    let command = command.bin_name(format!("opal {word}")).no_binary_name(true);
     if word == "plan" {
         not_of_plan(&command, rest, &context.opal_typed())?;
     }
@@ -152,35 +170,20 @@ fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
         Err(error) => return view::clap(&error, context.out(), json),
     };
     match word {
-        "add" => commands::plugin::add(context, &matches),
-        "adopt" => commands::adopt::run(context, &matches),
         "apply" => commands::apply::run(context, &matches),
-        "audit" => commands::audit::run(context, &matches),
         "check" => commands::check::run(context, &matches),
         "fmt" => commands::fmt::run(context, &matches),
         "list" => commands::list::run(context, &matches),
-        "explain" => commands::explain::run(context, &matches),
-        "keys" => commands::keys::run(context, &matches),
-        "blueprint" => commands::blueprint::run(context, &matches),
-        "module" => commands::module::run(context, &matches),
-        "plan" => commands::plan::run(context, &matches),
-        "plugin" => commands::plugin::run(context, &matches),
+        "plan" if matches.subcommand().is_none() => task::typed(context, &matches, Verb::Plan),
         "run" => commands::run::run(context, &matches),
-        "runs" => commands::runs::run(context, &matches),
-        "completions" => commands::completions::script(&matches),
-        "convert" => commands::convert::run(context, &matches),
-        "doc" => commands::doc::run(context, &matches),
-        "init" => commands::init::run(context, &matches),
         "lsp" => commands::lsp::run(context),
         "mcp" => commands::mcp::run(context, &matches),
-        "man" => commands::man::run(&matches),
-        "pick" => commands::pick::run(context, &matches),
         "ui" => commands::ui::run(context, &matches),
         "verify" => commands::verify::run(context, &matches),
-        "watch" => commands::watch::run(context, &matches),
         "help" => help(context, &matches),
         // `self` without a target has been refused by its own arguments.
-        _ => commands::help::opal(context),
+        "self" => commands::help::opal(context),
+        _ => (self::rest(context.ambient)?.command)(context, word, &matches),
     }
 }
 

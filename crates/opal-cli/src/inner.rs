@@ -12,3 +12,6 @@ pub(crate) const TARGET: [&str; 2] = ["self", "target"];
 
 /// It was called by the name of `hyops`.
 pub(crate) const HYOPS: &str = "__hyops";
+
+/// `opal` becomes `opal-commands`. The next word is its build, and then comes what was typed.
+pub(crate) const ALL: &str = "commands";

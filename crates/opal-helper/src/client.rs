@@ -1,6 +1,6 @@
 //! Starting a helper and asking it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufReader, BufWriter, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -115,6 +115,19 @@ pub fn become_part(name: &'static str, part: &str, arguments: &[OsString]) -> Un
     // It says itself if it is of another build.
     #[expect(clippy::disallowed_methods, reason = "no process is added: this one becomes another")]
     let error = Command::new(path).args([part, BUILD]).args(arguments).exec();
+    Unusable::NotStarted { name, kind: error.kind() }
+}
+
+/// Replaces this process by a program beside it, which then has its name. It returns only if that is not
+/// possible.
+#[must_use]
+pub fn become_program(name: &'static str, called: &OsStr, words: &[OsString]) -> Unusable {
+    let path = match find(name) {
+        Ok(path) => path,
+        Err(unusable) => return unusable,
+    };
+    #[expect(clippy::disallowed_methods, reason = "no process is added: this one becomes another")]
+    let error = Command::new(path).arg0(called).args(words).exec();
     Unusable::NotStarted { name, kind: error.kind() }
 }
 

@@ -28,7 +28,7 @@ mod server;
 mod templates;
 mod trouble;
 
-pub use client::{Answer, Helper, become_part};
+pub use client::{Answer, Helper, become_part, become_program};
 pub use error::Unusable;
 pub use extra::{EXTRA, Extra};
 pub use find::find;
@@ -38,6 +38,9 @@ pub use trouble::{read as read_trouble, write as write_trouble};
 
 /// The helper whose parts need an async runtime or a database, in the directory of `opal`.
 pub const SERVE: &str = "opal-serve";
+
+/// `opal` with all its commands, in the same directory.
+pub const COMMANDS: &str = "opal-commands";
 
 /// The build of this program: a helper must be of the same one.
 pub const BUILD: &str = env!("OPAL_BUILD");

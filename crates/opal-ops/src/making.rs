@@ -167,7 +167,7 @@ impl Request<'_> {
             .collect();
         gather::sort_by(&mut sources, |a, b| a.path.cmp(&b.path));
         let Form::Module(run) = &loaded.form else { return Ok(sources) };
-        for file in run.prepared.files.iter().skip(1) {
+        for file in run.files().iter().skip(1) {
             let digest = file.digest_with(algorithm).map_err(NotMade::Source)?;
             sources.push(SourceFile { path: self.relative(&file.path), digest });
         }

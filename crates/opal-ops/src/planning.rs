@@ -12,7 +12,6 @@ use opal_core::plan::{Arg, Key, Plan, PlanValue, Read, Step, Target};
 use opal_core::resolver::{Probe, Trouble};
 use opal_core::selection::Selection;
 use opal_core::{Code, Data, Diagnostic, Registry, Span, Value, diagnostic};
-use opal_modules::run as module;
 use opal_plan::check::{self, Checked};
 use opal_plan::plan::{Purpose, Request, Resolved, Unplanned, plan};
 use opal_plan::unit::Unit;
@@ -97,7 +96,7 @@ impl<'s> Subject<'s> {
         let parse = match &loaded.form {
             Form::Language(parse) => parse,
             Form::Config(Ok(config)) => return lowered(opal_config::lower(config, registry)),
-            Form::Module(run) => return lowered(module::lower(&run.prepared)),
+            Form::Module(run) => return lowered(run.unit()),
             Form::Config(Err(errors)) => return Err(errors.clone()),
         };
         let links = &loaded.imports.links;

@@ -16,12 +16,14 @@ mod project;
 mod reach;
 mod variables;
 
+use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use opal_config::Config;
 use opal_core::{Code, Diagnostic, Registry};
-use opal_modules::run::Run;
+use opal_modules::load::ReadFile;
+use opal_plan::unit::Unit;
 use opal_plan::{Words, check, lower};
 use opal_syntax::{Foreign, Parse};
 
@@ -65,7 +67,16 @@ pub enum Form {
     /// A declarative configuration, or all that is wrong with it.
     Config(Result<Box<Config>, Vec<Diagnostic>>),
     /// The spec of a module, with everything for a run of it.
-    Module(Arc<Run>),
+    Module(Arc<dyn ModuleRun>),
+}
+
+/// A run of a module, as far as planning needs it. What only names this trait is not linked with the code of
+/// modules.
+pub trait ModuleRun: Debug + Send + Sync {
+    /// Its spec, and after it what the spec led to.
+    fn files(&self) -> &[ReadFile];
+    fn spec_text(&self) -> &str;
+    fn unit(&self) -> Unit;
 }
 
 impl Loaded {
@@ -98,8 +109,8 @@ impl Loaded {
 
     /// A module that is to be run.
     #[must_use]
-    pub fn module(run: Arc<Run>) -> Self {
-        let (path, text) = (run.prepared.spec_path.clone(), run.prepared.spec_text.clone());
+    pub fn module(path: PathBuf, run: Arc<dyn ModuleRun>) -> Self {
+        let text = run.spec_text().to_owned();
         let name = path.display().to_string();
         Self::of(path, name, text, Form::Module(run))
     }
@@ -115,7 +126,7 @@ impl Loaded {
     pub fn files(&self) -> Vec<PathBuf> {
         let imported = self.imports.files.iter().map(|file| file.path.clone());
         match &self.form {
-            Form::Module(run) => run.prepared.files.iter().map(|file| file.path.clone()).collect(),
+            Form::Module(run) => run.files().iter().map(|file| file.path.clone()).collect(),
             Form::Language(_) | Form::Config(_) => {
                 let own = self.selection.is_none().then(|| self.path.clone());
                 own.into_iter().chain(imported).collect()

@@ -117,7 +117,8 @@ mod tests {
         let line = ["cargo", "metadata", "--offline", "--no-deps", "--format-version", "1"];
         let metadata = serde_json::from_str(&answers_in(&root, &line).unwrap()).unwrap();
         let programs: Vec<String> = released(&metadata).into_iter().map(|(_, it)| it).collect();
-        let helpers = ["opal-extra", "opal-plugin-host", "opal-serve", "opal-terraform"];
+        let helpers =
+            ["opal-commands", "opal-extra", "opal-plugin-host", "opal-serve", "opal-terraform"];
         assert_eq!(programs, [&["hyops", "opal"], &helpers[..]].concat());
     }
 }

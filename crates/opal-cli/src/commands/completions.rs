@@ -92,7 +92,7 @@ fn chosen(words: &[OsString]) -> Option<Chosen> {
     let is_global = typed.global || after.iter().any(|word| *word == "-g" || *word == "--global");
     match typed.file.or(behind) {
         Some(file) => Some(Chosen::named(file)),
-        None if is_global => project::global(Ambient::read().home.as_deref()).ok(),
+        None if is_global => project::global(Ambient::read(true).home.as_deref()).ok(),
         None => project::find().ok().flatten(),
     }
 }
@@ -114,7 +114,7 @@ fn tasks(words: &[OsString], registry: &Decorators) -> Vec<Task> {
 
 /// The whole command line, with the tasks of the project as commands.
 fn command_line(words: &[OsString]) -> Command {
-    let root = runtime_root(None, &Typed::default(), &Ambient::read());
+    let root = runtime_root(None, &Typed::default(), &Ambient::read(true));
     let registry = Decorators::new(opal_decorators::registry(), root);
     let tasks = tasks(words, &registry);
     let hides = words.last().is_none_or(|word| !word.as_encoded_bytes().starts_with(b"-"));
@@ -143,13 +143,15 @@ fn command_line(words: &[OsString]) -> Command {
 }
 
 /// What the shell asks each time.
-pub(crate) fn complete(arguments: &[OsString]) -> Result<Exit, Failure> {
+pub(crate) fn complete(ambient: &Ambient) -> Result<Exit, Failure> {
+    let arguments = &ambient.arguments;
     // After `--` and the name of the program.
     let words = arguments.iter().skip_while(|word| *word != "--").skip(2);
     let words: Vec<OsString> = words.cloned().collect();
     let complete = CompleteEnv::with_factory(|| command_line(&words)).var(COMPLETE).shells(SHELLS);
     let here = std::env::current_dir().ok();
-    let mut typed: Vec<OsString> = std::env::args_os().collect();
+    let name = std::iter::once(ambient.name.clone());
+    let mut typed: Vec<OsString> = name.chain(arguments.iter().cloned()).collect();
     // Short options would be offered before the options of the task, which have none.
     if let Some(dash) = typed.last_mut().filter(|it| *it == "-" && words.len() > 1) {
         dash.push("-");

@@ -17,21 +17,18 @@ use opal_core::contract::approval::Decision;
 
 pub(crate) use diff::beside;
 
-use super::task;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::verb::Verb;
 
-pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+/// The commands of `opal plan` that are given a contract.
+pub(crate) fn of_contracts(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     match matches.subcommand() {
-        Some(("show", matches)) => return show::run(context, matches),
-        Some(("diff", matches)) => return diff::run(context, matches),
-        Some(("verify", matches)) => return verify::run(context, matches),
-        Some(("approve", matches)) => return approve::run(context, matches, Decision::Approve),
-        Some(("reject", matches)) => return approve::run(context, matches, Decision::Reject),
-        Some(("submit", matches)) => return inbox::submit(context, matches),
-        Some(("inbox", matches)) => return inbox::list(context, matches),
-        _ => {}
+        Some(("show", matches)) => show::run(context, matches),
+        Some(("diff", matches)) => diff::run(context, matches),
+        Some(("verify", matches)) => verify::run(context, matches),
+        Some(("approve", matches)) => approve::run(context, matches, Decision::Approve),
+        Some(("reject", matches)) => approve::run(context, matches, Decision::Reject),
+        Some(("submit", matches)) => inbox::submit(context, matches),
+        _ => inbox::list(context, matches),
     }
-    task::typed(context, matches, Verb::Plan)
 }

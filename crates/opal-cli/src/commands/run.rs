@@ -27,15 +27,13 @@ use opal_vault::root::Root;
 
 use super::execute::keeper::Keeper;
 use super::execute::{self, Claim, Errand, Held, resume};
-use super::module::keeper::Keeping;
-use super::module::of_contract::OfContract;
 use super::plan::approver::open_keys;
 use super::plan::file::open;
 use super::plan::named::Named;
 use super::plan::trust;
 use super::plan::verify::required;
 use super::share::{self, Given, Share};
-use super::{command_line, module, task};
+use super::{command_line, task};
 use crate::clock::unix_time;
 use crate::context::Context;
 use crate::failure::contract::Refused;
@@ -43,10 +41,10 @@ use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::signals::Watched;
 use crate::verb::Verb;
-use crate::{limit, planning, reports, rules, view};
+use crate::{limit, planning, program, reports, rules, view};
 use compare::{Here, undecided};
 use confine::{Confined, confine};
-use current::{Current, policed};
+use current::{Current, is_of_module, policed};
 use new_contract::{new_contract, of_module};
 use refusal::{Attempt, Kept};
 
@@ -123,9 +121,12 @@ fn attempt(
     let share = given.map(|given| share::taken(context, asked, given, &named)).transpose();
     let share = share.map_err(|failure| attempt.refused(failure, None))?;
     let attempt = Attempt { share: share.as_ref(), ..attempt };
-    let opened = open(context, &asked.plan, path, &named.bytes)
+    let mut opened = open(context, &asked.plan, path, &named.bytes)
         .map_err(|failure| attempt.refused(failure, None))?;
     let narrowed = narrowed(&attempt, &opened.contract)?;
+    if is_of_module(&opened.contract) {
+        program::complete(context.ambient)?;
+    }
     let asked = narrowed.as_ref().unwrap_or(asked);
     let attempt = Attempt { asked, ..attempt };
     let file = context.file(matches);
@@ -153,16 +154,13 @@ fn attempt(
         (current.context(context), Watched::begin()?.within(asked.run.timeout));
     let Current::Module(found) = &current else {
         let attempt = Attempt { context, ..attempt };
-        return hold(&attempt, matches, opened, current.loaded(), &watched, None);
+        return hold(&attempt, matches, &mut opened, current.loaded(), &watched, None);
     };
-    module::run::runs_whole(asked)?;
-    let OfContract { settings, source } = &**found;
-    // Nobody else changes this module until the end.
-    let _lock = if options.dry_run { None } else { module::run::ready(settings, &source.run)? };
-    let keeper = Keeping::new(context, asked, settings, &source.run, &watched)
-        .of_contract(of_module(context, options, &opened.contract, path));
+    let again = of_module(context, options, &opened.contract, path);
     let attempt = Attempt { context, ..attempt };
-    hold(&attempt, matches, opened, &source.loaded, &watched, Some(&keeper))
+    found.kept(asked, &watched, again, &mut |keeper| {
+        hold(&attempt, matches, &mut opened, found.loaded(), &watched, Some(keeper))
+    })
 }
 
 /// What was asked, with the targets that are left; none where nothing narrows the fleets.
@@ -207,7 +205,7 @@ fn confined<'c>(
 fn hold(
     attempt: &Attempt<'_>,
     matches: &ArgMatches,
-    mut opened: Opened,
+    opened: &mut Opened,
     source: &Loaded,
     watched: &Watched,
     keeper: Option<&dyn Keeper>,
@@ -237,7 +235,7 @@ fn hold(
             strict_source: matches.get_flag("strict-source") || attempt.share.is_some(),
         },
     };
-    let allowed = match contract::decide(&mut opened, &request, &|news| here.tell(news)) {
+    let allowed = match contract::decide(opened, &request, &|news| here.tell(news)) {
         Ok(allowed) => allowed,
         Err(Stopped::Refused(refusal)) => {
             return attempt.refuse(&here, &opened.contract, refusal);

@@ -28,7 +28,9 @@ impl Installed {
         let installed = Self(opal.file("bin/.keep", ""));
         installed.mode("bin", 0o755);
         copy(binary(), &installed.path("bin/opal"));
-        copy(&binary().with_file_name("opal-extra"), &installed.path("bin/opal-extra"));
+        for helper in ["opal-commands", "opal-extra"] {
+            copy(&binary().with_file_name(helper), &installed.path("bin").join(helper));
+        }
         installed
     }
 
@@ -191,6 +193,47 @@ fn a_helper_that_somebody_types_says_what_it_is() {
     let helper = binary().with_file_name("opal-extra");
     let ran = opal.started_by(&[helper.as_os_str()]).arg("--help").output().unwrap();
     Ran::from(ran).code(2).stdout("").says("`opal-extra` is a helper").says("see `opal --help`");
+}
+
+#[test]
+fn opal_becomes_opal_commands_for_commands_that_it_does_not_have() {
+    let installed = Installed::of(Opal::machine("fun hello() = echo hello\n"));
+    let call = |args: &[&str]| installed.call("bin/opal", args);
+    call(&["hello"]).code(0).stdout("hello\n");
+    call(&["runs", "list"]).code(0).says("hello");
+    // The words are those that were typed, seen from where they were typed.
+    fs::create_dir_all(installed.path("a/b")).unwrap();
+    call(&["-C", "a", "-C", "b", "self", "init"]).code(0);
+    assert!(installed.path("a/b/commands.opl").exists());
+    call(&["-C", "a/b", "plan", "hello", "-o", "one.plan"]).code(0);
+    call(&["-C", "a/b", "plan", "show", "one.plan"]).code(0).says("hello");
+    fs::remove_file(installed.path("bin/opal-commands")).unwrap();
+    call(&["hello"]).code(0).stdout("hello\n");
+    for words in [&["runs", "list"][..], &["plan", "show", "a/b/one.plan"], &["explain", "E0101"]] {
+        call(words)
+            .code(69)
+            .says("the helper `opal-commands` is not in `")
+            .says("cargo install --path crates/opal-cli");
+    }
+    installed.helper("bin/opal-commands", "touch ran");
+    installed.mode("bin/opal-commands", 0o757);
+    call(&["runs", "list"]).code(77).says("other users can write to `");
+    assert!(!installed.path("ran").exists());
+}
+
+#[test]
+fn opal_commands_is_of_the_build_of_opal_or_refuses() {
+    let opal = Opal::new();
+    let program = binary().with_file_name("opal-commands");
+    let call = |args: &[&str]| {
+        Ran::from(opal.started_by(&[program.as_os_str()]).args(args).output().unwrap())
+    };
+    for typed in [&[][..], &["runs", "list"], &["commands"], &["--help"]] {
+        call(typed).code(2).stdout("").says("`opal-commands` is a helper");
+    }
+    call(&["commands", "0.0.1+old", "runs", "list"])
+        .code(69)
+        .says("`opal-commands` is of another build: it is 0.0.1+old");
 }
 
 #[test]

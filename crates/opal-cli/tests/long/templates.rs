@@ -15,7 +15,8 @@ use crate::story::Story;
 /// Whether there is a release build, and what makes components of Python.
 fn is_ready() -> bool {
     let has = |name: &str| guest::build_directory().join("release").join(name).exists();
-    let has_release = ["opal", "opal-extra", "opal-plugin-host"].into_iter().all(has);
+    let has_release =
+        ["opal", "opal-commands", "opal-extra", "opal-plugin-host"].into_iter().all(has);
     let tool = guest::build_directory().join("tools/guests/bin/componentize-py");
     needs::has("a release build of opal and its helpers", has_release)
         && needs::has("`componentize-py` in target/tools/guests", tool.exists())

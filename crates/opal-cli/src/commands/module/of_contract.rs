@@ -7,24 +7,30 @@ use opal_modules::ModuleRef;
 use opal_modules::keep::Instance;
 use opal_modules::run::Command;
 use opal_ops::module::arguments as plan;
+use opal_ops::source::Loaded;
 
 use super::inputs::given_with;
 use super::job::Job;
+use super::keeper::Keeping;
+use super::run::{ready, runs_whole};
 use super::settings::{Settings, unusual_root};
 use super::source::{Source, load};
+use crate::commands::execute::keeper::Keeper;
+use crate::commands::run::current::ModuleContract;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::options::PlanOptions;
+use crate::options::{Asked, PlanOptions};
+use crate::signals::Watched;
 use crate::tasks::{option, quoted};
 
 /// A module that a contract is of, as it is now.
-pub(crate) struct OfContract<'a> {
+struct OfContract<'a> {
     pub(crate) settings: Settings,
     pub(crate) source: Source<'a>,
 }
 
 /// Prepares what a contract has planned; none where the faults of a file have been shown.
-pub(crate) fn of_contract<'a>(
+fn of_contract<'a>(
     context: &Context<'a>,
     spec: &Path,
     target: &Target,
@@ -57,6 +63,41 @@ pub(crate) fn of_contract<'a>(
     let env_files = Vec::new();
     let job = Job { module, command, instance, given, file, env_files, is_named: true };
     Ok(load(context, &settings, job, json)?.map(|source| OfContract { settings, source }))
+}
+
+/// The same, for who does not know modules.
+pub(crate) fn boxed<'c>(
+    context: &Context<'c>,
+    spec: &Path,
+    target: &Target,
+    options: &PlanOptions,
+) -> Result<Option<Box<dyn ModuleContract<'c> + 'c>>, Failure> {
+    let found = of_contract(context, spec, target, options)?;
+    Ok(found.map(|found| Box::new(found) as Box<dyn ModuleContract<'c> + 'c>))
+}
+
+impl<'c> ModuleContract<'c> for OfContract<'c> {
+    fn loaded(&self) -> &Loaded {
+        &self.source.loaded
+    }
+
+    fn context(&self) -> &Context<'c> {
+        &self.source.context
+    }
+
+    fn kept(
+        &self,
+        asked: &Asked,
+        watched: &Watched,
+        new_contract: Option<String>,
+        go_on: &mut dyn FnMut(&dyn Keeper) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
+        runs_whole(asked)?;
+        let Self { settings, source } = self;
+        let _lock = if asked.plan.dry_run { None } else { ready(settings, &source.run)? };
+        let keeping = Keeping::new(&source.context, asked, settings, &source.run, watched);
+        go_on(&keeping.of_contract(new_contract))
+    }
 }
 
 /// The words that plan the same again; none where it is not a plan of a module.

@@ -8,7 +8,7 @@ use opal_modules::keep::RunId;
 use opal_modules::run::decorators::descriptors;
 use opal_modules::run::{Run, Wanted, prepare};
 use opal_ops::module::arguments::{self, Typed};
-use opal_ops::source::Loaded;
+use opal_ops::source::{Loaded, ModuleRun};
 
 use super::faults;
 use super::job::Job;
@@ -59,6 +59,7 @@ pub(crate) fn load<'a>(
     let id = RunId::new(command.name(), crate::clock::now(), opal_trust::keys::name());
     let run = Arc::new(Run::new(prepared, id));
     let context = context.with(&descriptors(&run)).without(&set_aside);
-    let loaded = Loaded::module(Arc::clone(&run));
+    let run_path = run.prepared.spec_path.clone();
+    let loaded = Loaded::module(run_path, Arc::clone(&run) as Arc<dyn ModuleRun>);
     Ok(Some(Source { context, loaded, run, arguments }))
 }

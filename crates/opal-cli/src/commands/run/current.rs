@@ -1,6 +1,7 @@
 //! What a contract was made of, as it is now.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use opal_core::contract::Contract;
 use opal_core::plan::Target;
@@ -9,18 +10,55 @@ use opal_ops::module::arguments::MODULE;
 use opal_ops::source::imports::Wanted;
 use opal_ops::source::{Loaded, seen_from};
 
-use crate::commands::module::of_contract::{OfContract, of_contract};
+use crate::commands::execute::keeper::Keeper;
 use crate::context::Context;
-use crate::failure::Failure;
-use crate::options::PlanOptions;
+use crate::failure::{Exit, Failure};
+use crate::options::{Asked, PlanOptions};
 use crate::project::Chosen;
+use crate::signals::Watched;
 use crate::source::NotLoaded;
-use crate::{project, projects, source};
+use crate::{program, project, projects, source};
 
 /// The current source.
 pub(crate) enum Current<'c> {
     Text(Box<Loaded>),
-    Module(Box<OfContract<'c>>),
+    Module(Box<dyn ModuleContract<'c> + 'c>),
+}
+
+/// The module that a contract is of, as it is now. What only names this trait is not linked with the code of
+/// modules.
+pub(crate) trait ModuleContract<'c> {
+    fn loaded(&self) -> &Loaded;
+
+    /// The usual one, with the decorators of the module.
+    fn context(&self) -> &Context<'c>;
+
+    /// Goes on with what keeps the run. Nobody else changes the module until it has ended.
+    fn kept(
+        &self,
+        asked: &Asked,
+        watched: &Watched,
+        new_contract: Option<String>,
+        go_on: &mut dyn FnMut(&dyn Keeper) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure>;
+}
+
+/// The module that a contract is of, as it is now; none where the faults of a file have been shown.
+pub(crate) type OfContract =
+    for<'c> fn(
+        &Context<'c>,
+        &Path,
+        &Target,
+        &PlanOptions,
+    ) -> Result<Option<Box<dyn ModuleContract<'c> + 'c>>, Failure>;
+
+/// Who knows modules; `opal-commands` does.
+pub(crate) static MODULES: OnceLock<OfContract> = OnceLock::new();
+
+/// Whether it is a contract of a module.
+pub(crate) fn is_of_module(contract: &Contract) -> bool {
+    let target = &contract.plan().target;
+    target.name == Target::SCRIPT && target.arguments.contains_key(MODULE)
 }
 
 impl<'c> Current<'c> {
@@ -38,9 +76,11 @@ impl<'c> Current<'c> {
         let chosen = Chosen { is_global: is_global(contract), ..chosen };
         let path = &chosen.path;
         let target = &contract.plan().target;
-        if target.name == Target::SCRIPT && target.arguments.contains_key(MODULE) {
+        if is_of_module(contract) {
+            program::complete(context.ambient)?;
+            let of_contract = MODULES.get().expect("who has all commands provides them first");
             let found = of_contract(context, path, target, options)?;
-            return Ok(found.map(|found| Self::Module(Box::new(found))));
+            return Ok(found.map(Self::Module));
         }
         if projects::is_tree(path) {
             let since = contract.provenance().options.get("changed-since");
@@ -63,7 +103,7 @@ impl<'c> Current<'c> {
     pub(crate) fn loaded(&self) -> &Loaded {
         match self {
             Self::Text(loaded) => loaded,
-            Self::Module(found) => &found.source.loaded,
+            Self::Module(found) => found.loaded(),
         }
     }
 
@@ -71,7 +111,7 @@ impl<'c> Current<'c> {
     pub(crate) fn context<'t>(&'t self, usual: &'t Context<'c>) -> &'t Context<'c> {
         match self {
             Self::Text(_) => usual,
-            Self::Module(found) => &found.source.context,
+            Self::Module(found) => found.context(),
         }
     }
 }

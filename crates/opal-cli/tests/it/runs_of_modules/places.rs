@@ -16,11 +16,13 @@ fn tar(words: &[&OsStr]) {
     assert!(Command::new("tar").args(words).status().unwrap().success());
 }
 
-/// Puts the binary into a directory.
+/// Puts both programs into a directory.
 fn install(folder: &Path) {
     fs::create_dir_all(folder).unwrap();
-    let opal = folder.join("opal");
-    fs::hard_link(binary(), &opal).or_else(|_| fs::copy(binary(), &opal).map(drop)).unwrap();
+    for name in ["opal", "opal-commands"] {
+        let (from, to) = (binary().with_file_name(name), folder.join(name));
+        fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop)).unwrap();
+    }
 }
 
 #[test]
