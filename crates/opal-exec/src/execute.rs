@@ -14,7 +14,7 @@
 //! | what actions may do | `actor`, `stage`, commands in `command` |
 //! | how a step ends that cannot go on | `halts` |
 //! | a block on a target, and on many | `crossing`, `fleet`; which targets take part, and where they begin, `roster` |
-//! | a target that other runners may take over: its journal, what they have done | `fence`; who is asked and told, `fencing` |
+//! | a target that other runners may take over: its journal, what they have done | `fence`; who is asked and informed, `fencing` |
 //! | `&&`, `||`, `;` and pipes | `chain` |
 //! | branches in parallel, each when its turn has come, and their names | `parallel`, `turns`, `labels`, `places` |
 //! | what the steps came to | `tally`, `ledger` |

@@ -18,6 +18,7 @@ mod inventory;
 mod journal;
 mod network;
 mod path;
+mod said;
 
 use std::io::ErrorKind;
 
@@ -34,9 +35,7 @@ pub(crate) use network::NoPages;
 #[cfg(feature = "origin")]
 pub(crate) use network::PortError;
 pub(crate) use path::PathError;
-
-/// What can be said about an error.
-type Said = (TroubleKind, Message, Message);
+use said::Said;
 
 #[derive(Debug)]
 pub(crate) enum SessionError {
@@ -69,8 +68,6 @@ pub(crate) enum SessionError {
     NoLimits,
     /// The text of a script cannot be put into a file.
     NoTextFile(ErrorKind),
-    /// Nobody there keeps a journal.
-    NoJournal,
     /// A file or a directory that a step names cannot be used.
     Unusable {
         path: String,
@@ -163,11 +160,6 @@ impl SessionError {
                 let message = message!("the text of the script cannot be written: ", *why);
                 (Failed, message, "make room in the directory of `TMPDIR`, or name another one")
             }
-            Self::NoJournal => (
-                Failed,
-                "the target has no helper, so it cannot keep the journal of an order".into(),
-                "run the contract directly: `opal run --plan FILE`",
-            ),
             Self::InvalidPath => (
                 Invalid,
                 "a path cannot be empty or contain a NUL character".into(),

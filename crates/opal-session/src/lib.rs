@@ -43,7 +43,7 @@ use opal_core::message::Message;
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
 use opal_core::stream::{Closed, Stream};
 
-use crate::error::SessionError;
+use crate::error::JournalError;
 use crate::stop::Stop;
 use opal_core::shell::syntax::Fault;
 
@@ -119,7 +119,7 @@ pub trait Session: Sync + fmt::Debug {
         stop: &Stop,
     ) -> Result<(Box<dyn Journal>, Vec<Entry>), Trouble> {
         let _ = (opening, stop);
-        Err(SessionError::NoJournal.into())
+        Err(JournalError::NoHelper.into())
     }
 
     /// What is remembered of earlier runs in it, to add to; none where nothing is.

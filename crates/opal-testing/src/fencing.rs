@@ -78,21 +78,21 @@ impl Journal for LoggedJournal {
     }
 }
 
-/// Remembers what it was asked and told.
+/// Remembers what it was asked and heard.
 #[derive(Debug, Default)]
 pub struct LoggedFencing {
     /// Targets that may not start, and why.
     pub denied: BTreeMap<String, String>,
-    told: Mutex<Vec<String>>,
+    heard: Mutex<Vec<String>>,
 }
 
 impl LoggedFencing {
-    pub fn told(&self) -> Vec<String> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn heard(&self) -> Vec<String> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn tell(&self, line: String) {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
 }
 

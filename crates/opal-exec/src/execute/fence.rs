@@ -15,8 +15,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use opal_core::action::{Halt, Stage as _};
-use opal_core::crossing::Crossing;
 use opal_core::journal::{Entry, Opening, What};
 use opal_core::plan::Step;
 use opal_core::resolver::{Trouble, TroubleKind};
@@ -24,11 +22,7 @@ use opal_session::Journal;
 use opal_session::stop::Stop;
 use opal_session::wire::Timing;
 
-use super::actor::{Actor, length};
-use super::context::Context;
-use super::crossing::code;
 use super::fencing::Fencing;
-use super::halts::go_on;
 use super::job::Job;
 use crate::spot::Site;
 use crate::threads::lock;
@@ -62,35 +56,17 @@ struct State {
     number: u64,
 }
 
-impl Actor<'_, '_> {
-    /// Opens the journal of a member, where the run has an order.
-    pub(super) fn fence(
-        &self,
-        crossing: &Crossing,
-        here: &Context<'_>,
-    ) -> Result<Option<Arc<Fence>>, Halt> {
-        let (Some(fencing), Some(site)) = (self.walk.job.fence, &here.site) else {
-            return Ok(None);
-        };
-        let fence = Fence::open(fencing, crossing, site, &here.stop);
-        if fence.is_err() {
-            go_on(&here.stop)?;
-        }
-        let fence = fence.map_err(|trouble| self.fail(code(&trouble), trouble))?;
-        Ok(Some(Arc::new(fence)))
-    }
-}
-
 impl Fence {
-    fn open(
+    /// Opens the journal of a member. A helper that opal has lost is given up after `lost`.
+    pub(super) fn open(
         fencing: &dyn Fencing,
-        crossing: &Crossing,
+        target: &str,
+        lost: Option<Duration>,
         site: &Arc<Site>,
         stop: &Stop,
     ) -> Result<Self, Trouble> {
-        let target: Arc<str> = crossing.target.name.as_str().into();
-        let lost = crossing.settings.lost.map_or(Timing::default().lost, length);
-        let patience = lost.saturating_add(LEFT);
+        let target: Arc<str> = target.into();
+        let patience = lost.unwrap_or(Timing::default().lost).saturating_add(LEFT);
         let opening = Opening { patience, ..fencing.opening(&target) };
         let (journal, entries) = site.session.journal(&opening, stop)?;
         let number = entries.len() as u64;

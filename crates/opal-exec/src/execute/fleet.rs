@@ -15,9 +15,10 @@ use opal_session::stop::Stop;
 use opal_vault::event::{Branch, Kind};
 use opal_vault::targets::{FleetTable, TargetEnd, TargetRow};
 
-use super::actor::Actor;
+use super::actor::{Actor, length};
 use super::context::{Context, In};
 use super::crossing::code as code_of;
+use super::fence::Fence;
 use super::halts::{UNAVAILABLE, bug, failed, go_on};
 use super::ledger::Ledger;
 use super::lets::Lets;
@@ -206,7 +207,7 @@ impl<'p> Actor<'_, 'p> {
     /// Runs the block on a target that was reached.
     fn on_member(&self, crossing: &Crossing, mut here: Context<'p>) -> Result<(), Halt> {
         let (walk, step) = (self.walk, self.begun.step);
-        here.fence = self.fence(crossing, &here)?;
+        here.fence = self.fence(crossing, &here)?.map(Arc::new);
         let fence = here.fence.clone();
         let block = member_block(step, crossing.target.name.as_str());
         let result = catch_unwind(AssertUnwindSafe(|| walk.block(block, here)))
@@ -219,6 +220,19 @@ impl<'p> Actor<'_, 'p> {
             }
             (_, result) => result,
         }
+    }
+
+    /// The journal of a target, where the run has an order.
+    fn fence(&self, crossing: &Crossing, here: &Context<'p>) -> Result<Option<Fence>, Halt> {
+        let (Some(fencing), Some(site)) = (self.walk.job.fence, &here.site) else {
+            return Ok(None);
+        };
+        let (name, lost) = (crossing.target.name.as_str(), crossing.settings.lost.map(length));
+        let fence = Fence::open(fencing, name, lost, site, &here.stop);
+        if fence.is_err() {
+            go_on(&here.stop)?;
+        }
+        fence.map(Some).map_err(|trouble| failed(self.begun.step, code_of(&trouble), trouble))
     }
 
     /// Notes a target that may not start.

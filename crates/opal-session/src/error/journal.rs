@@ -7,12 +7,14 @@ use opal_core::message;
 use opal_core::message::{Message, Words};
 use opal_core::resolver::TroubleKind;
 
-use super::Said;
+use super::said::Said;
 
 #[derive(Debug)]
 pub(crate) enum JournalError {
     /// What was asked for makes no sense.
     Invalid,
+    /// Nobody there keeps one.
+    NoHelper,
     /// Nobody has opened it.
     NotOpen,
     /// The user has no home directory.
@@ -28,7 +30,7 @@ pub(crate) enum JournalError {
         claim: u64,
     },
     /// Entries at its end are gone.
-    Behind {
+    Short {
         number: u64,
         claim: u64,
     },
@@ -57,6 +59,11 @@ impl JournalError {
                 Invalid,
                 "the journal of an order cannot be opened: its name is invalid".into(),
                 "this is a mistake in opal: report it",
+            ),
+            Self::NoHelper => (
+                Failed,
+                "the target has no helper, so it cannot keep the journal of an order".into(),
+                "run the contract directly: `opal run --plan FILE`",
             ),
             Self::NotOpen => (
                 Lost,
@@ -89,37 +96,8 @@ impl JournalError {
                 "another runner is still at work on the target for this order".into(),
                 "wait until it has ended, then check what it has done on the target",
             ),
-            Self::Absent { claim } => (
-                Lost,
-                message!(
-                    "the journal of the order is missing on the target, but it has had ",
-                    Words(&number(claim)),
-                    " entries"
-                ),
-                LOOK,
-            ),
-            Self::Behind { number: last, claim } => (
-                Lost,
-                message!(
-                    "the journal of the order ends at entry ",
-                    Words(&number(last)),
-                    " on the target, but it has had ",
-                    Words(&number(claim))
-                ),
-                LOOK,
-            ),
-            Self::Broken(broken) => {
-                let (at, what) = match broken {
-                    Broken::Changed(at) => (at, " is not what opal has written there"),
-                    Broken::Gap(at) => (at, " is missing"),
-                };
-                let at = number(at);
-                let message = message!(
-                    "the journal of the order has been changed on the target: entry ",
-                    Words(&at),
-                    Words(what)
-                );
-                (Lost, message, LOOK)
+            Self::Absent { .. } | Self::Short { .. } | Self::Broken(_) => {
+                (Lost, self.of_entries(), LOOK)
             }
             Self::TooMany(most) => (
                 Lost,
@@ -151,5 +129,35 @@ impl JournalError {
             ),
         };
         (kind, message, help.into())
+    }
+
+    /// What is wrong with its entries.
+    fn of_entries(&self) -> Message {
+        let number = |number: &u64| number.to_string();
+        match self {
+            Self::Absent { claim } => message!(
+                "the journal of the order is missing on the target, but it has had ",
+                Words(&number(claim)),
+                " entries"
+            ),
+            Self::Short { number: last, claim } => message!(
+                "the journal of the order ends at entry ",
+                Words(&number(last)),
+                " on the target, but it has had ",
+                Words(&number(claim))
+            ),
+            Self::Broken(broken) => {
+                let (at, what) = match broken {
+                    Broken::Changed(at) => (at, " is not what opal has written there"),
+                    Broken::Gap(at) => (at, " is missing"),
+                };
+                message!(
+                    "the journal of the order has been changed on the target: entry ",
+                    Words(&number(at)),
+                    Words(what)
+                )
+            }
+            _ => Message::default(),
+        }
     }
 }

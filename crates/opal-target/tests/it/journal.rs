@@ -146,7 +146,7 @@ fn one_session_at_a_time_has_a_journal() {
 }
 
 #[test]
-fn who_is_told_to_stop_does_not_wait_for_the_lock() {
+fn who_is_asked_to_stop_does_not_wait_for_the_lock() {
     let home = TempDir::new().unwrap();
     let _first = open(home.path(), "first", &opening(0)).unwrap();
     let session = session(home.path(), "second");

@@ -26,7 +26,7 @@ struct Came {
     /// Commands that ran, with those of root after a `#`.
     log: Vec<String>,
     journal: Vec<String>,
-    told: Vec<String>,
+    heard: Vec<String>,
 }
 
 fn order(block: &'static str) -> Order {
@@ -60,7 +60,7 @@ impl Order {
         let mut log: Vec<String> = reach.log("a").into_iter().filter_map(command).collect();
         let root = reach.log("a/root").into_iter().filter_map(command);
         log.extend(root.map(|command| format!("# {command}")));
-        Came { ran, log, journal: journal.lines(), told: fencing.told() }
+        Came { ran, log, journal: journal.lines(), heard: fencing.heard() }
     }
 }
 
@@ -98,7 +98,7 @@ fn each_step_is_noted_before_it_begins_and_after_it_has_ended() {
     let came = order(TWO).on("two", Answer::code(3)).after(&[]);
     assert_eq!(came.log, ["one", "two"]);
     assert_eq!(came.added(&[]), ["+shell[0]", "-shell[0] 0", "+shell[1]", "-shell[1] 3"]);
-    assert_eq!(came.told, ["start a", "a 1", "a 2", "a 3", "a 4", "a failed"]);
+    assert_eq!(came.heard, ["start a", "a 1", "a 2", "a 3", "a 4", "a failed"]);
     assert_eq!(came.row(), "failed `two`");
 }
 
@@ -118,7 +118,7 @@ fn a_target_that_may_not_start_is_skipped_with_the_reason() {
     order.fencing.denied = BTreeMap::from([("a".to_owned(), "the batch is not open".to_owned())]);
     let came = order.after(&[]);
     assert_eq!((came.row().as_str(), came.log.len()), ("skipped the batch is not open", 0));
-    assert_eq!(came.told, ["start a", "a skipped"]);
+    assert_eq!(came.heard, ["start a", "a skipped"]);
     assert!(came.journal.is_empty());
 }
 
@@ -130,7 +130,7 @@ fn steps_that_have_ended_are_skipped_and_the_others_run() {
     assert_eq!(came.log, ["two"]);
     assert_eq!(came.skipped(), ["shell[0]: ended before: journal entry 2"]);
     assert_eq!(came.added(&before), ["+shell[1]", "-shell[1] 0"]);
-    assert_eq!(came.told, ["start a", "a 2", "a 3", "a 4", "a ok"]);
+    assert_eq!(came.heard, ["start a", "a 2", "a 3", "a 4", "a ok"]);
     assert_eq!(came.row(), "ok");
     let all =
         [before[0], before[1], "+script.ssh.hosts[0].shell[1]", "-script.ssh.hosts[0].shell[1] 0"];
@@ -152,7 +152,7 @@ fn a_step_that_has_begun_and_not_ended_leaves_the_target_lost() {
     );
     assert_eq!(came.added(&before), [""; 0]);
     assert_eq!(came.ran.outcome.failed.unwrap().code, 69);
-    assert_eq!(came.told.last().unwrap(), "a lost");
+    assert_eq!(came.heard.last().unwrap(), "a lost");
 }
 
 /// Whatever the source does about failures: nothing more is known about the target.
@@ -338,7 +338,7 @@ fn a_journal_that_cannot_be_trusted_leaves_the_target_lost_before_its_first_step
     let came = order(TWO).with(&LoggedJournal::broken(trouble), |_| {});
     assert!(came.log.is_empty());
     assert_eq!(came.row(), "lost the journal has a gap");
-    assert_eq!(came.told, ["start a", "a lost"]);
+    assert_eq!(came.heard, ["start a", "a lost"]);
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn a_step_that_was_stopped_with_the_run_has_not_ended() {
         });
     });
     assert_eq!(came.added(&[]), ["+shell[0]"]);
-    assert_eq!(came.told.last().unwrap(), "a stopped");
+    assert_eq!(came.heard.last().unwrap(), "a stopped");
     // A limit of its own is its own end.
     let block = "    try {\n        @timeout(20ms) {\n            one\n        }\n    } catch {\n        two\n    }";
     let came = session(order(block)).after(&[]);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use opal_core::action::Replace;
 use opal_core::files::Files;
+use opal_core::journal::Opening;
 use opal_core::resolver::{Trouble, TroubleKind};
 
 use super::inlet::Wish;
@@ -155,12 +156,7 @@ fn act(
             session.end_all(LEFT_GRACE, &open.stop);
         }
         Effect::EndAll { grace } => session.end_all(grace, &open.stop),
-        Effect::Journal { opening } => {
-            let (home, machine) = (helper.home.as_deref(), &super::machine());
-            let here = Here { home, machine, marker: &helper.marker };
-            let entries = held.desk.open(number, &opening, here, &open.stop)?;
-            return Ok(Some(Reply::Journal { entries }));
-        }
+        Effect::Journal { opening } => return journal(helper, held, number, &opening, open),
         Effect::Begun { journal, path } => return noted(held, journal, &path, None),
         Effect::Ended { journal, path, code } => return noted(held, journal, &path, Some(code)),
         Effect::Resemble { .. }
@@ -169,6 +165,19 @@ fn act(
         | Effect::Resize { .. } => {}
     }
     Ok(Some(Reply::Done))
+}
+
+fn journal(
+    helper: &Helper,
+    held: &Held,
+    number: u32,
+    opening: &Opening,
+    open: &Open,
+) -> Result<Option<Reply>, Trouble> {
+    let (home, machine) = (helper.home.as_deref(), &super::machine());
+    let here = Here { home, machine, marker: &helper.marker };
+    let entries = held.desk.open(number, opening, here, &open.stop)?;
+    Ok(Some(Reply::Journal { entries }))
 }
 
 fn noted(

@@ -43,7 +43,10 @@ const MAX_OPEN: usize = 1_000;
 
 /// The journals of a session, by the numbers of the requests that opened them.
 #[derive(Debug, Default)]
-pub(super) struct Desk(Mutex<BTreeMap<Handle, (String, Arc<Mutex<Journal>>)>>);
+pub(super) struct Desk(Mutex<BTreeMap<Handle, Named>>);
+
+/// A journal, and the name of its file.
+type Named = (String, Arc<Mutex<Journal>>);
 
 /// A journal whose lock this session has.
 #[derive(Debug)]
@@ -127,7 +130,7 @@ impl Journal {
         let (entries, length) = read(&file, &mut chain)?;
         if chain.number() < opening.claim {
             let (number, claim) = (chain.number(), opening.claim);
-            return Err(JournalError::Behind { number, claim });
+            return Err(JournalError::Short { number, claim });
         }
         let marker = if here.marker.is_empty() { "-" } else { here.marker };
         end_left(&entries, marker, stop);

@@ -23,7 +23,7 @@ const KEPT: Duration = Duration::from_hours(24);
 /// Journals of one user on one machine: an order has 10,000 targets at most, which may all be here.
 const MAX_JOURNALS: usize = 20_000;
 
-/// Entries of the directory that are looked at.
+/// Entries of the directory that are read.
 const MAX_ENTRIES: usize = 100_000;
 
 const PRIVATE: u32 = 0o600;
