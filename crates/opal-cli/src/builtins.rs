@@ -298,6 +298,24 @@ fn run() -> Command {
                 "Refuse a contract of which no rule of this machine demands an approval; answers its questions",
             )
             .requires("plan"),
+            Arg::new("order")
+                .long("order")
+                .value_name("FILE")
+                .value_parser(clap::value_parser!(std::path::PathBuf))
+                .value_hint(ValueHint::FilePath)
+                .requires("plan")
+                .requires("share")
+                .help("Run a share of this order, which a dispatcher has signed; see --share"),
+            Arg::new("share")
+                .long("share")
+                .value_name("N")
+                .value_parser(clap::value_parser!(u32).range(1..))
+                .requires("order")
+                .help("The number of the share: its targets, and no others"),
+            // The queue runner that starts this process talks to it.
+            flag("share-io", "Talk to a queue runner over standard input and output")
+                .requires("share")
+                .hide(true),
             Arg::new("target").value_name("NAME|FILE").help("The function or file to run"),
             arguments("Arguments of the function or the script"),
         ])

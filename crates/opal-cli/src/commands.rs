@@ -28,6 +28,7 @@ pub(crate) mod plugin;
 pub(crate) mod queue;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod share;
 pub(crate) mod syntax;
 pub(crate) mod task;
 pub(crate) mod ui;

@@ -51,18 +51,23 @@ fn expanded(
         if let Some(run) = run {
             rest = &rest[1 + run.len()..];
         }
-        // A colon, as addresses have it, would end the pattern.
-        let names = failed(run)?.into_iter().map(|it| it.replace('.', "\\.").replace(':', "."));
-        let names: Vec<String> = names.collect();
-        match names.as_slice() {
-            [one] if one.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-' || c == b'_') => {
-                expanded.push_str(one);
-            }
-            names => expanded.push_str(&format!("~({})$", names.join("|"))),
-        }
+        expanded.push_str(&only(failed(run)?.into_iter()));
     }
     expanded.push_str(rest);
     Ok(expanded)
+}
+
+/// A pattern for these targets and no others.
+pub(crate) fn only(names: impl Iterator<Item = String>) -> String {
+    // A colon, as addresses have it, would end the pattern.
+    let names = names.map(|it| it.replace('.', "\\.").replace(':', "."));
+    let names: Vec<String> = names.collect();
+    match names.as_slice() {
+        [one] if one.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-' || c == b'_') => {
+            one.clone()
+        }
+        names => format!("~({})$", names.join("|")),
+    }
 }
 
 fn failed_in(root: &Root, name: Option<&str>, task: &str) -> Result<BTreeSet<String>, Failure> {

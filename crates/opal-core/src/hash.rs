@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use hmac::{KeyInit, Mac};
 use sha2::Digest as _;
 use subtle::ConstantTimeEq;
+
+use crate::wiped::Wiped;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Algorithm {
@@ -38,6 +41,31 @@ impl Algorithm {
         let mut hasher = self.hasher();
         parts.iter().for_each(|part| hasher.update(part));
         hasher.finish()
+    }
+
+    /// HMAC-SHA-256, or keyed BLAKE3, over a row of parts, each as a little-endian `u64` length and its
+    /// bytes. With the lengths no two rows have the same bytes.
+    #[must_use]
+    pub fn mac(self, key: &[u8; 32], parts: &[&[u8]]) -> Digest {
+        let framed = parts.iter().flat_map(|part| {
+            let length: [u8; 8] = (part.len() as u64).to_le_bytes();
+            [length.to_vec(), part.to_vec()]
+        });
+        match self {
+            Self::Sha256 => {
+                let mut mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(key)
+                    .expect("HMAC takes a key of any length");
+                framed.for_each(|part| mac.update(&Wiped::new(part)));
+                Digest(mac.finalize().into_bytes().into())
+            }
+            Self::Blake3 => {
+                let mut hasher = blake3::Hasher::new_keyed(key);
+                framed.for_each(|part| {
+                    hasher.update(&Wiped::new(part));
+                });
+                Digest(*hasher.finalize().as_bytes())
+            }
+        }
     }
 
     /// For what is too long to be held in memory.

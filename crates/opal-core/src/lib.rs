@@ -29,6 +29,7 @@
 //! | what opal and the helpers that run plugins say to each other | [`protocol`] |
 //! | what a language says about the text of a block | [`block_rules`] |
 //! | how objects of other worlds are identified | [`recipe`]; whether a call does so [`identified`] |
+//! | which steps of an order have begun and ended on a target | [`journal`] |
 //! | batches of a fleet, and how many targets may fail | [`fleet`] |
 //! | how `git` is started | [`git`] |
 //! | other machines, users and containers: names, and the way there | [`target`] |
@@ -67,6 +68,7 @@ pub mod hash;
 pub mod hosts;
 pub mod identified;
 pub mod inventory;
+pub mod journal;
 pub mod keys;
 pub mod message;
 pub mod on;

@@ -4,11 +4,9 @@
 
 use std::fmt;
 
-use crate::wiped::Wiped;
-use hmac::{KeyInit, Mac};
-
 use crate::data::Data;
 use crate::hash::{Algorithm, Digest};
+use crate::wiped::Wiped;
 
 /// What placeholders are keyed with. It leaves the process only inside a sealed envelope.
 #[derive(Clone)]
@@ -56,25 +54,7 @@ impl PlaceholderKey {
     }
 
     fn mac(&self, algorithm: Algorithm, parts: &[&[u8]]) -> Digest {
-        let framed = parts.iter().flat_map(|part| {
-            let length: [u8; 8] = (part.len() as u64).to_le_bytes();
-            [length.to_vec(), part.to_vec()]
-        });
-        match algorithm {
-            Algorithm::Sha256 => {
-                let mut mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(&*self.0)
-                    .expect("HMAC takes a key of any length");
-                framed.for_each(|part| mac.update(&Wiped::new(part)));
-                Digest(mac.finalize().into_bytes().into())
-            }
-            Algorithm::Blake3 => {
-                let mut hasher = blake3::Hasher::new_keyed(&self.0);
-                framed.for_each(|part| {
-                    hasher.update(&Wiped::new(part));
-                });
-                Digest(*hasher.finalize().as_bytes())
-            }
-        }
+        algorithm.mac(&self.0, parts)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Why a step or a verification did not do what it should. All messages of this crate are here, each
 //! with its kind and its hint; what a session or a decorator says comes from there.
 
+mod fence;
+
 use std::io::ErrorKind;
 
 use opal_core::action::Limits;
@@ -10,6 +12,8 @@ use opal_core::resolver::{MAX_VALUE_BYTES, Trouble, TroubleKind};
 use opal_core::resource::Status;
 use opal_core::{Data, Duration, suggest};
 use opal_vault::TooMany;
+
+pub(crate) use fence::FenceError;
 
 #[derive(Clone, Debug)]
 pub(crate) enum StepError<'a> {

@@ -14,6 +14,7 @@
 //! | what actions may do | `actor`, `stage`, commands in `command` |
 //! | how a step ends that cannot go on | `halts` |
 //! | a block on a target, and on many | `crossing`, `fleet`; which targets take part, and where they begin, `roster` |
+//! | a target that other runners may take over: its journal, what they have done | `fence`; who is asked and informed, `fencing` |
 //! | `&&`, `||`, `;` and pipes | `chain` |
 //! | branches in parallel, each when its turn has come, and their names | `parallel`, `turns`, `labels`, `places` |
 //! | what the steps came to | `tally`, `ledger` |
@@ -45,6 +46,8 @@ mod command;
 mod context;
 mod crossing;
 mod fates;
+mod fence;
+mod fencing;
 mod final_check;
 mod fleet;
 mod halts;
@@ -92,6 +95,7 @@ pub(crate) use inputs::inputs;
 pub(crate) use steps::moves;
 pub(crate) use values::{Values, is_open};
 
+pub use fencing::Fencing;
 pub use job::{FailedStep, Job, Outcome, ShownBranches};
 pub use opal_core::unready::Unready;
 pub use prepare::{Question, prepare, questions, register, register_planned};

@@ -5,6 +5,7 @@
 
 use std::fs::{self, Metadata};
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -27,6 +28,13 @@ pub fn check(path: &Path) -> Result<(), Untrusted> {
     }
     alone(path)?;
     alone(directory(path))
+}
+
+/// The same for what is held open, and not for the directory that it is in.
+pub fn check_held(path: &Path, held: impl AsFd) -> Result<(), Untrusted> {
+    let found = rustix::fs::fstat(held);
+    let found = found.map_err(|error| Untrusted::Unknown(path.to_owned(), error.into()))?;
+    Trust::STRICT.accepts(path, found.st_uid, found.st_gid, found.st_mode, 0)
 }
 
 /// Who may have written the files that a source names, such as those it imports.

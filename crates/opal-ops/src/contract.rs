@@ -31,7 +31,7 @@ use opal_session::stop::Stop;
 use opal_trust::contracts::{self, Opened};
 use opal_trust::keys::{PublicKey, Runner};
 use opal_trust::policy::{Facts, Policy, Signature};
-use opal_vault::ledger::Ledger;
+use opal_vault::ledger::{Ledger, ShareOf, ShareUse};
 use opal_vault::record::reader::{self, Run};
 use opal_vault::root::Root;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,6 +62,8 @@ pub struct Rules<'r> {
     pub is_limited: bool,
     /// An option of the run that approval rules forbid.
     pub forbidden_option: Option<&'static str>,
+    /// The share of an order that it is run as.
+    pub share: Option<ShareRun<'r>>,
     /// The policy files of which one must demand an approval; none where that is not required.
     pub demanded_by: Option<&'r [PathBuf]>,
 }
@@ -78,9 +80,18 @@ impl<'r> Rules<'r> {
             approvals: &[],
             is_limited: false,
             forbidden_option: None,
+            share: None,
             demanded_by: None,
         }
     }
+}
+
+/// A share of an order.
+#[derive(Clone, Copy, Debug)]
+pub struct ShareRun<'r> {
+    pub of: ShareOf<'r>,
+    /// Whether the order uses the contract up.
+    pub once: bool,
 }
 
 /// The source and the machine that the contract is compared with.
@@ -210,7 +221,16 @@ pub fn accept(bytes: &[u8], opened: &Opened, rules: &Rules<'_>) -> Result<Accept
         return Err(Refusal::Expired { end });
     }
     let case = Case { contract: &opened.contract, id: opened.id };
-    let accepted = gate::pass(&case, rules)?;
+    let mut accepted = gate::pass(&case, rules)?;
+    if let Some(share) = rules.share {
+        accepted.once |= share.once;
+        let found = rules.ledger.filter(|_| accepted.once).map(|it| it.share(&opened.id, share.of));
+        return match found {
+            Some(ShareUse::Elsewhere) => Err(Refusal::OtherOrder),
+            Some(ShareUse::Ended) => Err(Refusal::ShareEnded(share.of.number)),
+            Some(ShareUse::Open) | None => Ok(accepted),
+        };
+    }
     let is_used = |ledger: Ledger<'_>| match rules.resumed {
         Some(run) => run.contract() != Some(opened.id) || ledger.is_continued(&opened.id, &run.id),
         None => ledger.is_used(&opened.id),

@@ -17,7 +17,7 @@
 //! | requests and what becomes of them | `link`, `request` |
 //! | what can be asked: two types | [`connection`] |
 //! | reading a target | [`probe`], the content of files in `content` |
-//! | acting on it | [`session`], commands in `run`, files in `files` |
+//! | acting on it | [`session`], commands in `run`, files in `files`, the journal of an order in `journal` |
 //! | reaching a target by ssh, sudo, an engine or through another target | [`dial`](mod@dial), `relay`, `carrier` |
 //! | the targets of a fleet, from inventories | [`inventory`] |
 //! | commands on a target without a helper | [`plain`] |
@@ -37,6 +37,7 @@ mod files;
 pub mod greeting;
 pub mod helper;
 pub mod inventory;
+mod journal;
 mod link;
 pub mod local;
 pub mod plain;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use opal_core::Secret;
 use opal_core::action::{Pending, Replace, TextFile};
 use opal_core::files::Files;
+use opal_core::journal::{Entry, Opening};
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
 use opal_core::shell::Shell;
 use opal_core::shell::syntax::Fault;
@@ -19,12 +20,13 @@ use opal_session::wire::effect::Effect;
 use opal_session::wire::look::Look;
 use opal_session::wire::reply::Reply;
 use opal_session::world::OsWorld;
-use opal_session::{Ended, Place, Session, Taker, Terminal, Work};
+use opal_session::{Ended, Journal, Place, Session, Taker, Terminal, Work};
 
 use crate::connection::{Acting, Base, Looking};
 use crate::content::Content;
 use crate::error::RemoteError;
 use crate::files::{self, HeldText, RemoteFiles};
+use crate::journal::RemoteJournal;
 use crate::link::Shape;
 use crate::probe::RemoteProbe;
 use crate::run;
@@ -277,6 +279,15 @@ impl Session for RemoteSession {
 
     fn files<'s>(&'s self, stop: &Stop) -> Box<dyn Files + 's> {
         Box::new(RemoteFiles::root(self.acting.clone(), stop.clone()))
+    }
+
+    fn journal(
+        &self,
+        opening: &Opening,
+        stop: &Stop,
+    ) -> Result<(Box<dyn Journal>, Vec<Entry>), Trouble> {
+        let (journal, entries) = RemoteJournal::open(&self.acting, opening, stop)?;
+        Ok((Box::new(journal), entries))
     }
 }
 

@@ -8,14 +8,17 @@
 //! | a command that only looks | [`CommandError`] |
 //! | changing a file | [`ChangeError`] |
 //! | comparing files | [`InventoryError`] |
+//! | the journal of an order | [`JournalError`] |
 //! | the rest: how a step is started | [`SessionError`] |
 
 mod change;
 mod command;
 #[cfg(feature = "origin")]
 mod inventory;
+mod journal;
 mod network;
 mod path;
+mod said;
 
 use std::io::ErrorKind;
 
@@ -27,13 +30,12 @@ pub(crate) use change::{ChangeError, Obstacle, WayOut, refused};
 pub(crate) use command::{CommandEnd, CommandError, CommandName};
 #[cfg(feature = "origin")]
 pub(crate) use inventory::InventoryError;
+pub(crate) use journal::JournalError;
 pub(crate) use network::NoPages;
 #[cfg(feature = "origin")]
 pub(crate) use network::PortError;
 pub(crate) use path::PathError;
-
-/// What can be said about an error.
-type Said = (TroubleKind, Message, Message);
+use said::Said;
 
 #[derive(Debug)]
 pub(crate) enum SessionError {
@@ -216,6 +218,6 @@ macro_rules! into_trouble {
     };
 }
 
-into_trouble!(SessionError, PathError, NoPages, CommandError, ChangeError);
+into_trouble!(SessionError, PathError, NoPages, CommandError, ChangeError, JournalError);
 #[cfg(feature = "origin")]
 into_trouble!(PortError);

@@ -38,10 +38,12 @@ use opal_core::Secret;
 use opal_core::action::{Limits, Pending, Replace, TextFile};
 use opal_core::files::Files;
 use opal_core::inventory::EntryStore;
+use opal_core::journal::{Entry, Opening};
 use opal_core::message::Message;
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
 use opal_core::stream::{Closed, Stream};
 
+use crate::error::JournalError;
 use crate::stop::Stop;
 use opal_core::shell::syntax::Fault;
 
@@ -110,10 +112,29 @@ pub trait Session: Sync + fmt::Debug {
     /// Its files, to change.
     fn files<'s>(&'s self, stop: &Stop) -> Box<dyn Files + 's>;
 
+    /// The journal of an order on this machine, with its lock, and what is in it.
+    fn journal(
+        &self,
+        opening: &Opening,
+        stop: &Stop,
+    ) -> Result<(Box<dyn Journal>, Vec<Entry>), Trouble> {
+        let _ = (opening, stop);
+        Err(JournalError::NoHelper.into())
+    }
+
     /// What is remembered of earlier runs in it, to add to; none where nothing is.
     fn entries(&self) -> Option<&dyn EntryStore> {
         None
     }
+}
+
+/// The journal of an order: an entry has its number when it is on the disk of the target.
+pub trait Journal: Send + fmt::Debug {
+    /// A step is about to begin.
+    fn begun(&self, path: &str, stop: &Stop) -> Result<u64, Trouble>;
+
+    /// A step has ended with this code.
+    fn ended(&self, path: &str, code: i32, stop: &Stop) -> Result<u64, Trouble>;
 }
 
 /// Where a resource is verified from.

@@ -70,6 +70,7 @@ pub fn job<'a>(
         is_declared: false,
         is_under_contract: false,
         trace: None,
+        fence: None,
         stdin: false,
         clock: || SystemTime::UNIX_EPOCH,
     }

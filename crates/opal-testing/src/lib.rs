@@ -5,7 +5,7 @@
 //! | the laws that every decorator obeys, plugins included | [`conformance`] |
 //! | a world of plain data that remembers what it was asked | [`MemoryWorld`], in `memory` |
 //! | a session that only remembers what it was asked | [`LoggedSession`], in `logged` |
-//! | targets with such sessions | [`LoggedReach`], in `reaching` |
+//! | targets with such sessions | [`LoggedReach`], in `reaching`; under an order [`LoggedFencing`], in `fencing` |
 //! | a run and a verification that nobody listens to | [`bare`] |
 //! | a project to plan, and a plan that is run | [`planning`], [`running`] |
 //! | processes, signals, and waiting for a fact | [`processes`] |
@@ -28,6 +28,7 @@ pub mod conformance;
 pub mod databases;
 pub mod docker;
 pub mod expect;
+mod fencing;
 pub mod guest;
 mod logged;
 mod memory;
@@ -46,6 +47,7 @@ pub mod terraform;
 
 use opal_vault::{Shown, Vault};
 
+pub use fencing::{LoggedFencing, LoggedJournal};
 pub use logged::{Answer, LoggedSession};
 pub use memory::{Asked, MemoryWorld};
 pub use reaching::LoggedReach;

@@ -1,5 +1,6 @@
 //! A session that runs nothing: it gives prepared answers, and remembers what it was asked.
 
+mod answer;
 mod files;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,17 +14,19 @@ use std::time::{Duration, Instant};
 
 use opal_core::action::{Pending, Replace, TextFile, Why};
 use opal_core::files::Files;
+use opal_core::journal::{Entry, Opening};
 use opal_core::message;
 use opal_core::message::Message;
 use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
 use opal_core::stream::Stream;
 
-use crate::MemoryWorld;
+use crate::{LoggedJournal, MemoryWorld};
+pub use answer::Answer;
 use files::{LoggedFile, LoggedText};
 use opal_core::shell::syntax::Fault;
 use opal_core::shell::{Movement, movement};
 use opal_session::stop::{Order, Stop};
-use opal_session::{Ended, Input, Output, Place, Session, Taker, Work, pipe};
+use opal_session::{Ended, Input, Journal, Output, Place, Session, Taker, Work, pipe};
 
 /// Commands that were given no answer succeed at once and print nothing.
 ///
@@ -46,6 +49,7 @@ pub struct LoggedSession {
     absent: BTreeSet<String>,
     files: BTreeMap<String, Vec<u8>>,
     world: MemoryWorld,
+    journal: Option<LoggedJournal>,
     state: Arc<Mutex<State>>,
 }
 
@@ -58,77 +62,6 @@ struct State {
     most_at_work: usize,
     /// What was kept in files.
     kept: BTreeMap<String, Vec<u8>>,
-}
-
-/// What a command does.
-#[derive(Clone, Debug, Default)]
-pub struct Answer {
-    code: i32,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
-    takes: Duration,
-    directory: Option<PathBuf>,
-    /// Prints what it reads.
-    passes: bool,
-    /// Ends only when it is killed.
-    is_stubborn: bool,
-    trouble: Option<Trouble>,
-}
-
-impl Answer {
-    #[must_use]
-    pub fn code(code: i32) -> Self {
-        Self { code, ..Self::default() }
-    }
-
-    #[must_use]
-    pub fn prints(text: impl Into<Vec<u8>>) -> Self {
-        Self { stdout: text.into(), ..Self::default() }
-    }
-
-    /// It could not be run at all.
-    #[must_use]
-    pub fn fails(trouble: Trouble) -> Self {
-        Self { trouble: Some(trouble), ..Self::default() }
-    }
-
-    /// Prints what it reads, like `cat`.
-    #[must_use]
-    pub fn passes_on() -> Self {
-        Self { passes: true, ..Self::default() }
-    }
-
-    #[must_use]
-    pub fn and_code(mut self, code: i32) -> Self {
-        self.code = code;
-        self
-    }
-
-    #[must_use]
-    pub fn says(mut self, text: impl Into<Vec<u8>>) -> Self {
-        self.stderr = text.into();
-        self
-    }
-
-    /// After printing.
-    #[must_use]
-    pub fn takes(mut self, time: Duration) -> Self {
-        self.takes = time;
-        self
-    }
-
-    #[must_use]
-    pub fn stubborn(mut self) -> Self {
-        self.is_stubborn = true;
-        self
-    }
-
-    /// Where it ends; a lone `cd` needs no answer for that.
-    #[must_use]
-    pub fn ends_in(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.directory = Some(directory.into());
-        self
-    }
 }
 
 impl LoggedSession {
@@ -162,6 +95,13 @@ impl LoggedSession {
     #[must_use]
     pub fn file(mut self, path: &str, content: impl Into<Vec<u8>>) -> Self {
         self.files.insert(path.to_owned(), content.into());
+        self
+    }
+
+    /// What steps have done under an order.
+    #[must_use]
+    pub fn keeping(mut self, journal: &LoggedJournal) -> Self {
+        self.journal = Some(journal.clone());
         self
     }
 
@@ -335,6 +275,10 @@ impl Session for LoggedSession {
 
     fn probe<'s>(&'s self, _: &Place<'s>) -> Box<dyn Probe + 's> {
         Box::new(&self.world)
+    }
+
+    fn journal(&self, _: &Opening, _: &Stop) -> Result<(Box<dyn Journal>, Vec<Entry>), Trouble> {
+        self.journal.as_ref().expect("this session keeps a journal").open()
     }
 
     fn files<'s>(&'s self, _: &Stop) -> Box<dyn Files + 's> {

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use crate::LoggedSession;
 use opal_core::action::{Halt, ObjectNews};
 use opal_core::stream::{Closed, Stream};
-use opal_exec::execute::{self, Job, Outcome, ShownBranches, Unready};
+use opal_exec::execute::{self, Fencing, Job, Outcome, ShownBranches, Unready};
 use opal_exec::verify::Report;
 use opal_plan::plan::Resolved;
 use opal_session::Session;
@@ -19,8 +19,8 @@ use opal_vault::event::{Event, Kind};
 use opal_vault::targets::{FleetTable, TargetRow};
 use opal_vault::witness::{Audience, Progress, Recorder, Unrecorded};
 
-use crate::LoggedReach;
 use crate::planning::Project;
+use crate::{LoggedFencing, LoggedReach};
 
 #[derive(Debug)]
 pub struct Running<'s> {
@@ -38,6 +38,8 @@ pub struct Running<'s> {
     pub stop: Stop,
     /// Events that the record takes before it is full.
     pub room: Option<usize>,
+    /// Who is asked, where the run has an order.
+    pub fence: Option<&'s LoggedFencing>,
     /// Nobody reads the output.
     pub closed: bool,
 }
@@ -73,6 +75,7 @@ impl<'s> Running<'s> {
             known,
             stop,
             room,
+            fence: None,
             closed,
         }
     }
@@ -116,8 +119,9 @@ impl<'s> Running<'s> {
             selected: None,
             known: self.known.as_ref(),
             is_declared: false,
-            is_under_contract: false,
+            is_under_contract: self.fence.is_some(),
             trace: None,
+            fence: self.fence.map(|fence| fence as &dyn Fencing),
             stdin: false,
             clock: || SystemTime::UNIX_EPOCH,
         };

@@ -14,6 +14,7 @@ mod plan_keys;
 
 use opal_core::contract::{Contract, FormatError, Frame};
 use opal_core::hash::{Algorithm, Digest};
+use opal_core::journal::JournalKey;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::resolver::{Inputs, Stream};
 
@@ -90,6 +91,14 @@ fn signed(frame: &Frame<'_>, contract: Contract) -> Result<Contract, Unopened> {
 #[derive(Debug)]
 pub struct ContractKeys {
     envelope: Envelope,
+}
+
+impl ContractKeys {
+    /// What the journal of an order on one target is authenticated with.
+    #[must_use]
+    pub fn journal_key(&self, order: &str, target: &str) -> JournalKey {
+        self.envelope.secret.journal_key(order, target)
+    }
 }
 
 impl Keys for ContractKeys {

@@ -4,7 +4,9 @@
 //! is the claim, and the file system sees to it that only one process succeeds. A run of the contract
 //! that failed can be continued, which is the same use: a second file, named after the contract and
 //! that run, is the claim to continue it. So a run is continued once, and there is always one at most
-//! that can be. What people signed who rejected or approved a contract is kept in two more, a line each.
+//! that can be. Under an order the use is that of the order: a file names it, each share that has ended has
+//! one of its own, and the contract is used up by that order. What people signed who rejected or approved a
+//! contract is kept in two more, a line each.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -43,10 +45,53 @@ impl<'a> Ledger<'a> {
         Self(root)
     }
 
-    /// Whether a contract was used. `contract` is the digest of its bytes.
+    /// Whether a contract was used, directly or by an order. `contract` is the digest of its bytes.
     #[must_use]
     pub fn is_used(&self, contract: &Digest) -> bool {
-        self.has(&contract.hex())
+        self.has(&contract.hex()) || self.has(&by_order(contract))
+    }
+
+    /// What a share of an order could do with its contract.
+    #[must_use]
+    pub fn share(&self, contract: &Digest, share: ShareOf<'_>) -> ShareUse {
+        let known = fs::read_to_string(self.0.path().join(FOLDER).join(by_order(contract)));
+        if self.has(&contract.hex()) || known.is_ok_and(|known| known.trim_end() != share.order) {
+            return ShareUse::Elsewhere;
+        }
+        match self.has(&ended(contract, share)) {
+            true => ShareUse::Ended,
+            false => ShareUse::Open,
+        }
+    }
+
+    /// Marks a contract as used by an order, for a share that has not ended. When this returns, the mark is
+    /// on the disk.
+    pub fn claim_share(&self, contract: &Digest, share: ShareOf<'_>) -> Result<(), ClaimError> {
+        let folder = self.0.directory(FOLDER).map_err(ClaimError::Root)?;
+        let path = folder.join(by_order(contract));
+        let failed =
+            |error| ClaimError::Root(RootError { path: path.clone(), why: Why::Io(error) });
+        let mut file = Unfinished::beside(&path).map_err(failed)?;
+        let written = file.write_all(share.order.as_bytes()).and_then(|()| file.file().sync_all());
+        written.map_err(failed)?;
+        // Whoever is first names the order; nobody sees a part of its name.
+        match file.add(rustix::fs::CWD, &path) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(error) => return Err(failed(error.into())),
+        }
+        File::open(&folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+        match self.share(contract, share) {
+            ShareUse::Open => Ok(()),
+            ShareUse::Ended | ShareUse::Elsewhere => Err(ClaimError::AlreadyUsed),
+        }
+    }
+
+    /// Marks a share as ended: it is not run again here.
+    pub fn end_share(&self, contract: &Digest, share: ShareOf<'_>) -> Result<(), ClaimError> {
+        match self.mark(&ended(contract, share)) {
+            Ok(()) | Err(ClaimError::AlreadyUsed) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether this run of a contract was continued.
@@ -184,10 +229,70 @@ impl<'a> Ledger<'a> {
     }
 }
 
+/// A share of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShareOf<'a> {
+    /// The id of the order: digits and letters.
+    pub order: &'a str,
+    pub number: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShareUse {
+    /// It has not run here, or not to its end.
+    Open,
+    /// It has run to its end.
+    Ended,
+    /// The contract was used by another order, or without one.
+    Elsewhere,
+}
+
+fn by_order(contract: &Digest) -> String {
+    format!("{}.order", contract.hex())
+}
+
+fn ended(contract: &Digest, ShareOf { order, number }: ShareOf<'_>) -> String {
+    format!("{}.{order}-{number}", contract.hex())
+}
+
 fn said(contract: &Digest, kind: &str) -> String {
     format!("{}{kind}", contract.hex())
 }
 
 fn continuation(contract: &Digest, run: &RunId) -> String {
     format!("{}.{run}", contract.hex())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_contract_is_used_by_one_order_and_each_of_its_shares_ends_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let (ledger, contract) = (Ledger::new(&root), Digest([7; 32]));
+        let share = |order, number| ShareOf { order, number };
+        assert_eq!(ledger.share(&contract, share("a", 1)), ShareUse::Open);
+        assert!(!ledger.is_used(&contract));
+        ledger.claim_share(&contract, share("a", 1)).unwrap();
+        assert!(ledger.is_used(&contract));
+        // One that was interrupted is continued, and so are the others of the order.
+        ledger.claim_share(&contract, share("a", 1)).unwrap();
+        ledger.claim_share(&contract, share("a", 2)).unwrap();
+        assert_eq!(ledger.share(&contract, share("b", 1)), ShareUse::Elsewhere);
+        let other = ledger.claim_share(&contract, share("b", 1));
+        assert!(matches!(other, Err(ClaimError::AlreadyUsed)));
+        ledger.end_share(&contract, share("a", 1)).unwrap();
+        ledger.end_share(&contract, share("a", 1)).unwrap();
+        assert_eq!(ledger.share(&contract, share("a", 1)), ShareUse::Ended);
+        assert_eq!(ledger.share(&contract, share("a", 2)), ShareUse::Open);
+        let again = ledger.claim_share(&contract, share("a", 1));
+        assert!(matches!(again, Err(ClaimError::AlreadyUsed)));
+        // One that ran without an order is used up for all of them.
+        let direct = Digest([8; 32]);
+        ledger.claim(&direct).unwrap();
+        assert_eq!(ledger.share(&direct, share("a", 1)), ShareUse::Elsewhere);
+        assert!(matches!(ledger.claim_share(&direct, share("a", 1)), Err(ClaimError::AlreadyUsed)));
+    }
 }

@@ -46,7 +46,7 @@ use opal_core::stream::Stream;
 use crate::witness::{Recorder, Unrecorded};
 
 pub use contract::{Approved, Contract};
-pub use header::{Drifted, Ending, Failed, Header, Reason, Refusal, Source};
+pub use header::{Drifted, Ending, Failed, Header, Reason, Refusal, Source, target_rows};
 pub use id::RunId;
 pub use lines::Lines;
 pub use output::whole;

@@ -22,7 +22,7 @@ use opal_core::action::Halt;
 use opal_core::contract::Seen;
 use opal_core::plan::{Piece, Plan};
 use opal_core::shell::Shell;
-use opal_exec::execute::{self, Job, Outcome, Question, ShownBranches, Unready};
+use opal_exec::execute::{self, Fencing, Job, Outcome, Question, ShownBranches, Unready};
 use opal_exec::verify::Report;
 use opal_ops::resources;
 use opal_plan::plan::Resolved;
@@ -96,7 +96,9 @@ pub(crate) fn execute(
         is_declared: errand.subject.loaded.is_config(),
         is_under_contract: errand.contract.is_some(),
         trace: None,
-        stdin: true,
+        fence: errand.share.map(|(_, fence)| fence as &dyn Fencing),
+        // A queue runner talks there.
+        stdin: errand.share.is_none_or(|(share, _)| share.io().is_none()),
         clock: crate::clock::now,
     };
     let questions = match ready(&job) {
@@ -122,6 +124,7 @@ pub(crate) fn execute(
     }
     let (trace, known) = (trace.as_ref(), known.as_ref());
     let outcome = walked(&Job { recorder: &recording, known, trace, ..job }, &session);
+    errand.has_ended(context, asked, &outcome, vault);
     let resources = left(context, asked, errand);
     let end =
         End { errand, outcome: &outcome, took: began.elapsed(), resources, reporting, telemetry };

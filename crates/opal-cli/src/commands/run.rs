@@ -6,13 +6,14 @@ pub(crate) mod current;
 pub(crate) mod new_contract;
 mod refusal;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::contract::Contract;
 use opal_core::resource::Status;
-use opal_ops::contract::{self, Case, How, Refusal, Request, Rules, Stopped, Tolerance};
+use opal_ops::contract::{self, Accepted, Case, How, Refusal, Request, Rules, Stopped, Tolerance};
 use opal_ops::planning::{Subject, record_name};
 use opal_ops::source::Loaded;
 use opal_trust::approvals::{Counted, Signer, check};
@@ -31,6 +32,7 @@ use super::plan::file::open;
 use super::plan::named::Named;
 use super::plan::trust;
 use super::plan::verify::required;
+use super::share::{self, Given, Share};
 use super::{command_line, task};
 use crate::clock::unix_time;
 use crate::context::Context;
@@ -68,7 +70,15 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
             "omit `--on`, or make a new contract with it",
         ));
     }
-    contract_run(context, &asked, path, matches)
+    let given = Given::from(matches, &asked)?;
+    let Some(io) = given.as_ref().and_then(Given::io).cloned() else {
+        return contract_run(context, &asked, path, matches, given.as_ref());
+    };
+    // What steps print there goes to the queue runner.
+    asked.run.events = Some(PathBuf::from("-"));
+    let ran = contract_run(context, &asked, path, matches, given.as_ref());
+    let code = io.result(ran.as_ref().map_or_else(|failure| failure.exit, |exit| *exit).code());
+    ran.map(|_| Exit::Step(code))
 }
 
 /// Plans again, compares, and runs the current plan where it is the contract's.
@@ -77,6 +87,7 @@ fn contract_run(
     asked: &Asked,
     path: &Path,
     matches: &ArgMatches,
+    given: Option<&Given>,
 ) -> Result<Exit, Failure> {
     let options = &asked.plan;
     if asked.run.no_record {
@@ -87,11 +98,13 @@ fn contract_run(
     }
     if options.dry_run {
         asked.for_plan()?;
-        return attempt(context, asked, path, matches);
+        return attempt(context, asked, path, matches, given);
     }
     asked.for_run()?;
     let name = path.display().to_string();
-    reports::around(context, &asked.run.reports, &name, || attempt(context, asked, path, matches))
+    reports::around(context, &asked.run.reports, &name, || {
+        attempt(context, asked, path, matches, given)
+    })
 }
 
 fn attempt(
@@ -99,17 +112,21 @@ fn attempt(
     asked: &Asked,
     path: &Path,
     matches: &ArgMatches,
+    given: Option<&Given>,
 ) -> Result<Exit, Failure> {
     let named = Named::find(context, asked.plan.root.as_ref(), &path.to_string_lossy())?;
     let approvals = named.approvals()?;
-    let attempt = Attempt { context, asked, path, bytes: &named.bytes, approvals: &approvals };
+    let (bytes, share) = (&*named.bytes, None);
+    let attempt = Attempt { context, asked, path, bytes, approvals: &approvals, share };
+    let share = given.map(|given| share::taken(context, asked, given, &named)).transpose();
+    let share = share.map_err(|failure| attempt.refused(failure, None))?;
+    let attempt = Attempt { share: share.as_ref(), ..attempt };
     let mut opened = open(context, &asked.plan, path, &named.bytes)
         .map_err(|failure| attempt.refused(failure, None))?;
+    let narrowed = narrowed(&attempt, &opened.contract)?;
     if is_of_module(&opened.contract) {
         program::complete(context.ambient)?;
     }
-    let task = &opened.contract.plan().target.name;
-    let narrowed = limit::with_failed(context, asked, task)?;
     let asked = narrowed.as_ref().unwrap_or(asked);
     let attempt = Attempt { asked, ..attempt };
     let file = context.file(matches);
@@ -144,6 +161,18 @@ fn attempt(
     found.kept(asked, &watched, again, &mut |keeper| {
         hold(&attempt, matches, &mut opened, found.loaded(), &watched, Some(keeper))
     })
+}
+
+/// What was asked, with the targets that are left; none where nothing narrows the fleets.
+fn narrowed(attempt: &Attempt<'_>, contract: &Contract) -> Result<Option<Asked>, Failure> {
+    let &Attempt { context, asked, share, .. } = attempt;
+    let Some(share) = share else {
+        return limit::with_failed(context, asked, &contract.plan().target.name);
+    };
+    share.check(contract).map_err(|failure| attempt.refused(failure, Some(contract)))?;
+    let mut asked = asked.clone();
+    asked.plan.limit = Some(share.limit());
+    Ok(Some(asked))
 }
 
 /// Goes where the policy has contracts run, once everything that needs no plan has been checked.
@@ -203,7 +232,7 @@ fn hold(
         now: here.now(),
         tolerance: Tolerance {
             force: matches.get_flag("force"),
-            strict_source: matches.get_flag("strict-source"),
+            strict_source: matches.get_flag("strict-source") || attempt.share.is_some(),
         },
     };
     let allowed = match contract::decide(opened, &request, &|news| here.tell(news)) {
@@ -215,6 +244,12 @@ fn hold(
     };
     let (how, compared) = (allowed.how, &allowed.compared);
     limit::leaves_some(options.limit.as_deref(), &compared.fresh.limited)?;
+    let share = attempt.share;
+    if let Some(share) = share {
+        share
+            .leaves(&compared.fresh.limited.left)
+            .map_err(|failure| attempt.refused(failure, Some(&opened.contract)))?;
+    }
     let new_contract = new_contract(context, options, &opened.contract, source, path);
     match how {
         How::Same => {}
@@ -240,17 +275,34 @@ fn hold(
     let drift = compared.verdict.differences.iter().map(Drifted::from).collect();
     let (contract, file, missing) = (opened.id, named.path.clone(), missing(&opened.contract));
     remember(&allowed.accepted.approvals, attempt, &opened.contract, here.root.as_ref());
+    let asked = answered(attempt, &allowed.accepted);
+    let fence = share.map(|share| share.fence(&opened.keys));
     let errand = Errand {
+        share: share.zip(fence.as_ref()),
         subject: &Subject::of_plan(source, &compared.fresh.plan),
         resolved: &compared.fresh,
         watched,
         claim: allowed.accepted.once.then_some(Claim { contract, resumed, file, new_contract }),
         contract: Some(Held { named, drift, key: compared.key.clone(), missing }),
         // A module always runs whole.
-        again: keeper.is_none().then(|| command_line::resume_contract(context, asked, path)),
+        again: keeper
+            .is_none()
+            .then(|| command_line::resume_contract(context, &asked, path))
+            .filter(|_| share.is_none()),
         keeper,
     };
-    execute::execute(context, asked, &errand)
+    execute::execute(context, &asked, &errand)
+}
+
+/// What was asked. Who approved the contract of an order has read its questions.
+fn answered<'a>(attempt: &Attempt<'a>, accepted: &Accepted) -> Cow<'a, Asked> {
+    let asked = attempt.asked;
+    if attempt.share.is_none() || accepted.approvals.is_empty() {
+        return Cow::Borrowed(asked);
+    }
+    let mut asked = asked.clone();
+    asked.run.yes = true;
+    Cow::Owned(asked)
 }
 
 /// What the rules have to be told about this attempt.
@@ -261,10 +313,15 @@ fn demanded<'r>(
     policy: &'r Policy,
     own: &'r [PathBuf],
 ) -> Rules<'r> {
-    let &Attempt { asked, approvals, .. } = attempt;
+    let &Attempt { asked, approvals, share, .. } = attempt;
+    let is_limited = match share {
+        Some(share) => share.is_limited(&opened.contract),
+        None => asked.plan.limit.is_some(),
+    };
     Rules {
         approvals,
-        is_limited: asked.plan.limit.is_some(),
+        share: share.map(Share::run),
+        is_limited,
         forbidden_option: forbidden(asked, matches, opened),
         demanded_by: matches.get_flag(REQUIRE_APPROVAL).then_some(own),
         ..Rules::new(policy, None, unix_time())

@@ -270,6 +270,7 @@ fn run_now(context: &Context<'_>, subject: &Subject<'_>, asked: &Asked) -> Resul
         trust::may_draw(context, options, &subject.loaded.policed())?;
     }
     let errand = Errand {
+        share: None,
         subject,
         resolved: &resolved,
         watched: &watched,

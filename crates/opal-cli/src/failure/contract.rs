@@ -59,6 +59,12 @@ impl Refused<'_> {
             Refusal::Expired { .. } | Refusal::Used => {
                 of_file(Exit::Refused, new((self.again)().as_deref().unwrap_or(USUAL)))
             }
+            Refusal::OtherOrder => {
+                of_file(Exit::Refused, new((self.again)().as_deref().unwrap_or(USUAL)))
+            }
+            Refusal::ShareEnded(_) => {
+                of_file(Exit::Refused, "nothing is left to do: its result is in its record".into())
+            }
             Refusal::NotPlannable { .. } => {
                 let message = format!("{refusal}; nothing was run");
                 let help = "fix the errors above, and run it again";

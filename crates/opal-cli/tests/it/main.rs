@@ -51,6 +51,7 @@ mod list;
 mod module;
 mod monorepo;
 use opal_testing::needs;
+mod orders;
 mod plan;
 mod planned_twice;
 mod plugin;

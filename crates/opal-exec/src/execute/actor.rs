@@ -1,7 +1,7 @@
 //! A step that acts: what it has, and what holds around its blocks and commands.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -116,6 +116,9 @@ impl<'h, 'p> Actor<'h, 'p> {
             here.directory = found.map_err(|trouble| self.fail(1, trouble))?.into();
             // Nobody has gone there with `cd`.
             here.previous = None;
+            if Path::new(path).is_absolute() {
+                here.moved_by = None;
+            }
         }
         if let Some(name) = with_nul(&under.environment) {
             return Err(self.fail(1, StepError::NulInVariable(name).into()));

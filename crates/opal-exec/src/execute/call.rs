@@ -16,6 +16,7 @@ use opal_vault::event::{End, Finished, Kind, Started};
 use super::actor::{Actor, Begun};
 use super::context::{Context, Out};
 use super::fates::fate;
+use super::fence::Pass;
 use super::halts::{TIMED_OUT, bug, failed, go_on};
 use super::inputs::inputs;
 use super::lets::{Bound, label_of};
@@ -41,10 +42,19 @@ impl<'p> Walk<'p> {
         let path = step.node.path().unwrap_or_default();
         let descriptor = self.job.registry.get(path);
         let descriptor = descriptor.ok_or_else(|| bug(step, Bug::UnknownDecorator(path)))?;
+        let (begins, ends) = match self.pass(step, descriptor, here) {
+            Pass::Runs { begins, ends } => (begins, ends),
+            Pass::Over(result) => return result,
+        };
         let begun = self.begin(step, descriptor, here)?;
         let mut came = Came::default();
         let limits = here.limits;
-        let result = self.perform(&begun, here, &mut came);
+        let noted = if begins { self.write_begun(step, &step.path, here) } else { Ok(()) };
+        let result = noted.and_then(|()| {
+            let result = self.perform(&begun, here, &mut came);
+            let is_noted = ends && here.fence.is_some();
+            if is_noted { self.write_ended(step, &step.path, here, result) } else { result }
+        });
         let result = result.map_err(|it| self.hidden(step, here, limited(it, step, limits)));
         if let Some(fate) = fate(&result) {
             self.note(step, fate, here);
@@ -133,6 +143,7 @@ impl<'p> Walk<'p> {
             }
             if let Some((id, bound)) = bound {
                 inner.lets.bind(id, bound);
+                inner.fence.iter().for_each(|fence| fence.bound(step));
             }
             self.check_record(inner)
         })
@@ -259,7 +270,7 @@ fn limited(halt: Halt, step: &Step, limits: Limits) -> Halt {
     Halt::Failed(failure)
 }
 
-fn stopped_code(why: Why) -> i32 {
+pub(super) fn stopped_code(why: Why) -> i32 {
     match why {
         Why::Signal(number) => 128 + number,
         Why::TimedOut => TIMED_OUT,

@@ -37,7 +37,7 @@ impl<'p> Walk<'p> {
             counts = !operands.iter().all(|operand| here.from.skips(operand));
             result = match operands {
                 [operand] => self.step(operand, here),
-                operands if counts => self.pipe(operands, here),
+                operands if counts => self.fenced_pipe(operands, here),
                 operands => operands.iter().try_for_each(|it| self.skip(it, &mut here.clone())),
             };
             if matches!(result, Err(Halt::Stopped(_) | Halt::Unrecorded)) {
@@ -50,7 +50,7 @@ impl<'p> Walk<'p> {
         result
     }
 
-    fn pipe(&'p self, operands: &'p [Step], here: &Context<'p>) -> Result<(), Halt> {
+    pub(super) fn pipe(&'p self, operands: &'p [Step], here: &Context<'p>) -> Result<(), Halt> {
         std::thread::scope(|scope| {
             let mut stdin = here.stdin.clone();
             let mut threads = Vec::new();

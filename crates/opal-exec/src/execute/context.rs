@@ -13,6 +13,7 @@ use opal_core::action::{Failure, Limits};
 use opal_core::target::Program;
 use opal_core::{Data, Secret};
 
+use super::fence::Fence;
 use super::lets::Lets;
 use super::screen::Screen;
 use super::values::Values;
@@ -33,6 +34,14 @@ pub(super) struct Context<'p> {
     pub(super) from: Arc<From<'p>>,
     /// Where its steps run; none on opal's own machine.
     pub(super) site: Option<Arc<Site>>,
+    /// Of the member of a fleet, under an order.
+    pub(super) fence: Option<Arc<Fence>>,
+    /// The step that was skipped and may have changed the directory, where nobody knows to which.
+    pub(super) moved_by: Option<Arc<str>>,
+    /// The `finally` of the `try` that it is in, where that has run already.
+    pub(super) cleaned_by: Option<Arc<str>>,
+    /// Whether a block around it is tried again where a step is lost.
+    pub(super) repeats_lost: bool,
     pub(super) directory: Arc<Path>,
     /// Where relative paths of resources begin: the directory of the source, or of an imported
     /// project.

@@ -72,6 +72,7 @@ impl<'p> Actor<'_, 'p> {
             directory: Arc::clone(&start),
             base: start,
             previous: None,
+            moved_by: None,
             environment: Arc::new(environment),
             limits: Limits::default(),
             ..here

@@ -9,14 +9,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use opal_core::action::{BranchOutput, Failure, Fleet, Halt, OnFailure, Why};
+use opal_core::crossing::Crossing;
 use opal_core::resolver::TroubleKind;
 use opal_session::stop::Stop;
 use opal_vault::event::{Branch, Kind};
 use opal_vault::targets::{FleetTable, TargetEnd, TargetRow};
 
-use super::actor::Actor;
+use super::actor::{Actor, length};
 use super::context::{Context, In};
 use super::crossing::code as code_of;
+use super::fence::Fence;
 use super::halts::{UNAVAILABLE, bug, failed, go_on};
 use super::ledger::Ledger;
 use super::lets::Lets;
@@ -184,20 +186,61 @@ impl<'p> Actor<'_, 'p> {
                 ..self.here.clone()
             };
             let crossing = &crew.fleet.crossings[index];
-            let (walk, step) = (self.walk, self.begun.step);
-            let crossed = self.cross(crossing, true, here);
-            let is_unreached = crossed.is_err();
-            let result = crossed.and_then(|here| {
-                let block = member_block(step, crossing.target.name.as_str());
-                catch_unwind(AssertUnwindSafe(|| walk.block(block, here)))
-                    .unwrap_or_else(|_| Err(bug(step, Bug::BranchPanicked)))
-            });
-            self.note(crew, index, since, ledger, result, is_unreached);
+            let name = crossing.target.name.as_str();
+            let start = self.walk.job.fence.map_or(Ok(()), |it| it.start(name, &crew.stop));
+            match start {
+                Ok(()) => {
+                    let crossed = self.cross(crossing, true, here);
+                    let is_unreached = crossed.is_err();
+                    let result = crossed.and_then(|here| self.on_member(crossing, here));
+                    self.note(crew, index, since, ledger, result, is_unreached);
+                }
+                Err(why) => self.note_denied(crew, index, &why),
+            }
         }
         lock(&crew.queue).end(index);
         let ended = |it: &Ended<'_>| it.row.end.is_failure();
         let is_failed = lock(&crew.rows)[index].as_ref().is_some_and(ended);
         crew.watch.ended(index, is_failed);
+    }
+
+    /// Runs the block on a target that was reached.
+    fn on_member(&self, crossing: &Crossing, mut here: Context<'p>) -> Result<(), Halt> {
+        let (walk, step) = (self.walk, self.begun.step);
+        here.fence = self.fence(crossing, &here)?.map(Arc::new);
+        let fence = here.fence.clone();
+        let block = member_block(step, crossing.target.name.as_str());
+        let result = catch_unwind(AssertUnwindSafe(|| walk.block(block, here)))
+            .unwrap_or_else(|_| Err(bug(step, Bug::BranchPanicked)));
+        match (fence.as_ref().and_then(|fence| fence.lost()), result) {
+            // Whatever has dealt with it: nobody knows what is on the target.
+            (Some((path, trouble)), Ok(()) | Err(Halt::Failed(_) | Halt::Stopped(_))) => {
+                let failure = Failure::new(path.into(), UNAVAILABLE, Some(trouble.clone()));
+                Err(Halt::Failed(Box::new(failure)))
+            }
+            (_, result) => result,
+        }
+    }
+
+    /// The journal of a target, where the run has an order.
+    fn fence(&self, crossing: &Crossing, here: &Context<'p>) -> Result<Option<Fence>, Halt> {
+        let (Some(fencing), Some(site)) = (self.walk.job.fence, &here.site) else {
+            return Ok(None);
+        };
+        let (name, lost) = (crossing.target.name.as_str(), crossing.settings.lost.map(length));
+        let fence = Fence::open(fencing, name, lost, site, &here.stop);
+        if fence.is_err() {
+            go_on(&here.stop)?;
+        }
+        fence.map(Some).map_err(|trouble| failed(self.begun.step, code_of(&trouble), trouble))
+    }
+
+    /// Notes a target that may not start.
+    fn note_denied(&self, crew: &Crew<'_, 'p>, index: usize, why: &str) {
+        let name = crew.fleet.crossings[index].target.name.as_str();
+        let message = self.walk.job.vault.scrub(why).into_owned();
+        let row = TargetRow { message: Some(message), ..TargetRow::skipped(name.into()) };
+        self.note_row(crew, index, row, Arc::default());
     }
 
     /// Notes how a target ended.
@@ -258,6 +301,11 @@ impl<'p> Actor<'_, 'p> {
                 crew.stop.ask(Why::Cancelled);
             }
         }
+        self.note_row(crew, index, row, ledger);
+    }
+
+    fn note_row(&self, crew: &Crew<'_, 'p>, index: usize, row: TargetRow, ledger: Arc<Ledger<'p>>) {
+        self.walk.job.fence.iter().for_each(|it| it.ended(&row.name, row.end));
         let ended = Kind::TargetEnded { path: &self.begun.step.path, row: row.clone() };
         let (_, recorded) = self.walk.record(ended, self.here.target());
         if let Err(halt) = recorded {

@@ -19,6 +19,7 @@ use opal_vault::trace::Trace;
 use opal_vault::witness::{Audience, Recorder};
 use opal_vault::{Shown, Vault};
 
+use super::fencing::Fencing;
 use crate::verify::survey::Report;
 
 /// A plan to be run, and all that takes part in it.
@@ -64,6 +65,8 @@ pub struct Job<'a> {
     pub is_under_contract: bool,
     /// The ids of the spans that steps run in, where steps get them.
     pub trace: Option<&'a Trace>,
+    /// What keeps the targets of an order from two runners.
+    pub fence: Option<&'a dyn Fencing>,
     /// Whether steps may read what opal itself reads.
     pub stdin: bool,
     pub clock: fn() -> SystemTime,

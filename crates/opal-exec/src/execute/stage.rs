@@ -67,6 +67,13 @@ impl Actor<'_, '_> {
         })
     }
 
+    /// Whether the source says that the block is tried again where a step of it is lost.
+    fn repeats_lost(&self) -> bool {
+        let lost = self.begun.step.arg("lost");
+        let lost = lost.and_then(|it| self.here.values(self.walk.job).data(it).ok());
+        lost.is_some_and(|it| it.as_text() == Some("retry"))
+    }
+
     /// What was passed on did not arrive.
     fn unwritten(&self, error: &io::Error) -> Halt {
         match error.kind() {
@@ -125,7 +132,10 @@ impl Filtered for Copy {
 
 impl Stage for Actor<'_, '_> {
     fn block(&mut self, under: &Conditions) -> Result<(), Halt> {
-        let here = self.under(under)?;
+        let mut here = self.under(under)?;
+        if let Some((attempt, of)) = under.attempt {
+            here.repeats_lost |= attempt < of && self.repeats_lost();
+        }
         if under.attempt.is_some_and(|(attempt, _)| attempt > 1) {
             lock(&self.here.ledger.tally).try_again(&self.begun.step.path);
         }

@@ -25,6 +25,10 @@ impl<'p> Walk<'p> {
             ledger: Arc::clone(&self.ledger),
             from: Arc::new(From::new(job.plan, job.from)),
             site: None,
+            fence: None,
+            moved_by: None,
+            cleaned_by: None,
+            repeats_lost: false,
             directory: job.start.into(),
             base: job.base.into(),
             sources: job.base.into(),
@@ -85,6 +89,11 @@ impl<'p> Walk<'p> {
         go_on(&here.stop)?;
         self.check_record(here)?;
         let clause = |node| step.block.iter().find(|inner| inner.node == node);
+        let cleaned = clause(Node::Finally).and_then(|finally| self.has_cleaned(finally, here));
+        let here = &match cleaned {
+            Some(by) => Context { cleaned_by: Some(by), ..here.clone() },
+            None => here.clone(),
+        };
         let is_body = |inner: &&Step| !matches!(inner.node, Node::Catch | Node::Finally);
         let body = &step.block[..step.block.iter().take_while(is_body).count()];
         let mut result = match clause(Node::Catch) {
@@ -129,7 +138,8 @@ impl<'p> Walk<'p> {
             self.say_cleaning_up(why, here);
         }
         here.from.reach(finally);
-        let cleaning = Context { stop: here.stop.deaf(), is_cleaning: true, ..here.clone() };
+        let (stop, cleaned_by) = (here.stop.deaf(), None);
+        let cleaning = Context { stop, is_cleaning: true, cleaned_by, ..here.clone() };
         match (result, self.block(&finally.block, cleaning)) {
             // The first failure is what the step failed with, and decides the exit code.
             (Err(Halt::Failed(mut first)), Err(Halt::Failed(second))) => {

@@ -8,6 +8,7 @@ mod branches;
 mod chains;
 mod from;
 mod lets;
+mod orders;
 mod real;
 mod records;
 mod redirects;

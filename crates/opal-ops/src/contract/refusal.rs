@@ -51,6 +51,10 @@ pub enum Refusal {
     Expired { end: i64 },
     /// It is a single-use contract, and has been run.
     Used,
+    /// It is a single-use contract, and another order has used it here.
+    OtherOrder,
+    /// It is a single-use contract, and this share of its order has run to its end here.
+    ShareEnded(u32),
     /// There is no plan to compare it with.
     NotPlannable { errors: Vec<Diagnostic>, code: Drift },
     /// There is no plan to compare it with, because targets are missing or other ones: what differs.
@@ -85,7 +89,7 @@ impl Refusal {
             Self::Rejected(_) => Reason::Rejected,
             Self::KeyInReach(_) | Self::OptionForbidden(_) | Self::Ledger(_) => Reason::NotTrusted,
             Self::Expired { .. } => Reason::Expired,
-            Self::Used => Reason::Used,
+            Self::Used | Self::OtherOrder | Self::ShareEnded(_) => Reason::Used,
             Self::NotPlannable { .. } => Reason::NotPlannable,
             Self::Differs(_)
             | Self::SourceChanged(_)
@@ -154,6 +158,12 @@ impl fmt::Display for Refusal {
                 write!(f, "it expired at {end}")
             }
             Self::Used => f.write_str("this single-use contract has already been run"),
+            Self::OtherOrder => f.write_str(
+                "this single-use contract has already been used, by another order or directly",
+            ),
+            Self::ShareEnded(number) => {
+                write!(f, "share {number} of this order has already run to its end here")
+            }
             Self::NotPlannable { code, .. } => {
                 write!(f, "no plan to compare with the contract ({code})")
             }

@@ -8,7 +8,7 @@ use opal_core::message::{Message, Words};
 use opal_core::resolver::{Trouble, TroubleKind};
 use rustix::io::Errno;
 
-use super::Said;
+use super::said::Said;
 
 /// A change of a file that did not happen.
 #[derive(Debug)]

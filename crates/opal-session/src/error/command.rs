@@ -5,7 +5,7 @@ use opal_core::message;
 use opal_core::message::Message;
 use opal_core::resolver::{MAX_VALUE_BYTES, TroubleKind};
 
-use super::Said;
+use super::said::Said;
 
 /// What messages call a command that only looks.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use opal_core::message;
 use opal_core::resolver::TroubleKind;
 
-use super::Said;
+use super::said::Said;
 
 #[cfg(feature = "origin")]
 const CHECK: &str = "check the name, the port and the network";

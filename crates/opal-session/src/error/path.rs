@@ -5,7 +5,7 @@ use opal_core::message;
 use opal_core::message::{Message, Words};
 use opal_core::resolver::TroubleKind;
 
-use super::Said;
+use super::said::Said;
 
 /// A path that cannot be checked, or a file that cannot be read.
 #[derive(Debug)]

@@ -7,13 +7,14 @@ use std::time::Duration;
 use opal_core::Secret;
 use opal_core::action::Limits;
 use opal_core::files::{Attributes, Existing};
+use opal_core::journal::{JournalKey, Opening};
 use opal_core::resolver::ScriptPart;
 
 use super::codec::{Decoder, Encoder, Malformed, Wire, choice, record};
 use super::reaching::Reaching;
 use crate::{Face, Size};
 
-/// A file that is being written, a text in a file, or a directory that is held: the number of the
+/// A file that is being written, a text in a file, a directory or a journal that is held: the number of the
 /// request that began it. 0 is the root directory.
 pub type Handle = u32;
 
@@ -106,6 +107,21 @@ pub enum Effect {
     Reach {
         reaching: Reaching,
     },
+    /// The journal of an order on a target: its lock, and what is in it.
+    Journal {
+        opening: Opening,
+    },
+    /// A step is about to begin. The reply comes when the journal has it on the disk.
+    Begun {
+        journal: Handle,
+        path: String,
+    },
+    /// A step has ended.
+    Ended {
+        journal: Handle,
+        path: String,
+        code: i32,
+    },
     /// The terminal of a command has another size; the command is the request of this number.
     Resize {
         command: Handle,
@@ -133,7 +149,23 @@ choice!(Effect, "effect" {
     16 => TakeOver { patience },
     17 => Folder {},
     18 => Resize { command, size },
+    19 => Journal { opening },
+    20 => Begun { journal, path },
+    21 => Ended { journal, path, code },
 });
+
+record!(Opening { order, end, target, key, claim, patience });
+
+/// It is in the memory of the helper, and in no file.
+impl Wire for JournalKey {
+    fn encode(&self, to: &mut Encoder) {
+        to.raw(self.expose());
+    }
+
+    fn decode(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
+        from.array().map(Self::new)
+    }
+}
 
 /// A command of a step, see [`crate::Work`].
 #[derive(Clone, Debug)]

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use opal_core::Secret;
 use opal_core::action::Why;
-use opal_core::files::Entry;
+use opal_core::files;
 use opal_core::hash::Digest;
+use opal_core::journal::{Entry, What};
 use opal_core::resolver::{Answer, Trouble};
 use opal_core::shell::Shell;
 use opal_core::shell::syntax::Fault;
 use opal_core::tree::Found;
 
-use super::codec::choice;
+use super::codec::{choice, record};
 use super::facts::Names;
 use crate::Ended;
 
@@ -31,7 +32,7 @@ pub enum Reply {
         path: PathBuf,
     },
     Entry {
-        entry: Option<Entry>,
+        entry: Option<files::Entry>,
     },
     Names {
         names: Names,
@@ -57,6 +58,14 @@ pub enum Reply {
     Parts {
         found: Vec<Option<Found>>,
     },
+    /// All entries of the journal of an order.
+    Journal {
+        entries: Vec<Entry>,
+    },
+    /// The number of an entry, which is on the disk.
+    Noted {
+        number: u64,
+    },
 }
 
 choice!(Reply, "reply" {
@@ -73,7 +82,12 @@ choice!(Reply, "reply" {
     10 => Shell { shell },
     11 => Digest { digest },
     12 => Parts { found },
+    13 => Journal { entries },
+    14 => Noted { number },
 });
+
+record!(Entry { number, path, what });
+choice!(What, "entry" { 0 => Begun { marker }, 1 => Ended { code } });
 
 /// What a request that runs has to do now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,6 +18,7 @@
 //! | requests that change something | `acting`, commands in `running`, files in `writing` |
 //! | a target inside this one | `reaching` |
 //! | one session of a run at a time | `lock` |
+//! | which steps of an order have begun and ended | `journal` |
 //! | what is left when the helper is killed | `guard`, by the `group` that root has |
 //! | what opal sends for a command or a file | `inlet` |
 //! | helpers of other versions, which nobody uses any more | `versions` |
@@ -27,6 +28,7 @@ mod acting;
 mod group;
 mod guard;
 mod inlet;
+mod journal;
 mod lock;
 mod looking;
 mod pool;
@@ -106,9 +108,9 @@ pub fn serve(input: OwnedFd, output: OwnedFd, service: Service) -> Result<(), Lo
     sender.keep_pinging(service.timing.ping).map_err(system)?;
     let begin = begin(&mut receiver)?;
     let marker = begin.marker.clone();
-    let own = service.own.clone();
+    let (own, home) = (service.own.clone(), service.home.clone());
     let session = session(service, begin).map_err(system)?;
-    let helper = Arc::new(Helper::new(sender, session, &marker, own));
+    let helper = Arc::new(Helper::new(sender, session, &marker, own, home));
     let served = frames(&mut receiver, &helper);
     helper.sender.stop_pinging();
     if served.is_err() {

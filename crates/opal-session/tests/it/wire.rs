@@ -9,6 +9,7 @@ use opal_core::action::{Limits, Why};
 use opal_core::context::Context;
 use opal_core::files::{Attributes, Entry, EntryKind, Existing};
 use opal_core::hash::Digest;
+use opal_core::journal::{JournalKey, Opening};
 use opal_core::message;
 use opal_core::resolver::{Answer, ScriptPart, Trouble, TroubleKind};
 use opal_core::target::{Engine, Hop, Pod, Via};
@@ -81,6 +82,18 @@ fn look() -> impl Strategy<Value = Look> {
 
 const SIZE: Size = Size { rows: 24, columns: 80, width: 0, height: 1 };
 
+fn opening() -> impl Strategy<Value = Opening> {
+    let parts = any::<(String, i64, String, [u8; 32], u64)>();
+    parts.prop_map(|(order, end, target, key, claim)| Opening {
+        order,
+        end,
+        target,
+        key: JournalKey::new(key),
+        claim,
+        patience: Duration::from_secs(40),
+    })
+}
+
 fn effect() -> impl Strategy<Value = Effect> {
     let limits = any::<(Option<u64>, Option<u64>, Option<u64>)>();
     let limits = limits.prop_map(|(memory, processes, cpu)| Limits { memory, processes, cpu });
@@ -106,6 +119,13 @@ fn effect() -> impl Strategy<Value = Effect> {
     let attributes = attributes.prop_map(|(mode, owner, group)| Attributes { mode, owner, group });
     prop_oneof![
         work.prop_map(|work| Effect::Run { work }),
+        opening().prop_map(|opening| Effect::Journal { opening }),
+        any::<(u32, String)>().prop_map(|(journal, path)| Effect::Begun { journal, path }),
+        any::<(u32, String, i32)>().prop_map(|(journal, path, code)| Effect::Ended {
+            journal,
+            path,
+            code
+        }),
         (any::<u32>(), any::<String>(), attributes).prop_map(|(within, path, attributes)| {
             let (path, existing) = (path.into(), Existing::Refused);
             Effect::Write { within, path, attributes, existing }

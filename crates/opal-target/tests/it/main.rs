@@ -7,6 +7,7 @@ mod chaos;
 mod counted;
 mod dial;
 mod hostile;
+mod journal;
 mod served;
 
 // The tests name them so, wherever they run.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use opal_core::hash::{Algorithm, Digest};
+use opal_core::journal::JournalKey;
 use opal_core::wiped::Wiped;
 
 use super::derive::derive;
@@ -41,6 +42,13 @@ impl ContractSecret {
     #[must_use]
     pub fn plugin_seed(&self) -> Wiped<[u8; 32]> {
         derive(&*self.0, "opal plugin seed v1", &[])
+    }
+
+    /// What the journal of an order on one target is authenticated with.
+    #[must_use]
+    pub fn journal_key(&self, order: &str, target: &str) -> JournalKey {
+        let parts: [&[u8]; 2] = [order.as_bytes(), target.as_bytes()];
+        JournalKey::new(*derive(&*self.0, "opal journal v1", &parts))
     }
 
     /// A digest of the seed, which a contract shows: SHA-256 of `opal seed hash v1` and the seed.

@@ -371,3 +371,11 @@ impl Failed<'_> {
         line.text("path", self.path);
     }
 }
+
+/// The targets of fleets as `targets.json` has them: an object with one list, `targets`.
+#[must_use]
+pub fn target_rows(tables: &[FleetTable], vault: &Vault) -> Vec<u8> {
+    let mut line = Line::new();
+    line.list("targets", tables.iter().flat_map(|table| &table.rows), line::row);
+    hide::document(line.end(), vault)
+}

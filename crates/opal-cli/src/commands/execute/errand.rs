@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use opal_core::action::Halt;
 use opal_core::hash::Digest;
 use opal_core::placeholder::PlaceholderKey;
+use opal_exec::execute::Outcome;
 use opal_ops::contract::{Refusal, functions};
 use opal_ops::planning::{Subject, record_name};
 use opal_plan::plan::Resolved;
+use opal_vault::Vault;
 use opal_vault::ledger::{ClaimError, Ledger};
 use opal_vault::record::reader::Run;
 use opal_vault::record::{Contract, Drifted};
@@ -15,11 +18,13 @@ use opal_vault::record::{Contract, Drifted};
 use super::keeper::Keeper;
 use crate::commands::command_line;
 use crate::commands::plan::trust::{self, DirectRun};
+use crate::commands::share::{Fence, Share};
 use crate::context::Context;
 use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::signals::Watched;
+use crate::view;
 
 /// A plan that is to run, and where it comes from.
 #[derive(Debug)]
@@ -34,6 +39,8 @@ pub(crate) struct Errand<'e> {
     pub(crate) again: Option<String>,
     /// Who keeps it besides the record.
     pub(crate) keeper: Option<&'e dyn Keeper>,
+    /// The share of an order that it is, and what keeps its targets from two runners.
+    pub(crate) share: Option<(&'e Share, &'e Fence<'e>)>,
 }
 
 /// The contract that a plan is run under.
@@ -80,8 +87,28 @@ impl Errand<'_> {
 
     /// The last that may stand in the way.
     pub(super) fn set_off(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
-        self.claim.as_ref().map_or(Ok(()), |it| it.make(context, asked))?;
+        let share = self.share.map(|(share, _)| share);
+        self.claim.as_ref().map_or(Ok(()), |it| it.make(context, asked, share))?;
         self.keeper.map_or(Ok(()), Keeper::set_off)
+    }
+
+    /// What is kept of its end, so that a share that has come to it is not run again.
+    pub(super) fn has_ended(
+        &self,
+        context: &Context<'_>,
+        asked: &Asked,
+        outcome: &Outcome,
+        vault: &Vault,
+    ) {
+        let Some((share, _)) = self.share else { return };
+        share.ended(&outcome.fleets, vault);
+        let is_cut_off = matches!(outcome.halt, Some(Halt::Stopped(_) | Halt::Unrecorded));
+        let Some(claim) = self.claim.as_ref().filter(|_| !is_cut_off) else { return };
+        let root = context.root(asked.plan.root.as_ref());
+        let ended = root.map(|root| Ledger::new(&root).end_share(&claim.contract, share.of()));
+        if let Some(Err(ClaimError::Root(error))) = ended {
+            view::plan::note(&error.to_string());
+        }
     }
 
     /// Nothing runs, and whoever was told that something would hears why.
@@ -93,12 +120,18 @@ impl Errand<'_> {
 
 impl Claim {
     /// Marks the contract as used. Nothing has run yet.
-    fn make(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
+    fn make(
+        &self,
+        context: &Context<'_>,
+        asked: &Asked,
+        share: Option<&Share>,
+    ) -> Result<(), Failure> {
         let root = context.needed_root(asked.plan.root.as_ref())?;
         let ledger = Ledger::new(&root);
-        let claimed = match &self.resumed {
-            Some(run) => ledger.claim_continuation(&self.contract, &run.id),
-            None => ledger.claim(&self.contract),
+        let claimed = match (share, &self.resumed) {
+            (Some(share), _) => ledger.claim_share(&self.contract, share.of()),
+            (None, Some(run)) => ledger.claim_continuation(&self.contract, &run.id),
+            (None, None) => ledger.claim(&self.contract),
         };
         claimed.map_err(|error| match error {
             ClaimError::AlreadyUsed => {

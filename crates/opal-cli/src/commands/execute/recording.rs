@@ -116,7 +116,10 @@ impl<'a> Recording<'a> {
         // Who asks for every event on the disk does not want to go on without.
         let is_of_contract = header.contract.is_some();
         let is_needed = is_of_contract || asked.run.sync;
-        let lines = asked.run.events.as_deref().map(lines).transpose()?;
+        let lines = match errand.share.and_then(|(share, _)| share.io()) {
+            Some(io) => Some(Lines::new(io.events())),
+            None => asked.run.events.as_deref().map(lines).transpose()?,
+        };
         let announced = lines.is_some().then(|| header.clone());
         let is_asked = header.commit.is_some() && header.source.is_none();
         let writer = match asked.run.no_record {

@@ -167,6 +167,7 @@ pub(crate) fn one(
     }
     let keeper = Keeping::new(context, asked, settings, &source.run, watched);
     let errand = Errand {
+        share: None,
         subject: &subject,
         resolved: &resolved,
         watched,

@@ -83,6 +83,12 @@ impl Named {
         Ok(found)
     }
 
+    /// Of the file of what people said about it, as an order has it; none where there is none.
+    pub(crate) fn approvals_digest(&self) -> Result<Option<Digest>, Failure> {
+        let text = read(&self.approvals_path())?;
+        Ok((!text.is_empty()).then(|| Algorithm::Sha256.digest(&[text.as_bytes()])))
+    }
+
     /// Adds a line. When this returns, it is on the disk.
     pub(crate) fn add(&self, approval: &Approval) -> Result<PathBuf, Failure> {
         let path = self.approvals_path();

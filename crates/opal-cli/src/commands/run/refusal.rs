@@ -19,6 +19,7 @@ pub(super) use opal_vault::record::Refusal as Kept;
 use super::compare::Here;
 use super::new_contract::new_contract;
 use crate::commands::execute::recording;
+use crate::commands::share::Share;
 use crate::context::Context;
 use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
@@ -34,6 +35,8 @@ pub(super) struct Attempt<'a> {
     pub(super) path: &'a Path,
     pub(super) bytes: &'a [u8],
     pub(super) approvals: &'a [Approval],
+    /// The share of an order that it is run as.
+    pub(super) share: Option<&'a Share>,
 }
 
 impl Attempt<'_> {

@@ -200,6 +200,7 @@ fn end(
         is_declared: false,
         is_under_contract: false,
         trace: None,
+        fence: None,
         stdin: false,
         clock: crate::clock::now,
     });

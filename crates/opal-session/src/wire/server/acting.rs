@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use opal_core::action::Replace;
 use opal_core::files::Files;
+use opal_core::journal::Opening;
 use opal_core::resolver::{Trouble, TroubleKind};
 
 use super::inlet::Wish;
+use super::journal::Here;
 use super::looking::{Source, content};
 use super::requests::{Held, Helper, Open, Thing};
 use super::{running, writing};
@@ -154,12 +156,37 @@ fn act(
             session.end_all(LEFT_GRACE, &open.stop);
         }
         Effect::EndAll { grace } => session.end_all(grace, &open.stop),
+        Effect::Journal { opening } => return journal(helper, held, number, &opening, open),
+        Effect::Begun { journal, path } => return noted(held, journal, &path, None),
+        Effect::Ended { journal, path, code } => return noted(held, journal, &path, Some(code)),
         Effect::Resemble { .. }
         | Effect::Keep { .. }
         | Effect::Release { .. }
         | Effect::Resize { .. } => {}
     }
     Ok(Some(Reply::Done))
+}
+
+fn journal(
+    helper: &Helper,
+    held: &Held,
+    number: u32,
+    opening: &Opening,
+    open: &Open,
+) -> Result<Option<Reply>, Trouble> {
+    let (home, machine) = (helper.home.as_deref(), &super::machine());
+    let here = Here { home, machine, marker: &helper.marker };
+    let entries = held.desk.open(number, opening, here, &open.stop)?;
+    Ok(Some(Reply::Journal { entries }))
+}
+
+fn noted(
+    held: &Held,
+    journal: Handle,
+    path: &str,
+    code: Option<i32>,
+) -> Result<Option<Reply>, Trouble> {
+    Ok(Some(Reply::Noted { number: held.desk.add(journal, path, code)? }))
 }
 
 /// The files that a request may change: all, or those in a directory that is held.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use opal_core::resolver::{Trouble, TroubleKind};
 
 use super::guard::Guard;
 use super::inlet::Inlet;
+use super::journal::Desk;
 use super::lock::Claim;
 use super::pool::Pool;
 use crate::LocalSession;
@@ -40,6 +42,10 @@ pub(super) struct Helper {
     pub(super) guard: Option<Guard>,
     /// What starts this program once more.
     pub(super) own: Vec<OsString>,
+    /// Of the user, whatever a block says about it.
+    pub(super) home: Option<PathBuf>,
+    /// Of the processes of this session.
+    pub(super) marker: String,
     open: Mutex<BTreeMap<u32, Arc<Open>>>,
     left: Condvar,
     highest: AtomicU32,
@@ -68,7 +74,11 @@ impl Open {
 
 /// What requests hold until another one lets go of it.
 #[derive(Default)]
-pub(super) struct Held(Mutex<BTreeMap<Handle, Thing>>);
+pub(super) struct Held {
+    things: Mutex<BTreeMap<Handle, Thing>>,
+    /// It is held to the end of the process: what a step has started has ended by then.
+    pub(super) desk: Desk,
+}
 
 pub(super) enum Thing {
     /// A file that is being written, by the request of this number.
@@ -79,7 +89,7 @@ pub(super) enum Thing {
 
 impl Held {
     pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<Handle, Thing>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.things.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -89,11 +99,14 @@ impl Helper {
         (session, has_effects): (LocalSession, bool),
         marker: &str,
         own: Vec<OsString>,
+        home: Option<PathBuf>,
     ) -> Self {
         Self {
             claim: Claim::new(marker, has_effects),
             guard: (has_effects && !marker.is_empty()).then(|| Guard::start(&own, marker)),
             own,
+            home,
+            marker: marker.to_owned(),
             sender,
             session,
             stop: Stop::new(),
