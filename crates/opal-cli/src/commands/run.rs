@@ -1,5 +1,6 @@
 //! `opal run`: a function, a file, or a contract.
 
+mod approvals;
 pub(crate) mod compare;
 mod confine;
 pub(crate) mod current;
@@ -13,21 +14,18 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use opal_core::contract::Contract;
 use opal_core::resource::Status;
-use opal_ops::contract::{self, Accepted, Case, How, Refusal, Request, Rules, Stopped, Tolerance};
+use opal_ops::contract::{self, Accepted, Case, How, Request, Rules, Stopped, Tolerance};
 use opal_ops::planning::{Subject, record_name};
 use opal_ops::source::Loaded;
-use opal_trust::approvals::{Counted, Signer, check};
 use opal_trust::contracts::Opened;
-use opal_trust::policy::{Policy, Rule};
+use opal_trust::policy::Policy;
 use opal_vault::Vault;
 use opal_vault::ledger::Ledger;
 use opal_vault::record::reader::Run;
 use opal_vault::record::{self, Drifted, Reason};
-use opal_vault::root::Root;
 
 use super::execute::keeper::Keeper;
 use super::execute::{self, Claim, Errand, Held, resume};
-use super::plan::approver::open_keys;
 use super::plan::file::open;
 use super::plan::named::Named;
 use super::plan::trust;
@@ -42,6 +40,7 @@ use crate::options::Asked;
 use crate::signals::Watched;
 use crate::verb::Verb;
 use crate::{limit, planning, program, reports, rules, view};
+use approvals::{approved, reach, remember};
 use compare::{Here, undecided};
 use confine::{Confined, confine};
 use current::{Current, is_of_module, policed};
@@ -332,54 +331,6 @@ fn demanded<'r>(
 fn missing(contract: &Contract) -> BTreeSet<Box<str>> {
     let seen = contract.provenance().resources.iter();
     seen.filter(|it| it.status == Status::Missing).map(|it| it.path.clone()).collect()
-}
-
-/// A private key of somebody whose approval counts, which every step could sign with. That refuses the
-/// contract where the machine demands approvals; where only the user does, it is said.
-fn reach(case: &Case<'_>, policy: &Policy, root: Option<&Root>) -> Option<Refusal> {
-    let rules = case.rules(policy);
-    let rules: Vec<&&Rule> = rules.iter().filter(|rule| rule.needs_people()).collect();
-    if rules.is_empty() {
-        return None;
-    }
-    let lists = |rule: &Rule, key: &Signer| rule.person(key).is_some();
-    let found = open_keys(root, &|key| rules.iter().any(|rule| lists(rule, key)));
-    for (path, key) in found {
-        if rules.iter().any(|rule| rule.file == Path::new(rules::SYSTEM) && lists(rule, &key)) {
-            return Some(Refusal::KeyInReach(path));
-        }
-        let path = path.display();
-        view::plan::note(&format!(
-            "every step can sign approvals with `{path}`, which has no passphrase; the approval proves nothing"
-        ));
-    }
-    None
-}
-
-/// Who approved it sees next time what differs from it, also where it was approved on another machine. What
-/// they signed is evidence. That it cannot be kept changes nothing of the run.
-fn remember(counted: &[Counted], attempt: &Attempt<'_>, contract: &Contract, root: Option<&Root>) {
-    let Some(ledger) = root.map(Ledger::new) else { return };
-    for (signer, _) in counted.iter().filter_map(|it| Signer::parse(&it.key)) {
-        let kin = contract::kinship(contract, &signer);
-        let _ = ledger.keep_approved(&kin, attempt.bytes);
-    }
-    for line in attempt.approvals {
-        let Ok(checked) = check(line) else { continue };
-        let (key, at) = (checked.signer.to_string(), checked.statement.at);
-        if counted.iter().any(|it| (&it.key, it.at) == (&key, at)) {
-            let _ = ledger.approve(&line.statement.contract, &line.to_line());
-        }
-    }
-}
-
-fn approved(one: &Counted) -> record::Approved {
-    record::Approved {
-        name: one.name.clone(),
-        key: one.key.clone(),
-        at: view::plan::time(one.at),
-        note: one.note.clone(),
-    }
 }
 
 /// An option that makes another run of a contract than the one that people approved.
