@@ -26,8 +26,11 @@ pub(crate) use names::{NAMES, RESERVED, is_builtin, is_of_rest, is_reserved, is_
 use shared::{arguments, file, flag, global, json, root, source};
 pub(crate) use words::{marked, target};
 
+/// What makes a command.
+type Maker = fn() -> Command;
+
 /// Every command with its name, so that a run makes only its own.
-const COMMANDS: [(&str, fn() -> Command); 30] = [
+const COMMANDS: [(&str, Maker); 30] = [
     ("check", check),
     ("fmt", fmt),
     ("list", list),

@@ -148,12 +148,6 @@ fn command(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
     program::complete_for(context.ambient, word, rest)?;
     let json = context.typed.wants_json() || asks_for_json(rest);
     let Some(command) = builtins::command(word) else {
-        if builtins::is_reserved(word) {
-            return Err(Failure::usage(
-                format!("this version of opal has no command `{word}`; the name is reserved"),
-                format!("run a function of this name with `{} run {word}`", context.opal_typed()),
-            ));
-        }
         let near = suggest::nearest(word, builtins::NAMES);
         let help =
             near.map_or("see `opal --help`".into(), |near| format!("did you mean `{near}`?"));

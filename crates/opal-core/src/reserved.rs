@@ -2,7 +2,7 @@
 
 /// Names that always mean opal, whatever functions a file has: these commands promise to change
 /// nothing, or start-up files and tools call them, so reading a stranger's repository never runs
-/// it. Those that are not in the table of commands are kept for later versions.
+/// it.
 pub const RESERVED: [&str; 24] = [
     "adopt",
     "apply",

@@ -215,67 +215,48 @@ fn hold(
     let root = context.root(options.root.as_ref());
     context.registry.demand(source, root.as_ref())?;
     let here = Here::new(context, options, source, opened.contract.plan(), watched)?;
-    let resumed = resumed(asked, &here, &opened)?;
+    let resumed = resumed(asked, &here, opened)?;
     let case = Case { contract: &opened.contract, id: opened.id };
     if let Some(refusal) = reach(&case, &policy, root.as_ref()) {
         return attempt.refuse(&here, &opened.contract, refusal);
     }
     let own = rules::own_files(root.as_ref());
-    let request = Request {
-        bytes,
-        rules: Rules {
-            resumed: resumed.as_ref(),
-            ledger: here.root.as_ref().map(Ledger::new),
-            ..demanded(attempt, matches, &opened, &policy, &own)
-        },
-        now: here.now(),
-        tolerance: Tolerance {
-            force: matches.get_flag("force"),
-            strict_source: matches.get_flag("strict-source") || attempt.share.is_some(),
-        },
+    let rules = Rules {
+        resumed: resumed.as_ref(),
+        ledger: here.root.as_ref().map(Ledger::new),
+        ..demanded(attempt, matches, opened, &policy, &own)
     };
-    let allowed = match contract::decide(opened, &request, &|news| here.tell(news)) {
+    let request = Request { bytes, rules, now: here.now(), tolerance: tolerance(attempt, matches) };
+    let decided = contract::decide(opened, &request, &|news| here.tell(news));
+    let allowed = match decided {
         Ok(allowed) => allowed,
-        Err(Stopped::Refused(refusal)) => {
-            return attempt.refuse(&here, &opened.contract, refusal);
-        }
         Err(Stopped::Undecided(why)) => return undecided(why, watched),
+        Err(Stopped::Refused(why)) => return attempt.refuse(&here, &opened.contract, why),
     };
     let (how, compared) = (allowed.how, &allowed.compared);
     limit::leaves_some(options.limit.as_deref(), &compared.fresh.limited)?;
     let share = attempt.share;
-    if let Some(share) = share {
-        share
-            .leaves(&compared.fresh.limited.left)
-            .map_err(|failure| attempt.refused(failure, Some(&opened.contract)))?;
-    }
+    let leaves = share.map_or(Ok(()), |share| share.leaves(&compared.fresh.limited.left));
+    leaves.map_err(|failure| attempt.refused(failure, Some(&opened.contract)))?;
     let new_contract = new_contract(context, options, &opened.contract, source, path);
     match how {
         How::Same => {}
-        How::SourceMoved => {
-            let files = source.changed(&opened.contract);
-            view::plan::moved(&files);
-        }
-        How::Forced => {
-            view::plan::forced(
-                &here.comparison(&opened.contract, compared, Some(&new_contract)),
-                context.err(),
-            );
-        }
+        How::SourceMoved => view::plan::moved(&source.changed(&opened.contract)),
+        How::Forced => view::plan::forced(
+            &here.comparison(&opened.contract, compared, Some(&new_contract)),
+            context.err(),
+        ),
     }
     if options.dry_run {
         let state = if how == How::Forced { "to be forced" } else { "the current plan" };
         return view::plan::verified(path, &opened.contract, state, options.is_json());
     }
-    let named = record::Contract {
-        approvals: allowed.accepted.approvals.iter().map(approved).collect(),
-        ..record::Contract::new(opened.id, path.display().to_string())
-    };
+    let named = named(opened, path, &allowed.accepted);
     let drift = compared.verdict.differences.iter().map(Drifted::from).collect();
     let (contract, file, missing) = (opened.id, named.path.clone(), missing(&opened.contract));
     remember(&allowed.accepted.approvals, attempt, &opened.contract, here.root.as_ref());
-    let asked = answered(attempt, &allowed.accepted);
-    let fence = share.map(|share| share.fence(&opened.keys));
+    let (asked, fence) =
+        (answered(attempt, &allowed.accepted), share.map(|share| share.fence(&opened.keys)));
     let errand = Errand {
         share: share.zip(fence.as_ref()),
         subject: &Subject::of_plan(source, &compared.fresh.plan),
@@ -284,13 +265,27 @@ fn hold(
         claim: allowed.accepted.once.then_some(Claim { contract, resumed, file, new_contract }),
         contract: Some(Held { named, drift, key: compared.key.clone(), missing }),
         // A module always runs whole.
-        again: keeper
-            .is_none()
-            .then(|| command_line::resume_contract(context, &asked, path))
-            .filter(|_| share.is_none()),
+        again: (keeper.is_none() && share.is_none())
+            .then(|| command_line::resume_contract(context, &asked, path)),
         keeper,
     };
     execute::execute(context, &asked, &errand)
+}
+
+/// What may differ from the contract.
+fn tolerance(attempt: &Attempt<'_>, matches: &ArgMatches) -> Tolerance {
+    Tolerance {
+        force: matches.get_flag("force"),
+        strict_source: matches.get_flag("strict-source") || attempt.share.is_some(),
+    }
+}
+
+/// The contract, as the record of its run names it.
+fn named(opened: &Opened, path: &Path, accepted: &Accepted) -> record::Contract {
+    record::Contract {
+        approvals: accepted.approvals.iter().map(approved).collect(),
+        ..record::Contract::new(opened.id, path.display().to_string())
+    }
 }
 
 /// What was asked. Who approved the contract of an order has read its questions.

@@ -170,8 +170,9 @@ mod tests {
         }
         remove_stale(folder.path(), Duration::from_secs(60));
         assert!(at("open-x.html").exists(), "it may still be used");
-        let old = std::time::SystemTime::now() - Duration::from_secs(61);
-        std::fs::File::open(at("open-x.html")).unwrap().set_modified(old).unwrap();
+        let file = std::fs::File::open(at("open-x.html")).unwrap();
+        let made = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(made - Duration::from_secs(61)).unwrap();
         remove_stale(folder.path(), Duration::from_secs(60));
         assert!(!at("open-x.html").exists() && at("open-y.html").exists());
         assert!(at("other.html").exists() && at("open-z.txt").exists());

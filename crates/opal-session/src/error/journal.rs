@@ -53,7 +53,6 @@ const LOOK: &str =
 impl JournalError {
     pub(super) fn said(&self) -> Said {
         use TroubleKind::{Failed, Invalid, Lost};
-        let number = |number: &u64| number.to_string();
         let (kind, message, help): (_, Message, &str) = match self {
             Self::Invalid => (
                 Invalid,
@@ -99,24 +98,10 @@ impl JournalError {
             Self::Absent { .. } | Self::Short { .. } | Self::Broken(_) => {
                 (Lost, self.of_entries(), LOOK)
             }
-            Self::TooMany(most) => (
-                Lost,
-                message!(
-                    "there are more than ",
-                    Words(&most.to_string()),
-                    " journals of orders on the target"
-                ),
-                "remove those that you do not need from `~/.local/state/opal`",
-            ),
-            Self::TooLarge(most) => (
-                Lost,
-                message!(
-                    "the journal of the order is larger than ",
-                    Words(&number(most)),
-                    " bytes"
-                ),
-                "divide the contract into smaller ones",
-            ),
+            Self::TooMany(_) | Self::TooLarge(_) => {
+                let (message, help) = self.of_limits();
+                (Lost, message, help)
+            }
             Self::Path => (
                 Failed,
                 "the path of the step cannot be written into the journal of the order".into(),
@@ -129,6 +114,29 @@ impl JournalError {
             ),
         };
         (kind, message, help.into())
+    }
+
+    /// What there is too much of.
+    fn of_limits(&self) -> (Message, &'static str) {
+        match self {
+            Self::TooMany(most) => (
+                message!(
+                    "there are more than ",
+                    Words(&most.to_string()),
+                    " journals of orders on the target"
+                ),
+                "remove those that you do not need from `~/.local/state/opal`",
+            ),
+            Self::TooLarge(most) => (
+                message!(
+                    "the journal of the order is larger than ",
+                    Words(&most.to_string()),
+                    " bytes"
+                ),
+                "divide the contract into smaller ones",
+            ),
+            other => (other.of_entries(), LOOK),
+        }
     }
 
     /// What is wrong with its entries.

@@ -159,7 +159,8 @@ fn who_is_asked_to_stop_does_not_wait_for_the_lock() {
 /// A line that is not what was written, or not there.
 #[test]
 fn a_journal_that_was_edited_cut_or_moved_is_refused() {
-    let edits: [(&str, fn(&str) -> String); 9] = [
+    type Edit = fn(&str) -> String;
+    let edits: [(&str, Edit); 9] = [
         ("entry 1 is not what", |it| it.replacen("shell[0]", "shell[7]", 1)),
         ("entry 2 is not what", |it| it.replacen("ended 0", "ended 1", 1)),
         ("entry 1 is not what", |it| it.replacen("begun first", "begun other", 1)),

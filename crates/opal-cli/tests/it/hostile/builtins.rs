@@ -50,15 +50,6 @@ fn a_reserved_name_never_runs_a_function_and_run_does() {
 }
 
 #[test]
-fn a_reserved_name_of_a_later_version_says_how_to_run_the_function() {
-    let opal = Opal::machine("fun dispatch() = echo mine\n");
-    let ran = opal.call(&["dispatch"]);
-    ran.code(2).says("has no command `dispatch`").says("`opal run dispatch`").hides("mine\n");
-    assert!(opal.call(&["dispatch", "--json"]).code(2).json()["error"]["message"].is_string());
-    opal.call(&["self", "dispatch"]).code(2).says("has no command `dispatch`");
-}
-
-#[test]
 fn help_of_a_function_with_a_reserved_name_shows_how_it_is_called() {
     let opal = Opal::machine("// Mine.\nfun check(n = 1) = echo @var.n\n");
     opal.call(&["run", "check", "--help"]).code(0).says("Mine.").says("opal run check");

@@ -11,7 +11,8 @@ use super::pool::{now, pool};
 fn an_order_that_does_not_hold_is_refused_with_its_code_and_nothing_runs() {
     let Some(pool) = pool(2, MARK, "") else { return };
     let usual: &[&[&str]] = &[&["h1"], &["h2"]];
-    let changes: [(i32, &str, fn(&mut Order)); 8] = [
+    type Change = fn(&mut Order);
+    let changes: [(i32, &str, Change); 8] = [
         (76, "the order is past its end", |it| {
             it.made = now() - 7200;
             it.end = now() - 1;

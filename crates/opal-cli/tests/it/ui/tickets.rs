@@ -117,8 +117,9 @@ fn the_file_of_a_ticket_that_was_left_is_removed_by_the_next_start() {
     // Somebody else's, which may still be used, stays.
     let other = Ui::start(opal.command(), &["--no-open"]);
     assert_eq!(files(&folder).len(), 2);
-    let minute = std::time::SystemTime::now() - std::time::Duration::from_secs(61);
-    fs::File::open(left).unwrap().set_modified(minute).unwrap();
+    let file = fs::File::open(left).unwrap();
+    let made = file.metadata().unwrap().modified().unwrap();
+    file.set_modified(made - std::time::Duration::from_secs(61)).unwrap();
     let third = Ui::start(opal.command(), &["--no-open"]);
     assert!(!left.exists());
     assert_eq!(files(&folder).len(), 2);
