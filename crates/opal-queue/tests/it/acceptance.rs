@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use opal_testing::needs;
 use opal_testing::processes::eventually;
 
 use crate::shop::{Shop, Started, table};
@@ -12,11 +11,8 @@ use crate::shop::{Shop, Started, table};
 /// A step that says on the target that it ran, and takes a moment.
 const BLOCK: &str = "        echo @target.name >> \"$HOME/ran\"\n        sleep 0.2\n";
 
-/// None where `opal run` cannot work on a share.
 fn shop(count: usize, options: &str, runners: usize) -> Option<Shop> {
-    let shop = Shop::with(count, options, BLOCK, runners)?;
-    let has = shop.opal(&["run", "--help"]).stdout.contains("--share-io");
-    needs::has("`opal run --share-io`", has).then_some(shop)
+    Shop::with(count, options, BLOCK, runners)
 }
 
 /// How often the step ran on each target.
@@ -85,10 +81,6 @@ fn no_step_begins_twice_whoever_is_killed() {
 fn failures_end_a_fleet_across_runners() {
     let block = "        test @target.name != t3\n";
     let Some(shop) = Shop::with(8, ", batch=2, tolerate=0", block, 2) else { return };
-    let has = shop.opal(&["run", "--help"]).stdout.contains("--share-io");
-    if !needs::has("`opal run --share-io`", has) {
-        return;
-    }
     let direct = shop.opal(&["task", "--root", &shop.name("d")]);
     let file = shop.contract("prod.plan", &[]);
     let _runners = real_runners(&shop, 2);

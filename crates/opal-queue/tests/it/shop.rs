@@ -303,7 +303,10 @@ pub(crate) fn table(text: &str) -> Vec<(String, String)> {
     lines
         .filter_map(|line| {
             let mut words = line.split_whitespace().map(str::to_owned);
-            Some((words.next()?, words.next()?))
+            let (name, status) = (words.next()?, words.next()?);
+            let number = name.strip_prefix('t')?;
+            // What follows the table is about the run.
+            number.parse::<u32>().is_ok().then_some((name, status))
         })
         .collect()
 }
