@@ -62,6 +62,10 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
     crate::editors::try_out(root)?;
     let editors = ["cargo", "test", "--workspace", "--test", "it", "after_random_edits"];
     run_with(root, &[("OPAL_TEST_ROUNDS", "10000")], &editors)?;
+    let queue = ["acceptance::", "attacks::", "dispatching::", "faults::"];
+    let queue = [&["cargo", "test", "--workspace", "--test", "it", "--"], &queue[..]].concat();
+    let newest = [("OPAL_TEST_ROUNDS", "100"), ("OPAL_TEST_NATS_NEWEST", "1")];
+    run_with(root, &newest, &queue)?;
     let tests = ["--workspace", "--test", "long"];
     // Only such a helper compiles a package in Python in a short time.
     release(root)?;

@@ -30,6 +30,14 @@ pub(crate) fn release(root: &Path) -> Result<(), String> {
     run(root, &[&["cargo", "build", "--release"], &RELEASED[..]].concat())
 }
 
+/// The same as a release is, with the target helper of this kind of machine in it.
+pub(crate) fn release_with_helper(root: &Path) -> Result<(), String> {
+    provide_musl(root);
+    let helper = static_target(std::env::consts::ARCH);
+    let build = [&["cargo", "build", "--release"], &RELEASED[..]].concat();
+    run_with(root, &[("OPAL_TARGET_HELPERS", &helper)], &build)
+}
+
 /// Peers that take a second for each file get some of them.
 const QUICK: &str = "--quick";
 
@@ -55,10 +63,13 @@ const EDITOR: &str = "editor";
 /// Questions about many runs beside `sqlite3`.
 const RUNS: &str = "runs";
 
+/// A contract on many runners beside the same in one run.
+const RUNNERS: &str = "runners";
+
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let (options, parts): (Vec<&str>, Vec<&str>) =
         arguments.iter().partition(|word| word.starts_with('-'));
-    let others = [PEERS, TARGETS, PLUGINS, PROVIDERS, RUNS, EDITOR];
+    let others = [PEERS, TARGETS, PLUGINS, PROVIDERS, RUNS, RUNNERS, EDITOR];
     let names = || BENCHES.iter().map(|(name, _)| *name).chain(others);
     if let Some(unknown) = parts.iter().find(|part| names().all(|name| name != **part)) {
         let names: Vec<&str> = names().collect();
@@ -84,6 +95,9 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     if is_required(RUNS) {
         crate::peers::runs::compare(root, bars, options.contains(&QUICK))?;
     }
+    if is_required(RUNNERS) {
+        crate::peers::pool::compare(root, bars, options.contains(&QUICK))?;
+    }
     if is_required(PLUGINS) {
         crate::peers::plugins::compare(root, bars, options.contains(&QUICK))?;
     }
@@ -92,11 +106,7 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     }
     if is_required(TARGETS) {
         provide_targets(root);
-        provide_musl(root);
-        // As a release is, with the helper in it.
-        let helper = static_target(std::env::consts::ARCH);
-        let build = [&["cargo", "build", "--release"], &RELEASED[..]].concat();
-        run_with(root, &[("OPAL_TARGET_HELPERS", &helper)], &build)?;
+        release_with_helper(root)?;
         crate::peers::compare_targets(root, bars)?;
     }
     Ok(())

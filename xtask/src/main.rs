@@ -60,7 +60,8 @@ Commands:
                  machine (peers) and on targets (targets); calls of plugins in each language, and what locked
                  packages cost (plugins); resources of Terraform providers beside OpenTofu, which is
                  built from its Go module (providers); questions about 100,000 runs beside sqlite3 (runs);
-                 the language server beside `opal check` (editor); all of them without a name;
+                 the language server beside `opal check` (editor); a contract on 4 runners beside one run
+                 (runners); all of them without a name;
                  `--bars` fails where a bar is missed, `--quick` shows Ansible 100 of the 1,000 files,
                  which saves a quarter of an hour, and measures plugins a few times, without installing
                  compilers

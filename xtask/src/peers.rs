@@ -8,6 +8,7 @@ pub(crate) mod editor;
 mod listing;
 mod pages;
 pub(crate) mod plugins;
+pub(crate) mod pool;
 pub(crate) mod providers;
 mod running;
 pub(crate) mod runs;
@@ -19,6 +20,7 @@ pub(crate) use tools::TaskTools;
 
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -74,6 +76,7 @@ fn installed(root: &Path) -> Result<PathBuf, String> {
     let made = std::fs::create_dir_all(&folder)
         .and_then(|()| copy("opal-commands"))
         .and_then(|_| copy("opal-extra"))
+        .and_then(|_| copy("opal-queue"))
         .and_then(|_| copy("opal-serve"))
         .and_then(|_| copy("opal"));
     made.map_err(|error| format!("cannot copy `opal` into `{}`: {error}", folder.display()))?;
@@ -177,6 +180,12 @@ fn write(folder: &Path, name: &str, content: &str) -> Result<(), String> {
 
 fn text(path: &Path) -> Result<&str, String> {
     path.to_str().ok_or_else(|| "the repository's path is not UTF-8".to_owned())
+}
+
+/// A port that a server of a measurement can have.
+fn free_port() -> Result<u16, String> {
+    let bound = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
+    bound.map(|address| address.port()).map_err(|error| format!("no free port: {error}"))
 }
 
 /// What cargo gives to whatever it runs is taken away: a person's shell does not have it, and

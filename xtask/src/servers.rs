@@ -1,5 +1,5 @@
-//! Real servers for the tests, built from their Go modules and kept between runs: a Vault for `packages/vault`, and
-//! an OpenTelemetry collector for `--otlp`.
+//! Real servers for the tests, built from their Go modules and kept between runs: a Vault for `packages/vault`, an
+//! OpenTelemetry collector for `--otlp`, and the newest NATS server, where Debian's is the oldest one that works.
 //!
 //! Modules are pinned by version, and Go checks their bytes against its public log of checksums. It takes some
 //! minutes, so only the long tests use them.
@@ -18,7 +18,7 @@ struct Server {
     program: &'static str,
 }
 
-const SERVERS: [Server; 2] = [
+const SERVERS: [Server; 3] = [
     Server {
         name: "Vault",
         sources: "crates/opal-cli/tests/fixtures/vault",
@@ -30,6 +30,12 @@ const SERVERS: [Server; 2] = [
         sources: "crates/opal-cli/tests/fixtures/otelcol",
         folder: "target/tools/otelcol",
         program: "otelcol",
+    },
+    Server {
+        name: "the newest NATS server",
+        sources: "crates/opal-queue/tests/fixtures/nats",
+        folder: "target/tools/nats",
+        program: "nats-server",
     },
 ];
 

@@ -52,6 +52,15 @@ pub use logged::{Answer, LoggedSession};
 pub use memory::{Asked, MemoryWorld};
 pub use reaching::LoggedReach;
 
+/// How often a test repeats what it does: so often, unless `$OPAL_TEST_ROUNDS` says otherwise, as it does in long
+/// tests.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "whoever has less time, or more, says how many rounds")]
+pub fn rounds(usual: u64) -> u64 {
+    let set = std::env::var("OPAL_TEST_ROUNDS").ok().and_then(|it| it.parse().ok());
+    set.unwrap_or(usual)
+}
+
 /// From now on templates are rendered in this process: tests have no helper beside them.
 pub fn render_here() {
     opal_core::template::render_by(std::sync::Arc::new(opal_template::Engine));

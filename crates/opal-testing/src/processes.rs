@@ -72,6 +72,21 @@ pub fn unique(directory: &Path) -> String {
     directory.file_name().unwrap().to_string_lossy().replace('.', "opal-test-")
 }
 
+/// The processes with this name that have this text in their environment: their numbers.
+#[must_use]
+pub fn named(name: &str, environment: &str) -> Vec<String> {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = all.map(|it| it.file_name().to_string_lossy().into_owned());
+    let is_one = |pid: &String| {
+        let has = |file: &str, text: &str| {
+            let content = std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+            String::from_utf8_lossy(&content).contains(text)
+        };
+        has("comm", name) && has("environ", environment)
+    };
+    numbers.filter(is_one).collect()
+}
+
 /// The processes of a user that have not ended: their numbers and command lines.
 #[must_use]
 pub fn owned_by(uid: u32) -> Vec<(String, String)> {

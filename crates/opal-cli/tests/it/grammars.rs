@@ -116,7 +116,7 @@ fn the_tree_sitter_grammar_makes_the_same_tree_after_random_edits() {
     let corpus = Corpus::write();
     let Some(line) = tree_sitter(corpus.folder()) else { return };
     let [python, script, library] = [0, 1, 2].map(|at| line[at].as_str());
-    let rounds = std::env::var("OPAL_TEST_ROUNDS").unwrap_or_else(|_| "500".to_owned());
+    let rounds = opal_testing::rounds(500).to_string();
     let folder = corpus.folder().display().to_string();
     let report = report(&[python, script, "edit", library, &folder, &rounds]);
     assert!(report["edits"].as_u64().unwrap() > 1_000, "{report}");

@@ -18,9 +18,6 @@ use crate::support::{Opal, binary};
 
 const ROUNDS: u64 = 1_000;
 
-/// Says how many rounds there are instead.
-const VARIABLE: &str = "OPAL_TEST_ROUNDS";
-
 /// After that nothing should be left. A busy machine may take longer, which is counted.
 const SOON: Duration = Duration::from_secs(2);
 
@@ -231,11 +228,6 @@ fn send(child: &mut Child, name: &str) {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "whoever has less time says how many rounds")]
-fn rounds() -> u64 {
-    std::env::var(VARIABLE).map_or(ROUNDS, |text| text.parse().unwrap())
-}
-
 /// How often, and the longest time until nothing was left.
 #[derive(Default)]
 struct Count {
@@ -250,7 +242,7 @@ fn after_a_thousand_interruptions_no_process_and_no_file_is_left_on_either_side(
     let mut dice = Dice(20_261_117);
     let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
     let mut faults: Vec<String> = Vec::new();
-    for round in 0..rounds() {
+    for round in 0..opal_testing::rounds(ROUNDS) {
         let kind = kind(round);
         let task = ["fleet", "one", "user", "plain"][usize::try_from(dice.below(4)).unwrap()];
         // Some have to be sent the helper.
@@ -304,7 +296,7 @@ fn after_a_thousand_interruptions_no_process_and_no_file_is_left_on_either_side(
         faults.is_empty(),
         "{} of {} rounds left something: {faults:#?}",
         faults.len(),
-        rounds()
+        opal_testing::rounds(ROUNDS)
     );
 }
 

@@ -24,7 +24,7 @@ impl Drop for Nats {
 }
 
 fn program() -> PathBuf {
-    let newest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/nats-server");
+    let newest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/nats/nats-server");
     let debian = PathBuf::from("/usr/sbin/nats-server");
     match std::env::var_os("OPAL_TEST_NATS_NEWEST").is_some() && newest.exists() {
         true => newest,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::peers::{command, text, write};
+use crate::peers::{command, free_port, text, write};
 
 /// One way of the slow connection; there and back is twice as long.
 const WAY: Duration = Duration::from_millis(25);
@@ -69,11 +69,6 @@ impl Drop for Place {
             let _ = command(&words).current_dir(&self.folder).output();
         }
     }
-}
-
-fn free_port() -> Result<u16, String> {
-    let bound = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
-    bound.map(|address| address.port()).map_err(|error| format!("no free port: {error}"))
 }
 
 /// A port that passes everything on to another, later. It lives as long as this process.
