@@ -1,7 +1,12 @@
 //! Puts the pages of `docs/errors` into the binary, for `opal explain`, and the templates of packages, for
 //! `opal plugin init`: packed, because few runs read them.
+//! Names the sources of all it is linked with: `opal` becomes `opal-commands` only where both have the same.
 //! Has the programs linked so that they start sooner (`docs/decisions/0010-release-profile.md`).
 
+#[path = "../opal-session/build_name.rs"]
+mod build_name;
+
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
@@ -41,7 +46,27 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={}", api.join(folder).display());
     }
     files.sort();
-    pack("templates", &files)
+    pack("templates", &files)?;
+    let linked: Vec<String> = linked("opal-cli")?.into_iter().collect();
+    build_name::set(&linked.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The crates of this workspace that one is linked with, itself included.
+fn linked(name: &str) -> io::Result<BTreeSet<String>> {
+    let (mut found, mut waiting) = (BTreeSet::new(), vec![name.to_owned()]);
+    while let Some(name) = waiting.pop() {
+        if !found.insert(name.clone()) {
+            continue;
+        }
+        let manifest = Path::new("..").join(&name).join("Cargo.toml");
+        println!("cargo::rerun-if-changed={}", manifest.display());
+        let text = fs::read_to_string(manifest)?;
+        let own = text.split("\n[").find(|part| part.starts_with("dependencies]"));
+        let names = own.into_iter().flat_map(str::lines).filter(|line| line.starts_with("opal-"));
+        waiting
+            .extend(names.filter_map(|line| Some(line.split(['.', ' ', '=']).next()?.to_owned())));
+    }
+    Ok(found)
 }
 
 /// The files below a folder, with their paths.

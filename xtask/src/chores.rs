@@ -25,13 +25,8 @@ pub(crate) const RELEASED: [&str; 12] = [
     "opal-terraform",
 ];
 
-/// Builds what a release has, for this machine.
+/// Builds what a release has, for this machine, with the target helper of this kind of machine in it.
 pub(crate) fn release(root: &Path) -> Result<(), String> {
-    run(root, &[&["cargo", "build", "--release"], &RELEASED[..]].concat())
-}
-
-/// The same as a release is, with the target helper of this kind of machine in it.
-pub(crate) fn release_with_helper(root: &Path) -> Result<(), String> {
     provide_musl(root);
     let helper = static_target(std::env::consts::ARCH);
     let build = [&["cargo", "build", "--release"], &RELEASED[..]].concat();
@@ -106,7 +101,7 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     }
     if is_required(TARGETS) {
         provide_targets(root);
-        release_with_helper(root)?;
+        release(root)?;
         crate::peers::compare_targets(root, bars)?;
     }
     Ok(())

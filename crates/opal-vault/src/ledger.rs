@@ -54,8 +54,13 @@ impl<'a> Ledger<'a> {
     /// What a share of an order could do with its contract.
     #[must_use]
     pub fn share(&self, contract: &Digest, share: ShareOf<'_>) -> ShareUse {
-        let known = fs::read_to_string(self.0.path().join(FOLDER).join(by_order(contract)));
-        if self.has(&contract.hex()) || known.is_ok_and(|known| known.trim_end() != share.order) {
+        let is_elsewhere =
+            match fs::read_to_string(self.0.path().join(FOLDER).join(by_order(contract))) {
+                Ok(known) => known.trim_end() != share.order,
+                // Whose it is cannot be read.
+                Err(error) => error.kind() != io::ErrorKind::NotFound,
+            };
+        if is_elsewhere || self.has(&contract.hex()) {
             return ShareUse::Elsewhere;
         }
         match self.has(&ended(contract, share)) {
@@ -198,18 +203,31 @@ impl<'a> Ledger<'a> {
         file.replace(rustix::fs::CWD, &path).map_err(|error| failed(error.into()))
     }
 
+    /// A mark that cannot be looked for counts as one that is there.
     fn has(&self, name: &str) -> bool {
-        self.0.path().join(FOLDER).join(name).exists()
+        self.0.path().join(FOLDER).join(name).try_exists().unwrap_or(true)
     }
 
     /// Marks a contract as used, once. When this returns, the mark is on the disk.
     pub fn claim(&self, contract: &Digest) -> Result<(), ClaimError> {
-        self.mark(&contract.hex())
+        if self.has(&by_order(contract)) {
+            return Err(ClaimError::AlreadyUsed);
+        }
+        self.mark(&contract.hex())?;
+        // An order writes its mark and then looks for this one, so of two at the same time at most one goes on.
+        if self.has(&by_order(contract)) {
+            let _ = fs::remove_file(self.0.path().join(FOLDER).join(contract.hex()));
+            return Err(ClaimError::AlreadyUsed);
+        }
+        Ok(())
     }
 
     /// Marks a run of a contract as continued, once. When this returns, the mark is on the disk.
     pub fn claim_continuation(&self, contract: &Digest, run: &RunId) -> Result<(), ClaimError> {
         match self.claim(contract) {
+            Err(ClaimError::AlreadyUsed) if self.has(&by_order(contract)) => {
+                Err(ClaimError::AlreadyUsed)
+            }
             Ok(()) | Err(ClaimError::AlreadyUsed) => self.mark(&continuation(contract, run)),
             Err(error) => Err(error),
         }
@@ -294,5 +312,24 @@ mod tests {
         ledger.claim(&direct).unwrap();
         assert_eq!(ledger.share(&direct, share("a", 1)), ShareUse::Elsewhere);
         assert!(matches!(ledger.claim_share(&direct, share("a", 1)), Err(ClaimError::AlreadyUsed)));
+    }
+
+    #[test]
+    fn what_an_order_has_used_runs_and_continues_under_no_other_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let (ledger, contract) = (Ledger::new(&root), Digest([7; 32]));
+        let share = ShareOf { order: "a", number: 1 };
+        ledger.claim_share(&contract, share).unwrap();
+        assert!(matches!(ledger.claim(&contract), Err(ClaimError::AlreadyUsed)));
+        let run = RunId::new(std::time::SystemTime::UNIX_EPOCH, [0; 4]);
+        let continued = ledger.claim_continuation(&contract, &run);
+        assert!(matches!(continued, Err(ClaimError::AlreadyUsed)));
+        // Its own shares still run.
+        assert_eq!(ledger.share(&contract, share), ShareUse::Open);
+        // A mark that nobody can read is a mark: whose it is cannot be known.
+        let path = folder.path().join(FOLDER).join(by_order(&contract));
+        fs::write(&path, [0xff, 0xfe]).unwrap();
+        assert_eq!(ledger.share(&contract, share), ShareUse::Elsewhere);
     }
 }

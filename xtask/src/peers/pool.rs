@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::{command, free_port, installed, judge, medians, text, write};
-use crate::chores::release_with_helper;
+use crate::chores::release;
 use crate::say;
 use crate::tools::provide;
 
@@ -36,7 +36,7 @@ pub(crate) fn compare(root: &Path, bars: bool, quick: bool) -> Result<(), String
         say("runners are left out: they require nats-server");
         return Ok(());
     }
-    release_with_helper(root)?;
+    release(root)?;
     let (targets, rounds) = if quick { (QUICK_TARGETS, QUICK_ROUNDS) } else { (TARGETS, ROUNDS) };
     let pool = Pool::start(root.join("target/bench/pool"), installed(root)?, targets)?;
     let contract = ["dispatch", "../prod.plan", "--pool", "bench", "--insecure-queue"];

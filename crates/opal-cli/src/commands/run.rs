@@ -124,7 +124,7 @@ fn attempt(
         .map_err(|failure| attempt.refused(failure, None))?;
     let narrowed = narrowed(&attempt, &opened.contract)?;
     if is_of_module(&opened.contract) {
-        program::complete(context.ambient)?;
+        program::complete_after(context.ambient, &named.path, &named.bytes)?;
     }
     let asked = narrowed.as_ref().unwrap_or(asked);
     let attempt = Attempt { asked, ..attempt };

@@ -233,7 +233,7 @@ fn opal_commands_is_of_the_build_of_opal_or_refuses() {
     }
     call(&["commands", "0.0.1+old", "runs", "list"])
         .code(69)
-        .says("`opal-commands` is of another build: it is 0.0.1+old");
+        .says("and opal is 0.0.1+old");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! opal's own plan of a run: shown, kept as a contract, held against today, and run.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -21,6 +22,28 @@ fn contract(more: &[&str]) -> Release {
 
 fn run(release: &Release, more: &[&str]) -> Ran {
     release.opal().call(&[&["run", "--plan", "net.plan"], more].concat())
+}
+
+/// A line of bash in which `$0` is opal.
+fn bash(release: &Release, line: &str) -> Ran {
+    let mut command = release.opal().started_by(&["bash", "-c", line].map(OsStr::new));
+    Ran::from(command.arg(binary()).output().unwrap())
+}
+
+#[test]
+fn a_contract_of_a_module_may_come_through_standard_input() {
+    let release = contract(&[]);
+    for line in
+        ["cat net.plan | \"$0\" run --plan -", "cat net.plan | \"$0\" run --plan /dev/stdin"]
+    {
+        bash(&release, line).code(0);
+    }
+}
+
+#[test]
+fn a_contract_of_a_module_in_a_pipe_of_the_shell_is_an_error_with_help() {
+    let ran = bash(&contract(&[]), "\"$0\" run --plan <(cat net.plan)");
+    ran.code(66).says("can be read only once").says("name it `-`");
 }
 
 #[test]
