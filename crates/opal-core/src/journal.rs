@@ -58,6 +58,8 @@ pub struct Opening {
     pub order: String,
     /// When the order ends, in Unix seconds.
     pub end: i64,
+    /// The time of the runner, in Unix seconds: the clock of a target may be wrong.
+    pub now: i64,
     /// The name of the target.
     pub target: String,
     pub key: JournalKey,

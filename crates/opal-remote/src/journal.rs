@@ -16,6 +16,7 @@ use crate::link::Shape;
 pub(crate) struct RemoteJournal {
     acting: Acting,
     handle: Handle,
+    marker: String,
 }
 
 impl RemoteJournal {
@@ -27,8 +28,8 @@ impl RemoteJournal {
         let opening = opening.clone();
         let mut sent = acting.begin(&Effect::Journal { opening }, Shape::default(), stop)?;
         match sent.reply(stop)? {
-            Reply::Journal { entries } if is_in_order(&entries) => {
-                Ok((Self { acting: acting.clone(), handle: sent.number }, entries))
+            Reply::Journal { marker, entries } if is_in_order(&entries) => {
+                Ok((Self { acting: acting.clone(), handle: sent.number, marker }, entries))
             }
             Reply::Journal { .. } => {
                 let why = Malformed("the entries of a journal are not in order");
@@ -51,6 +52,10 @@ fn is_in_order(entries: &[Entry]) -> bool {
 }
 
 impl Journal for RemoteJournal {
+    fn marker(&self) -> &str {
+        &self.marker
+    }
+
     fn begun(&self, path: &str, stop: &Stop) -> Result<u64, Trouble> {
         let path = path.to_owned();
         self.note(&Effect::Begun { journal: self.handle, path }, stop)

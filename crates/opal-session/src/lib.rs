@@ -130,6 +130,9 @@ pub trait Session: Sync + fmt::Debug {
 
 /// The journal of an order: an entry has its number when it is on the disk of the target.
 pub trait Journal: Send + fmt::Debug {
+    /// What the entries of this session say that a step was begun by.
+    fn marker(&self) -> &str;
+
     /// A step is about to begin.
     fn begun(&self, path: &str, stop: &Stop) -> Result<u64, Trouble>;
 

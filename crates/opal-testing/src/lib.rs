@@ -47,7 +47,7 @@ pub mod terraform;
 
 use opal_vault::{Shown, Vault};
 
-pub use fencing::{LoggedFencing, LoggedJournal};
+pub use fencing::{Happens, LoggedFencing, LoggedJournal};
 pub use logged::{Answer, LoggedSession};
 pub use memory::{Asked, MemoryWorld};
 pub use reaching::LoggedReach;
@@ -55,7 +55,10 @@ pub use reaching::LoggedReach;
 /// How often a test repeats what it does: so often, unless `$OPAL_TEST_ROUNDS` says otherwise, as it does in long
 /// tests.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "whoever has less time, or more, says how many rounds")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whoever has less time, or more, says how many rounds"
+)]
 pub fn rounds(usual: u64) -> u64 {
     let set = std::env::var("OPAL_TEST_ROUNDS").ok().and_then(|it| it.parse().ok());
     set.unwrap_or(usual)

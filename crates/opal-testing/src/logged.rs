@@ -42,14 +42,16 @@ use opal_session::{Ended, Input, Journal, Output, Place, Session, Taker, Work, p
 /// open VERSION
 /// make web
 /// ```
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct LoggedSession {
     answers: BTreeMap<String, Vec<Answer>>,
     wrong: BTreeMap<String, String>,
     absent: BTreeSet<String>,
     files: BTreeMap<String, Vec<u8>>,
-    world: MemoryWorld,
+    world: Arc<MemoryWorld>,
     journal: Option<LoggedJournal>,
+    /// Which connection of the journal this is, from 0.
+    connection: u64,
     state: Arc<Mutex<State>>,
 }
 
@@ -103,6 +105,12 @@ impl LoggedSession {
     pub fn keeping(mut self, journal: &LoggedJournal) -> Self {
         self.journal = Some(journal.clone());
         self
+    }
+
+    /// The same over another connection, where the last one was lost.
+    pub(crate) fn connected(&self) -> Self {
+        let connection = self.journal.as_ref().map_or(0, LoggedJournal::connection);
+        Self { connection, ..self.clone() }
     }
 
     #[must_use]
@@ -174,7 +182,7 @@ impl LoggedSession {
     /// The machine that resources see.
     #[must_use]
     pub fn world(mut self, world: MemoryWorld) -> Self {
-        self.world = world;
+        self.world = Arc::new(world);
         self
     }
 }
@@ -187,6 +195,9 @@ impl Session for LoggedSession {
     }
 
     fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
+        if self.is_lost() {
+            return Err(LoggedJournal::lost());
+        }
         let command = written(work.script);
         let names: Vec<&str> = work.environment.keys().map(String::as_str).collect();
         let with = if names.is_empty() { "" } else { &format!(" with {}", names.join(", ")) };
@@ -273,12 +284,16 @@ impl Session for LoggedSession {
         Ok(read)
     }
 
+    fn is_lost(&self) -> bool {
+        self.journal.as_ref().is_some_and(|it| it.connection() > self.connection)
+    }
+
     fn probe<'s>(&'s self, _: &Place<'s>) -> Box<dyn Probe + 's> {
-        Box::new(&self.world)
+        Box::new(&*self.world)
     }
 
     fn journal(&self, _: &Opening, _: &Stop) -> Result<(Box<dyn Journal>, Vec<Entry>), Trouble> {
-        self.journal.as_ref().expect("this session keeps a journal").open()
+        self.journal.as_ref().expect("this session keeps a journal").open(self.connection)
     }
 
     fn files<'s>(&'s self, _: &Stop) -> Box<dyn Files + 's> {

@@ -88,7 +88,8 @@ impl Reach for LoggedReach {
             let message = message!("host unreachable: `", name.as_str(), "`");
             return Err(Trouble::new(TroubleKind::Unreachable, message, "start it"));
         }
-        let session = self.sessions.get(&name).map(Arc::clone).unwrap_or_default();
+        let session =
+            self.sessions.get(&name).map(|it| Arc::new(it.connected())).unwrap_or_default();
         Ok(Reached { session, start: PathBuf::from(format!("/home/{name}")) })
     }
 

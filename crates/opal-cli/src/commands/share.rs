@@ -110,6 +110,7 @@ impl Fencing for Fence<'_> {
         Opening {
             order: self.share.id.clone(),
             end: self.share.order.end,
+            now: crate::clock::unix_time(),
             target: target.to_owned(),
             key,
             claim: self.share.io.as_ref().map_or(0, |io| io.claim(target)),

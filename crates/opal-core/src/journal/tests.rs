@@ -6,6 +6,7 @@ fn opening() -> Opening {
     Opening {
         order: "00112233445566778899aabbccddeeff".into(),
         end: 1_800_000_000,
+        now: 1_799_000_000,
         target: "web1".into(),
         key: JournalKey::new([7; 32]),
         claim: 0,

@@ -24,6 +24,8 @@ pub(crate) enum FenceError<'a> {
     FailedBefore {
         code: i32,
     },
+    /// The journal has entries of somebody else since it was last read.
+    TakenOver,
     /// It belongs to a `try` whose `finally` has run.
     AfterCleanup {
         path: &'a str,
@@ -65,6 +67,11 @@ impl FenceError<'_> {
                 Words(by),
                 "` has cleaned up already, under a runner that was stopped"
             ),
+            Self::TakenOver => {
+                "another runner has gone on with the target while its connection to this one was \
+                 lost"
+                    .into()
+            }
             Self::FailedBefore { code } => message!(
                 "it failed with ",
                 Words(&code.to_string()),

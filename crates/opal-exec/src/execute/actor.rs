@@ -130,6 +130,7 @@ impl<'h, 'p> Actor<'h, 'p> {
         here.limits = here.limits.tightened(under.limits);
         if let Some((attempt, _)) = under.attempt {
             here.attempt = attempt;
+            here.attempts = here.attempts.within(&self.begun.step.path, attempt);
         }
         if let Some(limit) = under.limit {
             here.stop = here.stop.limited(length(limit.duration), length(limit.grace));

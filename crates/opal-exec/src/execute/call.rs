@@ -49,18 +49,38 @@ impl<'p> Walk<'p> {
         let begun = self.begin(step, descriptor, here)?;
         let mut came = Came::default();
         let limits = here.limits;
-        let noted = if begins { self.write_begun(step, &step.path, here) } else { Ok(()) };
-        let result = noted.and_then(|()| {
-            let result = self.perform(&begun, here, &mut came);
-            let is_noted = ends && here.fence.is_some();
-            if is_noted { self.write_ended(step, &step.path, here, result) } else { result }
-        });
+        let result = self.fenced(&begun, here, &mut came, (begins, ends));
         let result = result.map_err(|it| self.hidden(step, here, limited(it, step, limits)));
         if let Some(fate) = fate(&result) {
             self.note(step, fate, here);
         }
         self.end(&begun, &result, came, here)?;
         result
+    }
+
+    /// Performs a step on a connection that is there, with its entries in the journal around it. It runs over
+    /// the connection that holds the journal, or over one that is lost by then: never over one that another
+    /// runner may have come before.
+    fn fenced(
+        &'p self,
+        begun: &Begun<'p>,
+        here: &mut Context<'p>,
+        came: &mut Came,
+        (begins, ends): (bool, bool),
+    ) -> Result<(), Halt> {
+        let step = begun.step;
+        Actor::new(self, begun, here, &[]).reconnect()?;
+        if here.fence.is_none() {
+            return self.perform(begun, here, came);
+        }
+        let name = here.attempts.name(&step.path).into_owned();
+        if begins {
+            self.write_begun(step, &name, here)?;
+            Actor::new(self, begun, here, &[]).reconnect()?;
+        }
+        self.hold(step, here)?;
+        let result = self.perform(begun, here, came);
+        if ends { self.write_ended(step, &name, here, result) } else { result }
     }
 
     fn begin(
@@ -107,7 +127,6 @@ impl<'p> Walk<'p> {
         came: &mut Came,
     ) -> Result<(), Halt> {
         let step = begun.step;
-        Actor::new(self, begun, here, &[]).reconnect()?;
         self.redirected(begun, here, |inner, appended| {
             let mut actor = Actor::new(self, begun, inner, appended);
             let result = self.act(begun, &mut actor);

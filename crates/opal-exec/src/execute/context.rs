@@ -13,7 +13,7 @@ use opal_core::action::{Failure, Limits};
 use opal_core::target::Program;
 use opal_core::{Data, Secret};
 
-use super::fence::Fence;
+use super::fence::{Attempts, Fence};
 use super::lets::Lets;
 use super::screen::Screen;
 use super::values::Values;
@@ -54,6 +54,8 @@ pub(super) struct Context<'p> {
     pub(super) lets: Lets,
     /// Of the nearest `@retry`, from 1.
     pub(super) attempt: u32,
+    /// Of all `@retry` blocks around it.
+    pub(super) attempts: Attempts,
     pub(super) stop: Stop,
     /// What its processes may use.
     pub(super) limits: Limits,

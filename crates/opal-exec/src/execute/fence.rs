@@ -4,10 +4,13 @@
 //! |---|---|
 //! | the entries of earlier runners | `past` |
 //! | what becomes of a step that was begun before | `passing` |
+//! | what a step is called there | `attempts` |
 //!
 //! The journal is that of the member of the fleet, also for steps that run as another user or in a container
-//! there. Where its connection was lost, it is opened again before the next entry.
+//! there. Where its connection was lost, it is opened again before anything else happens, and must say what
+//! it said: where another runner has gone on meanwhile, or an entry cannot be written, the target is lost.
 
+mod attempts;
 mod passing;
 mod past;
 
@@ -17,17 +20,19 @@ use std::time::Duration;
 
 use opal_core::journal::{Entry, Opening, What};
 use opal_core::plan::Step;
-use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resolver::Trouble;
 use opal_session::Journal;
 use opal_session::stop::Stop;
 use opal_session::wire::Timing;
 
 use super::fencing::Fencing;
 use super::job::Job;
+use crate::error::FenceError;
 use crate::spot::Site;
 use crate::threads::lock;
+pub(super) use attempts::Attempts;
 pub(super) use passing::Pass;
-use past::{Past, Turn};
+use past::{Ended, Past};
 
 /// How long a helper may take to end what it has started, once it knows that opal is gone.
 const LEFT: Duration = Duration::from_secs(10);
@@ -90,8 +95,8 @@ impl Fence {
         self.lost.get().map(|(path, trouble)| (&**path, trouble))
     }
 
-    fn next(&self, path: &str) -> Option<Turn> {
-        lock(&self.past).next(path)
+    fn come_to(&self, name: &str) -> Option<Option<Ended>> {
+        lock(&self.past).come_to(name)
     }
 
     /// A step has bound it now.
@@ -105,28 +110,26 @@ impl Fence {
     fn write(
         &self,
         job: &Job<'_>,
-        path: &str,
+        name: &str,
         code: Option<i32>,
         stop: &Stop,
     ) -> Result<(), Trouble> {
         let Some(fencing) = job.fence else { return Ok(()) };
         let mut state = lock(&self.state);
-        let mut has_tried = false;
+        let mut sent = None;
         let number = loop {
-            if let Some(number) = self.reopened(&mut state, job, (path, code), stop)? {
+            if let Some(number) = self.held(&mut state, job, sent, stop)? {
                 break number;
             }
             let written = match code {
-                None => state.journal.begun(path, stop),
-                Some(code) => state.journal.ended(path, code, stop),
+                None => state.journal.begun(name, stop),
+                Some(code) => state.journal.ended(name, code, stop),
             };
             match written {
                 Ok(number) => break number,
-                Err(trouble) if trouble.kind == TroubleKind::Lost && !has_tried => {
-                    if !state.site.session.is_lost() {
-                        return Err(trouble);
-                    }
-                    has_tried = true;
+                // It may have arrived.
+                Err(_) if sent.is_none() && state.site.session.is_lost() => {
+                    sent = Some((name, code));
                 }
                 Err(trouble) => return Err(trouble),
             }
@@ -136,13 +139,23 @@ impl Fence {
         Ok(())
     }
 
-    /// Opens the journal again where its connection was lost; the number of the entry that was to be
-    /// written, if it had arrived.
-    fn reopened(
+    /// Makes the connection again where it was lost. That it cannot be made says nothing about the target.
+    fn connect(&self, job: &Job<'_>, stop: &Stop) -> Result<(), Trouble> {
+        lock(&self.state).site.again(job.reach, stop).map_or(Ok(()), |again| again.map(drop))
+    }
+
+    /// Whether the journal is still that of this run, for a step that has no entry.
+    fn hold(&self, job: &Job<'_>, stop: &Stop) -> Result<(), Trouble> {
+        self.held(&mut lock(&self.state), job, None, stop).map(drop)
+    }
+
+    /// Opens the journal again where its connection was lost: the number of the entry that was `sent`, where
+    /// it has arrived. Any other new entry is another runner's.
+    fn held(
         &self,
         state: &mut State,
         job: &Job<'_>,
-        (path, code): (&str, Option<i32>),
+        sent: Option<(&str, Option<i32>)>,
         stop: &Stop,
     ) -> Result<Option<u64>, Trouble> {
         let Some(again) = state.site.again(job.reach, stop) else { return Ok(None) };
@@ -150,15 +163,20 @@ impl Fence {
         let (claim, patience) = (state.number, self.patience);
         let opening = Opening { claim, patience, ..fencing.opening(&self.target) };
         let (journal, entries) = site.session.journal(&opening, stop)?;
-        *state = State { site, journal, number: state.number };
-        let new = entries.get(usize::try_from(state.number).unwrap_or(usize::MAX)..);
-        let is_it = |entry: &&Entry| {
-            let what = match &entry.what {
-                What::Begun { .. } => None,
-                What::Ended { code } => Some(*code),
-            };
-            entry.path == path && what == code
+        let known = usize::try_from(claim).unwrap_or(usize::MAX);
+        let is_sent = |entry: &Entry| match (&entry.what, sent) {
+            (What::Begun { marker }, Some((name, None))) => {
+                entry.path == name && marker == state.journal.marker()
+            }
+            (What::Ended { code }, Some((name, Some(sent)))) => entry.path == name && *code == sent,
+            _ => false,
         };
-        Ok(new.and_then(<[Entry]>::last).filter(is_it).map(|entry| entry.number))
+        let arrived = match entries.get(known..) {
+            Some([]) => None,
+            Some([entry]) if is_sent(entry) => Some(entry.number),
+            _ => return Err(FenceError::TakenOver.into()),
+        };
+        *state = State { site, journal, number: state.number };
+        Ok(arrived)
     }
 }

@@ -9,6 +9,7 @@ use opal_core::plan::{Node, Step};
 use opal_vault::event::Kind;
 
 use super::context::{Context, In, Out};
+use super::fence::Attempts;
 use super::halts::{bug, go_on};
 use super::lets::Lets;
 use super::resume::From;
@@ -36,6 +37,7 @@ impl<'p> Walk<'p> {
             environment: Arc::new(BTreeMap::new()),
             lets: Lets::default(),
             attempt: 1,
+            attempts: Attempts::default(),
             stop: job.stop.clone(),
             stdin: if job.stdin { In::Own } else { In::Nothing },
             stdout: Out::Shown,

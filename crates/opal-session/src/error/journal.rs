@@ -21,8 +21,8 @@ pub(crate) enum JournalError {
     NoHome,
     /// A part of the way to it, or the file itself, could be somebody else's.
     Untrusted(String),
-    /// It is on a file system that does not keep it, or that others share.
-    FileSystem(&'static str),
+    /// It is on a file system that may not keep it, or that others share.
+    FileSystem(String),
     /// Another session of the order has it.
     Held,
     /// Steps have begun here, and nothing says which.
@@ -88,7 +88,7 @@ impl JournalError {
                     Words(name),
                     "`, which may lose or share it"
                 ),
-                "give the user a home directory on a local disk",
+                "put `~/.local/state/opal` of this user on a local disk",
             ),
             Self::Held => (
                 Lost,

@@ -154,7 +154,7 @@ choice!(Effect, "effect" {
     21 => Ended { journal, path, code },
 });
 
-record!(Opening { order, end, target, key, claim, patience });
+record!(Opening { order, end, now, target, key, claim, patience });
 
 /// It is in the memory of the helper, and in no file.
 impl Wire for JournalKey {

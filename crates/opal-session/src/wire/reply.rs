@@ -60,6 +60,8 @@ pub enum Reply {
     },
     /// All entries of the journal of an order.
     Journal {
+        /// Of the processes of this session, as its entries have it.
+        marker: String,
         entries: Vec<Entry>,
     },
     /// The number of an entry, which is on the disk.
@@ -82,7 +84,7 @@ choice!(Reply, "reply" {
     10 => Shell { shell },
     11 => Digest { digest },
     12 => Parts { found },
-    13 => Journal { entries },
+    13 => Journal { marker, entries },
     14 => Noted { number },
 });
 

@@ -83,10 +83,11 @@ fn look() -> impl Strategy<Value = Look> {
 const SIZE: Size = Size { rows: 24, columns: 80, width: 0, height: 1 };
 
 fn opening() -> impl Strategy<Value = Opening> {
-    let parts = any::<(String, i64, String, [u8; 32], u64)>();
-    parts.prop_map(|(order, end, target, key, claim)| Opening {
+    let parts = any::<(String, (i64, i64), String, [u8; 32], u64)>();
+    parts.prop_map(|(order, (end, now), target, key, claim)| Opening {
         order,
         end,
+        now,
         target,
         key: JournalKey::new(key),
         claim,

@@ -23,6 +23,9 @@ use crate::served::serve_in;
 use crate::session::support::Heard;
 
 const FIRST: &str = "task.ssh.hosts[0].shell[0]";
+/// Of the runner: its clock counts, not that of the target.
+const NOW: i64 = 2_000_000_000;
+
 const SECOND: &str = "task.ssh.hosts[0].shell[1]";
 
 fn session(home: &Path, marker: &str) -> RemoteSession {
@@ -43,6 +46,7 @@ fn opening(claim: u64) -> Opening {
     Opening {
         order: "00112233445566778899aabbccddeeff".into(),
         end: 4_000_000_000,
+        now: NOW,
         target: "web1".into(),
         key: JournalKey::new([7; 32]),
         claim,
@@ -293,19 +297,23 @@ fn a_journal_in_memory_is_refused_before_anything_is_written() {
 #[test]
 fn journals_go_a_day_after_their_orders_have_ended() {
     let home = TempDir::new().unwrap();
-    let now = opal_session::clock::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    let now = i64::try_from(now.as_secs()).unwrap();
     let of = |target: &str, end| Opening { target: target.into(), end, ..opening(0) };
-    for (target, end) in [("old", now - 86_500), ("ended", now - 86_300), ("now", now + 5)] {
-        drop(open(home.path(), "first", &of(target, end)).unwrap());
+    let ends = [("old", NOW - 86_500), ("ended", NOW - 86_300), ("now", NOW + 5)];
+    for (target, end) in ends {
+        let then = Opening { now: NOW - 100_000, ..of(target, end) };
+        drop(open(home.path(), "first", &then).unwrap());
     }
+    let then = Opening { now: NOW - 100_000, ..of("at work", NOW - 90_000) };
+    let _held = open(home.path(), "held", &then).unwrap();
     let folder = home.path().join(".local/state/opal");
     fs::write(folder.join("notes"), "not a journal").unwrap();
-    drop(open(home.path(), "first", &of("other", now + 5)).unwrap());
+    drop(open(home.path(), "first", &of("other", NOW + 5)).unwrap());
     let names = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().file_name());
     let names: Vec<String> = names.map(|it| it.into_string().unwrap()).collect();
-    assert_eq!(names.len(), 4, "{names:?}");
-    assert!(!names.iter().any(|it| it.contains(&(now - 86_500).to_string())), "{names:?}");
+    assert_eq!(names.len(), 5, "{names:?}");
+    assert!(!names.iter().any(|it| it.contains(&(NOW - 86_500).to_string())), "{names:?}");
+    // Whoever has its lock is at work, whatever the clocks say.
+    assert!(names.iter().any(|it| it.contains(&(NOW - 90_000).to_string())), "{names:?}");
 }
 
 fn run(session: &RemoteSession, at: &Path, text: &str) -> Result<Ended, Trouble> {

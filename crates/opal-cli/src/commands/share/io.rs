@@ -21,6 +21,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufRead as _, Read as _, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ pub(crate) struct ShareIo {
     state: Mutex<State>,
     changed: Condvar,
     interrupts: Interrupts,
+    /// What runs was asked to end.
+    is_ending: AtomicBool,
     /// What the result says about the targets; none where nothing was about to run.
     rows: Mutex<Option<Value>>,
 }
@@ -79,6 +82,7 @@ impl ShareIo {
             state: Mutex::default(),
             changed: Condvar::new(),
             interrupts: watched.interrupts().clone(),
+            is_ending: AtomicBool::new(false),
             rows: Mutex::default(),
         });
         let heard = Arc::clone(&io);
@@ -111,7 +115,15 @@ impl ShareIo {
         }
         self.lock().is_over = true;
         self.changed.notify_all();
-        self.interrupts.heard(SIGTERM);
+        self.end();
+    }
+
+    /// Ends what runs in good order. Asking again would kill it, so this asks once, however often the runner
+    /// turns out to be gone.
+    fn end(&self) {
+        if !self.is_ending.swap(true, Ordering::SeqCst) {
+            self.interrupts.heard(SIGTERM);
+        }
     }
 
     fn hear(&self, said: Said) -> Result<(), &'static str> {
@@ -124,7 +136,7 @@ impl ShareIo {
             Said::Stop(reason) => {
                 drop(state);
                 view::plan::note(&format!("the queue runner has stopped the share: {reason}"));
-                self.interrupts.heard(SIGTERM);
+                self.end();
                 return Ok(());
             }
         }
@@ -209,7 +221,7 @@ impl ShareIo {
     fn write(&self, line: &str) -> io::Result<()> {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let written = out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush());
-        written.inspect_err(|_| self.interrupts.heard(SIGTERM))
+        written.inspect_err(|_| self.end())
     }
 }
 

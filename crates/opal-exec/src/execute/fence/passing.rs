@@ -18,12 +18,13 @@ use std::sync::Arc;
 use opal_core::action::{Halt, Why};
 use opal_core::decorator::Descriptor;
 use opal_core::plan::{Step, all};
-use opal_core::resolver::Trouble;
+use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::shell::Movement;
 use opal_vault::event::{End, Kind};
 
 use super::super::call::stopped_code;
 use super::super::context::Context;
+use super::super::crossing::code as code_of;
 use super::super::fates::Fate;
 use super::super::halts::{UNAVAILABLE, failed, go_on};
 use super::super::handles::handles;
@@ -31,7 +32,7 @@ use super::super::job::FailedStep;
 use super::super::run::Walk;
 use super::super::steps::moves;
 use super::super::values::{Values, is_open};
-use super::{Fence, Turn};
+use super::Fence;
 use crate::error::FenceError;
 use crate::threads::lock;
 
@@ -94,17 +95,15 @@ impl<'p> Walk<'p> {
             return self.unless_needed(&fence, step, here, false, Pass::UNNOTED);
         }
         let is_leaf = noted == Noted::AsOne;
-        match fence.next(&step.path) {
+        let name = here.attempts.name(&step.path);
+        match fence.come_to(&name) {
             None => self.unless_needed(&fence, step, here, is_leaf, Pass::NOTED),
-            Some(Turn { end: Some((number, 0)), .. }) => {
-                Pass::Over(self.skip_ended(&fence, step, here, (number, 0)))
+            Some(Some(ended)) if ended.1 == 0 || noted != Noted::AsWay => {
+                Pass::Over(self.skip_ended(&fence, step, here, ended))
             }
-            Some(Turn { end: Some(end), .. }) if noted != Noted::AsWay => {
-                Pass::Over(self.skip_ended(&fence, step, here, end))
-            }
-            Some(Turn { end: Some(_), .. }) => Pass::UNNOTED,
-            Some(Turn { end: None, .. }) => {
-                let has_inside = || lock(&fence.past).has_inside(&step.path);
+            Some(Some(_)) => Pass::UNNOTED,
+            Some(None) => {
+                let has_inside = || lock(&fence.past).has_inside(&name);
                 match noted {
                     Noted::AsOne if self.described(step).is_some() => {
                         self.unless_needed(&fence, step, here, true, Pass::NOTED)
@@ -129,10 +128,11 @@ impl<'p> Walk<'p> {
         if let Some((_, trouble)) = fence.lost() {
             return Err(failed(last, UNAVAILABLE, trouble.clone()));
         }
-        let path = format!("{}|", first.path);
-        let has_begun = operands.iter().any(|operand| lock(&fence.past).has(&operand.path));
-        match fence.next(&path) {
-            Some(Turn { end: Some((number, code)), .. }) => {
+        let name = |operand: &'p Step| here.attempts.name(&operand.path);
+        let pipe = format!("{}|", name(first));
+        let has_begun = operands.iter().any(|operand| lock(&fence.past).has(&name(operand)));
+        match fence.come_to(&pipe) {
+            Some(Some((number, code))) => {
                 let skip = |operand| {
                     let mut inner = here.clone();
                     self.skip_ended(&fence, operand, &mut inner, (number, 0))
@@ -140,16 +140,16 @@ impl<'p> Walk<'p> {
                 operands.iter().try_for_each(skip)?;
                 if code == 0 { Ok(()) } else { Err(self.failed_before(last, here, code)) }
             }
-            Some(Turn { end: None, .. }) if has_begun => {
-                operands.iter().for_each(|it| lock(&fence.past).forget(&it.path, u64::MAX));
+            Some(None) if has_begun => {
+                operands.iter().for_each(|it| lock(&fence.past).forget(&name(it)));
                 Err(self.unfinished(&fence, last, here))
             }
-            turn => {
-                if turn.is_none() {
-                    self.write_begun(last, &path, here)?;
+            begun => {
+                if begun.is_none() {
+                    self.write_begun(last, &pipe, here)?;
                 }
                 let result = self.pipe(operands, here);
-                self.write_ended(last, &path, here, result)
+                self.write_ended(last, &pipe, here, result)
             }
         }
     }
@@ -191,23 +191,23 @@ impl<'p> Walk<'p> {
         here: &Context<'p>,
     ) -> Option<Arc<str>> {
         let fence = here.fence.as_ref()?;
-        lock(&fence.past).has_inside(&finally.path).then(|| (*finally.path).into())
+        let name = here.attempts.name(&finally.path);
+        lock(&fence.past).has_inside(&name).then(|| (*finally.path).into())
     }
 
     /// A step that has begun, and of which nobody knows whether it has ended.
     fn unfinished(&self, fence: &Fence, step: &'p Step, here: &Context<'p>) -> Halt {
         let trouble = Trouble::from(FenceError::Unfinished { path: &step.path });
-        lock(&fence.past).forget(&step.path, u64::MAX);
+        lock(&fence.past).forget(&here.attempts.name(&step.path));
         match here.repeats_lost {
             true => failed(step, UNAVAILABLE, trouble),
             false => self.lose(fence, step, here, trouble),
         }
     }
 
-    /// Nothing more runs on the target.
+    /// Nothing more runs on the target, because of a step that does not begin.
     fn lose(&self, fence: &Fence, step: &'p Step, here: &Context<'p>, trouble: Trouble) -> Halt {
-        let _ = fence.lost.set((step.path.clone(), trouble.clone()));
-        let halt = failed(step, UNAVAILABLE, trouble);
+        let halt = give_up(fence, step, trouble);
         self.note_failed(step, here, &halt);
         lock(&here.ledger.tally).ended(&step.path, End::Failed);
         halt
@@ -236,7 +236,7 @@ impl<'p> Walk<'p> {
         here: &mut Context<'p>,
         (number, code): (u64, i32),
     ) -> Result<(), Halt> {
-        lock(&fence.past).forget(&step.path, number);
+        lock(&fence.past).forget(&here.attempts.name(&step.path));
         let fate = if code == 0 { Fate::Met } else { Fate::Failed };
         let ended = match code {
             0 => format!("ended before: journal entry {number}"),
@@ -288,17 +288,30 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// Notes that a step is about to begin.
+    /// Notes that a step is about to begin. Where it cannot be noted, nothing more runs on the target.
     pub(in super::super) fn write_begun(
         &self,
         step: &Step,
-        path: &str,
+        name: &str,
         here: &Context<'p>,
     ) -> Result<(), Halt> {
         let Some(fence) = &here.fence else { return Ok(()) };
-        fence.write(self.job, path, None, &here.stop).map_err(|trouble| {
-            let unwritten = failed(step, UNAVAILABLE, trouble);
-            go_on(&here.stop).err().unwrap_or(unwritten)
+        fence.connect(self.job, &here.stop).map_err(|trouble| match go_on(&here.stop) {
+            Ok(()) => failed(step, code_of(&trouble), trouble),
+            Err(halt) => halt,
+        })?;
+        go_on(&here.stop)?;
+        // Nobody would know whether an entry has arrived that somebody has stopped waiting for.
+        let written = fence.write(self.job, name, None, &here.stop.deaf());
+        written.map_err(|trouble| give_up(fence, step, trouble))
+    }
+
+    /// Before a step that has no entry: the target must still be that of this run.
+    pub(in super::super) fn hold(&self, step: &Step, here: &Context<'p>) -> Result<(), Halt> {
+        let Some(fence) = &here.fence else { return Ok(()) };
+        fence.hold(self.job, &here.stop).map_err(|trouble| match go_on(&here.stop) {
+            Ok(()) => give_up(fence, step, trouble),
+            Err(halt) => halt,
         })
     }
 
@@ -307,7 +320,7 @@ impl<'p> Walk<'p> {
     pub(in super::super) fn write_ended(
         &self,
         step: &Step,
-        path: &str,
+        name: &str,
         here: &Context<'p>,
         result: Result<(), Halt>,
     ) -> Result<(), Halt> {
@@ -325,10 +338,20 @@ impl<'p> Walk<'p> {
             }
             Err(Halt::Unrecorded) => return result,
         };
-        match fence.write(self.job, path, Some(code), &here.stop.deaf()) {
+        match fence.write(self.job, name, Some(code), &here.stop.deaf()) {
             Ok(()) => result,
             // Whoever comes next does not know that it has ended.
-            Err(trouble) => result.and(Err(failed(step, UNAVAILABLE, trouble))),
+            Err(trouble) => {
+                let halt = give_up(fence, step, trouble);
+                result.and(Err(halt))
+            }
         }
     }
+}
+
+/// Nothing more runs on the target, and nothing that the source says about failures changes that.
+fn give_up(fence: &Fence, step: &Step, trouble: Trouble) -> Halt {
+    let trouble = Trouble { kind: TroubleKind::Lost, ..trouble };
+    let _ = fence.lost.set((step.path.clone(), trouble.clone()));
+    failed(step, UNAVAILABLE, trouble)
 }

@@ -1,64 +1,55 @@
-//! What a journal says about the steps of a target: how often each was begun, and how that ended.
+//! What a journal says about the steps of a target: which were begun, and how that ended.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use opal_core::journal::{Entry, What};
 
-/// By path: the turns of each step that this run has not come to again.
-#[derive(Debug, Default)]
-pub(super) struct Past(BTreeMap<String, VecDeque<Turn>>);
+/// The number of the entry that says how a step ended, and its code.
+pub(super) type Ended = (u64, i32);
 
-/// A step was begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Turn {
-    /// The number of the entry that says that it was begun.
-    first: u64,
-    /// The number of the entry that says how it ended, and its code; none where nothing does.
-    pub(super) end: Option<(u64, i32)>,
-}
+/// The steps that were begun and that this run has not come to, by name: how they ended, where anything says
+/// so.
+#[derive(Debug, Default)]
+pub(super) struct Past(BTreeMap<String, Option<Ended>>);
 
 impl Past {
-    /// A step that was begun twice without an end was lost in between, and repeated: that is one turn.
+    /// A resource that was begun twice was verified again in between: what ended it last counts.
     pub(super) fn of(entries: &[Entry]) -> Self {
         let mut past = Self::default();
-        for Entry { number, path, what } in entries {
-            let turns = past.0.entry(path.clone()).or_default();
-            let open = turns.back_mut().filter(|turn| turn.end.is_none());
-            match (what, open) {
-                (What::Begun { .. }, None) => turns.push_back(Turn { first: *number, end: None }),
-                (What::Ended { code }, Some(turn)) => turn.end = Some((*number, *code)),
-                (What::Begun { .. }, Some(_)) | (What::Ended { .. }, None) => {}
+        for Entry { number, path: name, what } in entries {
+            let ended = past.0.entry(name.clone()).or_default();
+            if let What::Ended { code } = what {
+                *ended = Some((*number, *code));
             }
         }
         past
     }
 
-    /// The next turn of a step: it is come to, and does not come again.
-    pub(super) fn next(&mut self, path: &str) -> Option<Turn> {
-        self.0.get_mut(path)?.pop_front()
+    /// The run comes to a step: how it ended, where it was begun.
+    pub(super) fn come_to(&mut self, name: &str) -> Option<Option<Ended>> {
+        self.0.remove(name)
     }
 
-    /// Whether a step was begun that is inside of the one at this path.
-    pub(super) fn has_inside(&self, path: &str) -> bool {
-        let start = format!("{path}.");
-        let from = self.0.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded));
-        let mut inside = from.take_while(|(path, _)| path.starts_with(&start));
-        inside.any(|(_, turns)| !turns.is_empty())
+    /// Whether a step was begun that is inside of the one with this name, in any attempt.
+    pub(super) fn has_inside(&self, name: &str) -> bool {
+        // `#` begins an attempt and `.` a step; `/` comes after both.
+        let (start, end) = (format!("{name}#"), format!("{name}/"));
+        let between = (Bound::Included(start.as_str()), Bound::Excluded(end.as_str()));
+        self.0.range::<str, _>(between).any(|(it, _)| it[name.len()..].starts_with(['#', '.']))
     }
 
-    /// Whether the step at this path was begun, or one inside of it.
-    pub(super) fn has(&self, path: &str) -> bool {
-        self.0.get(path).is_some_and(|turns| !turns.is_empty()) || self.has_inside(path)
+    /// Whether the step was begun, or one inside of it.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name) || self.has_inside(name)
     }
 
-    /// Forgets what began before an entry, at this path or inside of it.
-    pub(super) fn forget(&mut self, path: &str, before: u64) {
-        let start = format!("{path}.");
-        let is_at_or_in = |it: &str| it == path || it.starts_with(&start);
-        for (_, turns) in self.0.iter_mut().filter(|(path, _)| is_at_or_in(path)) {
-            turns.retain(|turn| turn.first > before);
-        }
+    /// Forgets a step and what is inside of it, in all attempts.
+    pub(super) fn forget(&mut self, name: &str) {
+        self.0.retain(|it, _| {
+            let rest = it.strip_prefix(name);
+            !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '#']))
+        });
     }
 }
 
@@ -66,12 +57,12 @@ impl Past {
 mod tests {
     use super::*;
 
-    /// `+PATH` has begun, `-PATH CODE` has ended.
+    /// `+NAME` has begun, `-NAME CODE` has ended.
     fn past(lines: &[&str]) -> Past {
         let entries = lines.iter().zip(1..).map(|(line, number)| match line.split_once(' ') {
-            Some((path, code)) => {
+            Some((name, code)) => {
                 let what = What::Ended { code: code.parse().unwrap() };
-                Entry { number, path: path[1..].to_owned(), what }
+                Entry { number, path: name[1..].to_owned(), what }
             }
             None => {
                 let what = What::Begun { marker: "m".into() };
@@ -82,40 +73,36 @@ mod tests {
     }
 
     #[test]
-    fn each_turn_of_a_step_is_come_to_once() {
-        let mut past = past(&["+a", "-a 1", "+b", "-b 0", "+a", "-a 0", "+c"]);
-        assert_eq!(past.next("a"), Some(Turn { first: 1, end: Some((2, 1)) }));
-        assert_eq!(past.next("a"), Some(Turn { first: 5, end: Some((6, 0)) }));
-        assert_eq!(past.next("a"), None);
-        assert_eq!(past.next("c"), Some(Turn { first: 7, end: None }));
-        assert_eq!((past.next("c"), past.next("d")), (None, None));
+    fn each_step_is_come_to_once() {
+        let mut past = past(&["+a", "-a 1", "+b", "-b 0", "+r#2.a", "-r#2.a 0", "+c"]);
+        assert_eq!(past.come_to("a"), Some(Some((2, 1))));
+        assert_eq!(past.come_to("a"), None);
+        assert_eq!(past.come_to("r#2.a"), Some(Some((6, 0))));
+        assert_eq!(past.come_to("c"), Some(None));
+        assert_eq!((past.come_to("c"), past.come_to("d")), (None, None));
     }
 
     #[test]
-    fn a_step_that_was_lost_and_repeated_has_one_turn() {
-        let mut past = past(&["+a", "+a", "-a 0", "-a 0", "+a"]);
-        assert_eq!(past.next("a"), Some(Turn { first: 1, end: Some((3, 0)) }));
-        assert_eq!(past.next("a"), Some(Turn { first: 5, end: None }));
-        assert_eq!(past.next("a"), None);
+    fn a_step_that_was_verified_again_ended_as_its_last_entry_says() {
+        let mut past = past(&["+a", "+a", "-a 0"]);
+        assert_eq!(past.come_to("a"), Some(Some((3, 0))));
+        assert_eq!(past.come_to("a"), None);
     }
 
     #[test]
-    fn what_is_inside_of_a_step_is_below_its_path() {
-        let mut past = past(&["+a[0]", "+a[0].b", "-a[0].b 0", "+a[01].b", "+c"]);
+    fn what_is_inside_of_a_step_is_below_its_name() {
+        let mut past = past(&["+a[0]", "+a[0].b", "-a[0].b 0", "+a[01].b", "+c", "+t[0]#2.x"]);
         assert!(past.has_inside("a[0]") && past.has("a[0].b"));
         assert!(!past.has_inside("a[0].b") && !past.has_inside("a") && !past.has("a"));
-        past.next("a[0].b");
+        assert!(past.has_inside("t[0]#2") && past.has_inside("t[0]") && !past.has_inside("t"));
+        past.come_to("a[0].b");
         assert!(!past.has_inside("a[0]") && past.has("a[0]"));
     }
 
     #[test]
-    fn what_a_skipped_block_has_done_is_forgotten_and_nothing_after_it() {
-        let mut past =
-            past(&["+a", "+a.b", "-a.b 1", "-a 1", "+a", "+a.b", "-a.b 0", "+a.c", "+ab"]);
-        past.next("a");
-        past.forget("a", 4);
-        assert_eq!(past.next("a.b"), Some(Turn { first: 6, end: Some((7, 0)) }));
-        assert_eq!(past.next("a.c"), Some(Turn { first: 8, end: None }));
-        assert!(past.has("ab"));
+    fn a_step_is_forgotten_with_all_that_is_inside_of_it_and_nothing_beside_it() {
+        let mut past = past(&["+a", "+a.b", "+a.r[0]#2.c", "+a#2.b", "+ab", "+a[1]"]);
+        past.forget("a");
+        assert_eq!(past.0.keys().collect::<Vec<_>>(), ["a[1]", "ab"]);
     }
 }

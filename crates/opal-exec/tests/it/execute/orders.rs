@@ -9,7 +9,9 @@ use opal_core::resolver::{Trouble, TroubleKind};
 use opal_testing::planning::Project;
 use opal_testing::processes::eventually;
 use opal_testing::running::{LONG, Ran, Running};
-use opal_testing::{Answer, LoggedFencing, LoggedJournal, LoggedReach, LoggedSession, MemoryWorld};
+use opal_testing::{
+    Answer, Happens, LoggedFencing, LoggedJournal, LoggedReach, LoggedSession, MemoryWorld,
+};
 
 /// A fleet of one, whose block is this.
 struct Order {
@@ -189,10 +191,42 @@ fn a_step_that_may_be_repeated_when_it_is_lost_runs_again_with_its_block() {
     assert_eq!(came.log, ["one", "two", "three"]);
     assert_eq!(came.row(), "ok");
     // The last attempt is not repeated.
-    let failed = [before[2], &format!("-{two} 1"), &format!("+{one}"), &format!("-{one} 0")];
-    let last = [&before[..2], &failed[..], &before[2..]].concat();
+    let (one, two) = (second(one), second(two));
+    let last = [format!("+{one}"), format!("-{one} 0"), format!("+{two}")];
+    let last: Vec<&str> = before.iter().copied().chain(last.iter().map(String::as_str)).collect();
     let came = order(block).after(&last);
     assert!(came.log.is_empty() && came.row().starts_with("lost `two`"), "{}", came.row());
+}
+
+/// The same in the second attempt.
+fn second(path: &str) -> String {
+    path.replace("retry[0]", "retry[0]#2")
+}
+
+/// What an attempt has done that was lost, or that came after one, is not taken for another attempt's.
+#[test]
+fn an_attempt_is_continued_with_its_own_steps_alone() {
+    let block = "    @retry(2, delay=1ms) {\n        @retry(2, delay=1ms, lost=\"retry\") {\n            \
+                 one\n            two\n        }\n        three\n    }";
+    let inner = "script.ssh.hosts[0].retry[0].retry[0]";
+    let (one, two) = (format!("{inner}.shell[0]"), format!("{inner}.shell[1]"));
+    let again = |path: &str| path.replace(inner, &format!("{inner}#2"));
+    let three = "script.ssh.hosts[0].retry[0].shell[0]".to_owned();
+    let ended = |path: &str, code: i32| [format!("+{path}"), format!("-{path} {code}")];
+    // `two` was lost in the first attempt of the inner block; in its second all was well, then `three` failed.
+    let before = [
+        &ended(&one, 0)[..],
+        &[format!("+{two}")],
+        &ended(&again(&one), 0),
+        &ended(&again(&two), 0),
+        &ended(&three, 1),
+    ]
+    .concat();
+    let before: Vec<&str> = before.iter().map(String::as_str).collect();
+    let came = order(block).after(&before);
+    came.ran.ok();
+    // The second attempt of the outer block, with all of its steps.
+    assert_eq!(came.log, ["one", "two", "three"]);
 }
 
 #[test]
@@ -207,7 +241,12 @@ fn attempts_that_were_made_are_not_made_again() {
     assert_eq!(came.row(), "failed `two`");
     assert_eq!(came.skipped()[1], "retry[0].shell[1]: failed before with 7: journal entry 4");
     // All three were made, and failed.
-    let all = [&before[..], &before[..], &before[..]].concat();
+    let attempt = |number| {
+        before.iter().map(move |line| line.replace("retry[0]", &format!("retry[0]#{number}")))
+    };
+    let all: Vec<String> =
+        before.iter().map(|it| (*it).to_owned()).chain(attempt(2)).chain(attempt(3)).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
     let came = order(block).after(&all);
     assert!(came.log.is_empty());
     assert_eq!(came.row(), "failed `two` it failed with 7 under another runner of this order");
@@ -370,8 +409,66 @@ fn a_step_whose_connection_was_lost_has_not_ended() {
     let block = "    @retry(2, delay=1ms, lost=\"retry\") {\n        one\n    }";
     let came = order(block).on("one", lost()).on("one", Answer::code(0)).after(&[]);
     came.ran.ok();
-    let path = "retry[0].shell[0]";
-    assert_eq!(came.added(&[]), [format!("+{path}"), format!("+{path}"), format!("-{path} 0")]);
+    let (first, second) = ("retry[0].shell[0]", "retry[0]#2.shell[0]");
+    assert_eq!(
+        came.added(&[]),
+        [format!("+{first}"), format!("+{second}"), format!("-{second} 0")]
+    );
+}
+
+/// Whatever the source does about failures.
+const GUARDED: &str = "    try {\n        @retry(3, delay=1ms) {\n            one\n            two\n        }\n    } \
+                       catch {\n        three\n    } finally {\n        four\n    }\n    five";
+
+#[test]
+fn an_entry_is_there_once_where_its_connection_was_lost_and_another_is_made() {
+    for happens in [Happens::Unsent, Happens::Unheard, Happens::Heard] {
+        for at in 1..=4 {
+            let journal = LoggedJournal::default().with(at, happens, &[]);
+            let came = order(TWO).with(&journal, |_| {});
+            came.ran.ok();
+            assert_eq!(came.log, ["one", "two"], "{happens:?} {at}");
+            let lines = ["+shell[0]", "-shell[0] 0", "+shell[1]", "-shell[1] 0"];
+            assert_eq!(came.added(&[]), lines, "{happens:?} {at}");
+        }
+    }
+}
+
+#[test]
+fn a_runner_that_comes_back_after_another_one_does_nothing_more() {
+    let path = |step: usize| format!("script.ssh.hosts[0].try[0].retry[0].shell[{step}]");
+    let whole = [format!("+{}", path(0)), format!("-{} 0", path(0)), format!("+{}", path(1))];
+    for (at, ran) in [(1, 0), (2, 1), (3, 1), (4, 2)] {
+        for happens in [Happens::Unsent, Happens::Unheard, Happens::Heard] {
+            // Another runner has begun the same step, has begun another one, or has gone through it.
+            for others in [&whole[..1], &whole[2..], &whole[..2], &whole[..]] {
+                let others: Vec<&str> = others.iter().map(String::as_str).collect();
+                let journal = LoggedJournal::default().with(at, happens, &others);
+                let came = order(GUARDED).with(&journal, |_| {});
+                let case = format!("{happens:?} {at} {others:?}: {:?}", came.log);
+                assert_eq!(came.log, ["one", "two"][..ran], "{case}");
+                assert!(came.row().starts_with("lost "), "{case}: {}", came.row());
+                assert!(
+                    came.row().ends_with("while its connection to this one was lost"),
+                    "{case}"
+                );
+                let own = if happens == Happens::Unsent { at - 1 } else { at };
+                assert_eq!(came.journal.len(), own + others.len(), "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_target_whose_journal_cannot_be_written_is_lost_whatever_the_source_does_about_failures() {
+    for (at, ran) in [(1, 0), (2, 1), (3, 1), (4, 2)] {
+        let journal = LoggedJournal::default().with(at, Happens::Refused, &[]);
+        let came = order(GUARDED).with(&journal, |_| {});
+        assert_eq!(came.log, ["one", "two"][..ran], "{at}");
+        let step = ["one", "one", "two", "two"][at - 1];
+        assert_eq!(came.row(), format!("lost `{step}` the disk is full"), "{at}");
+        assert_eq!(came.journal.len(), at - 1);
+    }
 }
 
 #[test]

@@ -176,8 +176,8 @@ fn journal(
 ) -> Result<Option<Reply>, Trouble> {
     let (home, machine) = (helper.home.as_deref(), &super::machine());
     let here = Here { home, machine, marker: &helper.marker };
-    let entries = held.desk.open(number, opening, here, &open.stop)?;
-    Ok(Some(Reply::Journal { entries }))
+    let (marker, entries) = held.desk.open(number, opening, here, &open.stop)?;
+    Ok(Some(Reply::Journal { marker, entries }))
 }
 
 fn noted(

@@ -54,6 +54,8 @@ pub(super) struct Journal {
     file: File,
     chain: Chain,
     length: u64,
+    /// Whether what is at its end is not known: nothing is added then.
+    is_spoilt: bool,
     /// Of the processes of this session.
     marker: String,
 }
@@ -67,14 +69,14 @@ pub(super) struct Here<'a> {
 }
 
 impl Desk {
-    /// Opens the journal of an order: all that is in it.
+    /// Opens the journal of an order: the marker of what is written from now on, and all that is in it.
     pub(super) fn open(
         &self,
         handle: Handle,
         opening: &Opening,
         here: Here<'_>,
         stop: &Stop,
-    ) -> Result<Vec<Entry>, Trouble> {
+    ) -> Result<(String, Vec<Entry>), Trouble> {
         if !opening.is_valid() {
             return Err(JournalError::Invalid.into());
         }
@@ -90,8 +92,9 @@ impl Desk {
             }
         }
         let (journal, entries) = Journal::open(opening, owner, here, stop)?;
+        let marker = journal.marker.clone();
         lock(&self.0).insert(handle, (name, Arc::new(Mutex::new(journal))));
-        Ok(entries)
+        Ok((marker, entries))
     }
 
     /// The number of the entry, which is on the disk.
@@ -124,7 +127,7 @@ impl Journal {
         stop: &Stop,
     ) -> Result<(Self, Vec<Entry>), JournalError> {
         let place = Place::find(here.home)?;
-        place.tidy(crate::clock::now());
+        place.tidy(opening.now);
         let file = locked(&place, opening, owner, stop)?;
         let mut chain = Chain::new(opening, owner);
         let (entries, length) = read(&file, &mut chain)?;
@@ -134,10 +137,14 @@ impl Journal {
         }
         let marker = if here.marker.is_empty() { "-" } else { here.marker };
         end_left(&entries, marker, stop);
-        Ok((Self { file, chain, length, marker: marker.to_owned() }, entries))
+        let marker = marker.to_owned();
+        Ok((Self { file, chain, length, is_spoilt: false, marker }, entries))
     }
 
     fn add(&mut self, path: &str, what: &What) -> Result<u64, JournalError> {
+        if self.is_spoilt {
+            return Err(JournalError::NotOpen);
+        }
         let line = self.chain.line(path, what).ok_or(JournalError::Path)?;
         let length = self.length + line.bytes().len() as u64;
         if length > MAX_BYTES {
@@ -146,7 +153,8 @@ impl Journal {
         let written = self.file.write_all(line.bytes()).and_then(|()| self.file.sync_data());
         if let Err(error) = written {
             // What is there in part is not an entry, and the next one must not follow it.
-            let _ = self.file.set_len(self.length);
+            let cut = self.file.set_len(self.length).and_then(|()| self.file.sync_all());
+            self.is_spoilt = cut.is_err();
             return Err(system("written")(error));
         }
         self.chain.written(&line);

@@ -4,11 +4,10 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use opal_core::journal::end_of;
 use opal_files::trusted;
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::{disk, system};
@@ -17,8 +16,8 @@ use crate::error::JournalError;
 /// Below the home directory.
 const PARTS: [&str; 3] = [".local", "state", "opal"];
 
-/// Journals stay so long after the end of their orders.
-const KEPT: Duration = Duration::from_hours(24);
+/// Journals stay so long after the end of their orders, in seconds.
+const KEPT: i64 = 24 * 60 * 60;
 
 /// Journals of one user on one machine: an order has 10,000 targets at most, which may all be here.
 const MAX_JOURNALS: usize = 20_000;
@@ -94,6 +93,8 @@ impl Place {
             return Err(untrusted(&path, "is open to other users"));
         }
         disk::check(&file)?;
+        // Whoever has made it may have been ended before its name was on the disk.
+        rustix::fs::fsync(&self.held).map_err(|error| system("opened")(error.into()))?;
         Ok(Some(file.into()))
     }
 
@@ -124,16 +125,18 @@ impl Place {
         }
     }
 
-    /// Removes the journals of orders that have ended for long.
-    pub(super) fn tidy(&self, now: SystemTime) {
-        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let is_old = |name: &str| {
-            let end = end_of(name).and_then(|end| u64::try_from(end).ok());
-            end.is_some_and(|end| Duration::from_secs(end).saturating_add(KEPT) < now)
-        };
+    /// Removes the journals of orders that have ended for long, by the clock of the runner. One that is
+    /// locked is in use, and stays.
+    pub(super) fn tidy(&self, now: i64) {
+        let is_old = |name: &str| end_of(name).is_some_and(|end| end.saturating_add(KEPT) < now);
         for name in self.names().filter(|name| is_old(name)) {
-            // The next one who comes tries again.
-            let _ = rustix::fs::unlinkat(&self.held, name, AtFlags::empty());
+            let Ok(Some(file)) = self.open(&name) else { continue };
+            let is_free =
+                rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+            if is_free && self.has(&name, &file).is_ok_and(|has| has) {
+                // The next one who comes tries again.
+                let _ = rustix::fs::unlinkat(&self.held, &name, AtFlags::empty());
+            }
         }
     }
 
