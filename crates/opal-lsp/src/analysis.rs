@@ -17,7 +17,7 @@ pub(crate) struct Analysis {
     /// What was found in each file, the source itself first.
     pub(crate) found: Vec<FileFindings>,
     /// The files of the program, the source left out, and how they were.
-    pub(crate) depends_on: Vec<(PathBuf, Stamp)>,
+    pub(crate) depends_on: BTreeMap<PathBuf, Stamp>,
 }
 
 /// What was found in one file; places are those in its text.

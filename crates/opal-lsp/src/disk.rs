@@ -138,8 +138,15 @@ impl Disk {
                 walked.is_whole = false;
                 break;
             }
-            let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-            for entry in entries.flatten() {
+            let Ok(entries) = std::fs::read_dir(&folder) else {
+                walked.is_whole = false;
+                continue;
+            };
+            for entry in entries {
+                let Ok(entry) = entry else {
+                    walked.is_whole = false;
+                    break;
+                };
                 let name = entry.file_name();
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() && !is_passed(&name) => open.push(entry.path()),

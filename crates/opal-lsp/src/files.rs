@@ -183,7 +183,7 @@ impl Files {
     pub(crate) fn is_fresh(&self, path: &Path) -> bool {
         let known = self.known.borrow();
         let Some(known) = known.get(path) else { return false };
-        let is_same = |(path, stamp): &(PathBuf, Stamp)| self.stamp(path) == *stamp;
+        let is_same = |(path, stamp): (&PathBuf, &Stamp)| self.stamp(path) == *stamp;
         known.stamp == self.stamp(path)
             && std::ptr::eq(known.registry, self.registry(path))
             && known.analysis.depends_on.iter().all(is_same)

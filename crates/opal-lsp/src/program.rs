@@ -1,6 +1,7 @@
 //! The program of a source: its text with those of the files that it imports. Which import leads to which
 //! file is said by `opal_plan::program`, as for a run; here is only who opens files.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ pub(crate) struct Linked {
     /// The source, then the files that it imports.
     pub(crate) parts: Vec<Part>,
     /// The files that it depends on, and how they were.
-    pub(crate) depends_on: Vec<(PathBuf, Stamp)>,
+    pub(crate) depends_on: BTreeMap<PathBuf, Stamp>,
 }
 
 /// A file in the text of the program.
@@ -54,7 +55,7 @@ impl Linked {
         let mut parse = opal_syntax::parse(text, &Words(registry));
         let (mut text, mut program) = (text.to_owned(), Program::default());
         let own = Part { path: Some(path.to_owned()), span: Span::new(0, text.len() as u32) };
-        let mut opener = Opener { path, sources, top: None, depends_on: Vec::new() };
+        let mut opener = Opener { path, sources, top: None, depends_on: BTreeMap::new() };
         let whole = Whole { text: &mut text, parse: &mut parse, is_selection: false };
         let Ok(()) = program.link(whole, Wanted::Everything, registry, &mut opener);
         // Nothing is known of the environment: whatever a file of variables asks for may be there.
@@ -73,14 +74,12 @@ struct Opener<'o> {
     sources: &'o dyn Sources,
     /// Known once something is opened.
     top: Option<PathBuf>,
-    depends_on: Vec<(PathBuf, Stamp)>,
+    depends_on: BTreeMap<PathBuf, Stamp>,
 }
 
 impl Opener<'_> {
     fn depend(&mut self, path: &Path, stamp: Stamp) {
-        if !self.depends_on.iter().any(|(known, _)| known == path) {
-            self.depends_on.push((path.to_owned(), stamp));
-        }
+        self.depends_on.entry(path.to_owned()).or_insert(stamp);
     }
 }
 

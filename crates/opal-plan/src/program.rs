@@ -174,7 +174,7 @@ impl Program {
             }
             self.begin(&whole, open.source());
         }
-        let mut linker = Linker { program: self, whole, registry, open };
+        let mut linker = Linker { program: self, whole, registry, open, taken: 0 };
         if !linker.file(0).unit.imports.is_empty() {
             linker.imports(wanted)?;
         }
@@ -199,6 +199,8 @@ struct Linker<'l, O: Open> {
     whole: Whole<'l>,
     registry: &'l Registry,
     open: &'l mut O,
+    /// Imports that were looked at.
+    taken: usize,
 }
 
 impl<O: Open> Linker<'_, O> {

@@ -89,9 +89,11 @@ pub(crate) fn of(
         edits.dedup();
     }
     if !matches!(symbol, Symbol::Local { .. }) && !files.has_all_sources() {
-        return Err("the workspace has more sources than are searched: open only the \
-                    directories of the project"
-            .to_owned());
+        return Err(
+            "not all sources of the workspace can be searched: there are too many, or a directory \
+                    cannot be read. Open only the directories of the project"
+                .to_owned(),
+        );
     }
     verify(files, &changes, &symbol, (&old, new))?;
     Ok(Some(workspace_edit(files, client, changes)))
@@ -137,7 +139,7 @@ fn verify(
         else {
             continue;
         };
-        let is_importer = view.analysis.depends_on.iter().any(|(it, _)| texts.contains_key(it));
+        let is_importer = view.analysis.depends_on.keys().any(|it| texts.contains_key(it));
         if is_importer && !concerned.contains(&path) {
             concerned.push(path);
         }

@@ -199,7 +199,7 @@ fn a_name_is_not_changed_where_not_every_use_can_be_found() {
                 "position": { "line": line, "character": character } })
     };
     let said = client.request("textDocument/rename", at(0, 5)).unwrap_err();
-    assert!(said.contains("more sources than are searched"), "{said}");
+    assert!(said.contains("not all sources of the workspace"), "{said}");
     // What no other file can name can be changed.
     assert!(client.request("textDocument/rename", at(1, 9)).unwrap().is_object());
     assert_eq!(client.end(), Ended::Well);

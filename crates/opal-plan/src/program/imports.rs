@@ -1,6 +1,5 @@
 //! From an import to its file: which are read, each once, and cycles.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use opal_core::text::MAX_SOURCE_BYTES;
@@ -11,6 +10,9 @@ use super::paths::{PROJECT_FILE, seen_from, shown};
 use super::{Found, Identity, Linker, Missing, Open, Wanted, reach};
 use crate::unit::{FileLinks, Import, ImportKind};
 use crate::{Words, lower};
+
+/// Imports of a source and of all that it imports: each is read, and compared with all others.
+const MAX_IMPORTS: usize = 10_000;
 
 impl<O: Open> Linker<'_, O> {
     pub(super) fn imports(&mut self, wanted: Wanted<'_>) -> Result<(), O::Stop> {
@@ -140,6 +142,13 @@ impl<O: Open> Linker<'_, O> {
         path: &Path,
         is_project: bool,
     ) -> Result<usize, Missing<O::Stop>> {
+        self.taken += 1;
+        if self.taken > MAX_IMPORTS {
+            let message =
+                format!("the source and its imports have more than {MAX_IMPORTS} imports");
+            let help = "put functions that are used together into one file".to_owned();
+            return Err(Missing::Error(Code::TooLarge, message, help));
+        }
         let found = self.open(file, path, MAX_SOURCE_BYTES as u64)?;
         self.cycle(file, &found.identity)?;
         let folder = found.path.parent().unwrap_or(Path::new("/")).to_owned();
@@ -188,17 +197,23 @@ impl<O: Open> Linker<'_, O> {
     /// The files from one to another, by their imports.
     fn way(&self, from: &Identity, to: &Identity) -> Option<Vec<usize>> {
         let (files, links) = (&self.program.files, &self.program.links);
-        let begins = (0..files.len()).filter(|file| files[*file].identity == *from);
-        let mut open: Vec<Vec<usize>> = begins.map(|file| vec![file]).collect();
-        let mut seen = BTreeSet::new();
-        while let Some(way) = open.pop() {
-            let last = *way.last()?;
+        let mut open: Vec<usize> =
+            (0..files.len()).filter(|file| files[*file].identity == *from).collect();
+        // By file: the one that it was reached from, itself where it is the first of a way.
+        let mut reached: Vec<Option<usize>> = vec![None; files.len()];
+        open.iter().for_each(|file| reached[*file] = Some(*file));
+        while let Some(last) = open.pop() {
             if files[last].identity == *to {
+                let before = |file: &usize| reached[*file].filter(|before| before != file);
+                let mut way: Vec<usize> = std::iter::successors(Some(last), before).collect();
+                way.reverse();
                 return Some(way);
             }
-            if seen.insert(last) {
-                let next = links.files[last].imports.iter().flatten();
-                open.extend(next.map(|next| [&way[..], &[*next]].concat()));
+            for next in links.files[last].imports.iter().flatten() {
+                if reached[*next].is_none() {
+                    reached[*next] = Some(last);
+                    open.push(*next);
+                }
             }
         }
         None

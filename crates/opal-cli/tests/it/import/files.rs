@@ -170,3 +170,20 @@ fn imports_of_a_source_in_a_parent_directory_belong_to_this_user() {
     mode(&opal, "commands.opl", 0o644);
     assert_eq!(deep(&["db.migrate"]), 77);
 }
+
+/// Each file imports many others: comparing all ways between them would take minutes.
+#[test]
+fn files_that_import_each_other_are_checked_and_their_number_has_a_limit() {
+    let check = |count: usize, names: &dyn Fn(usize) -> std::ops::Range<usize>| {
+        let text = |file: usize| {
+            let line = |other| format!("import \"f{other}.opl\" as f{other}\n");
+            names(file).map(line).chain(["fun own() = echo hi\n".to_owned()]).collect::<String>()
+        };
+        let opal = Opal::project("import \"f0.opl\" as first\n");
+        (0..count).for_each(|file| opal.write(&format!("f{file}.opl"), text(file)));
+        opal.call(&["check"])
+    };
+    check(120, &|file| file + 1..120).code(0);
+    check(60, &|file| file..60.min(file + 40)).code(65).says("E1204").says("f0.opl -> f0.opl");
+    check(150, &|file| file + 1..150).code(65).says("E0102").says("more than 10000 imports");
+}
