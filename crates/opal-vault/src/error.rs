@@ -33,6 +33,8 @@ pub enum Why {
     Foreign(u32),
     /// More bytes than such a file can have.
     TooLarge(u64),
+    /// This line is not what was written there.
+    Damaged(usize),
     Io(io::Error),
 }
 
@@ -105,6 +107,9 @@ impl RootError {
                 format!("check it with `ls -ld {path}`, or use another directory: {ELSEWHERE}")
             }
             Why::TooLarge(_) => "check that it is the right file".into(),
+            Why::Damaged(_) => {
+                format!("nobody knows what it said: if it may go, remove it from `{path}`")
+            }
             Why::Io(error) => match error.kind() {
                 io::ErrorKind::StorageFull => "free some space and try again".into(),
                 _ => format!(
@@ -130,6 +135,7 @@ impl fmt::Display for RootError {
                 write!(f, "`{path}` is writable by users other than its owner (mode {mode:04o})")
             }
             Why::Foreign(owner) => write!(f, "`{path}` belongs to another user (uid {owner})"),
+            Why::Damaged(line) => write!(f, "line {line} of `{path}` cannot be read"),
             Why::TooLarge(limit) => write!(f, "`{path}` is larger than {limit} bytes"),
             Why::Io(error) => write!(f, "`{path}` cannot be used: {error}"),
         }

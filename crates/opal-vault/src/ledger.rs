@@ -9,7 +9,7 @@
 //! contract is kept in two more, a line each.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
@@ -113,6 +113,13 @@ impl<'a> Ledger<'a> {
         self.lines(contract, REJECTED)
     }
 
+    /// A line of the rejections of a contract, from 1, is not what somebody has written.
+    #[must_use]
+    pub fn damaged(&self, contract: &Digest, line: usize) -> RootError {
+        let path = self.0.path().join(FOLDER).join(said(contract, REJECTED));
+        RootError { path, why: Why::Damaged(line) }
+    }
+
     /// The lines of all rejections, each after the digits of its contract, in order.
     ///
     /// # Errors
@@ -169,9 +176,17 @@ impl<'a> Ledger<'a> {
         }
         let folder = self.0.directory(FOLDER)?;
         let path = folder.join(said(contract, kind));
-        let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+        let options = &mut OpenOptions::new();
+        let opened = options.read(true).append(true).create(true).mode(0o600).open(&path);
         let written = opened.and_then(|mut file| {
-            file.write_all(line.as_bytes())?;
+            // After a line that was cut off, a new one begins.
+            let mut last = [b'\n'];
+            if file.metadata()?.len() > 0 {
+                file.seek(SeekFrom::End(-1))?;
+                file.read_exact(&mut last)?;
+            }
+            let start = if last == [b'\n'] { "" } else { "\n" };
+            file.write_all(format!("{start}{}\n", line.trim_end()).as_bytes())?;
             file.sync_all()?;
             File::open(&folder)?.sync_all()
         });

@@ -4,6 +4,7 @@
 //! ([`opal_core::contract`]).
 
 mod difference;
+mod notes;
 mod page;
 mod program;
 
@@ -14,9 +15,7 @@ use opal_core::Registry;
 use opal_core::contract::{Change, Contract, Difference, Drift, Verdict};
 use opal_core::plan::{Plan, Step};
 use opal_core::view::visible;
-use opal_core::view::{
-    Facts, Json, PlanFormatter, PlanView, Tree, marks, removed_questions, target_record,
-};
+use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree, target_record};
 use opal_html::PlanPage;
 use opal_ops::source::{Loaded, Selection};
 use opal_trust::keys::PublicKey;
@@ -29,6 +28,7 @@ use crate::clock;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use difference::Steps;
+use notes::{missable, notes};
 
 /// A plan in the format of `--format`: `tree`, `json`, `json-compact`, `html` or `cmd:PROGRAM`.
 pub(crate) fn show(view: &PlanView<'_>, options: &PlanOptions, ink: Ink) -> Result<Exit, Failure> {
@@ -301,32 +301,6 @@ pub(crate) fn differences(comparison: &Comparison<'_>, colour: bool) -> String {
         out.push_str(&format!("note: {}\n", visible::lines(&note)));
     }
     out
-}
-
-/// What a reader of the differences has to know.
-fn notes(comparison: &Comparison<'_>) -> Vec<String> {
-    let verdict = comparison.verdict;
-    let all = [
-        (verdict.source_moved, "the source has changed, but gives the same plan"),
-        (
-            comparison.is_quick,
-            "a quick plan: values are not compared, and what only a command can tell is left open",
-        ),
-        (
-            !verdict.values_compared && !comparison.is_quick,
-            "the values are not compared: their placeholders have other keys",
-        ),
-    ];
-    let all = all.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note.to_owned());
-    all.chain(missable(comparison)).collect()
-}
-
-/// What a reader of the differences must not miss in them.
-fn missable(comparison: &Comparison<'_>) -> Vec<String> {
-    let structural = comparison.verdict.differences.iter().filter(|one| one.is_structural());
-    let paths: BTreeSet<&str> = structural.filter_map(|one| one.path.as_deref()).collect();
-    let removed = removed_questions(comparison.before, comparison.after);
-    [removed, marks(comparison.after, &|path| paths.contains(path))].concat()
 }
 
 /// The same for programs.

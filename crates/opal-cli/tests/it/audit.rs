@@ -157,4 +157,17 @@ fn an_export_has_contracts_and_what_people_signed_and_each_signature_is_checked(
     }
     // Nothing of it is older than what is asked for.
     assert_eq!(export(&["--since", "2099-01-01"]), "");
+    // What is damaged is not left out in silence.
+    let root = gate.opal.path().join("home/.opal");
+    let submitted = fs::read_dir(root.join("inbox")).unwrap().next().unwrap().unwrap();
+    fs::write(submitted.path().join("contract.plan"), "not a contract").unwrap();
+    let kept = root.join("ledger").join(format!("{signed}.approvals"));
+    fs::write(&kept, [&fs::read(&kept).unwrap()[..], b"{\"signature\""].concat()).unwrap();
+    let exported = export(&[]);
+    let damaged = exported.lines().filter(|line| line.contains("\"kind\":\"damaged\""));
+    let damaged: Vec<&str> = damaged.collect();
+    let of = |id: &str| damaged.iter().any(|line| line.contains(&format!("\"of\":\"{id}\"")));
+    let id = submitted.file_name().into_string().unwrap();
+    assert!(damaged.len() == 2 && of(signed) && of(&id), "{damaged:?}");
+    verify("damaged.jsonl", &exported).code(0);
 }

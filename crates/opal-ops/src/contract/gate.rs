@@ -85,7 +85,7 @@ impl<'c> Case<'c> {
     /// remembers it from now on; that it cannot does not make the contract any better.
     ///
     /// # Errors
-    /// If the ledger has rejections that cannot be read.
+    /// If the ledger has rejections that cannot be read, where those that can be read are of nobody.
     pub fn rejections(
         &self,
         policy: &Policy,
@@ -95,13 +95,21 @@ impl<'c> Case<'c> {
     ) -> Result<Vec<Counted>, RootError> {
         let kept = ledger.map(|ledger| ledger.rejections(&self.id)).transpose()?;
         let kept = kept.unwrap_or_default();
-        let kept = kept.iter().filter_map(|line| Approval::parse(line.trim_end()).ok());
-        let known: Vec<Approval> = kept.chain(approvals.iter().cloned()).collect();
+        let (mut known, mut damaged) = (approvals.to_vec(), None);
+        for (line, number) in kept.iter().zip(1..) {
+            match Approval::parse(line.trim_end()) {
+                Ok(approval) => known.push(approval),
+                Err(_) => damaged = damaged.or(Some(number)),
+            }
+        }
         let found = approvals::rejections(&self.rules(policy), &known, &self.claim(false, now));
         for (_, line) in &found {
             let _ = ledger.map(|ledger| ledger.reject(&self.id, &line.to_line()));
         }
-        Ok(found.into_iter().map(|(who, _)| who).collect())
+        match (found.is_empty(), ledger, damaged) {
+            (true, Some(ledger), Some(line)) => Err(ledger.damaged(&self.id, line)),
+            _ => Ok(found.into_iter().map(|(who, _)| who).collect()),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Contracts that this machine knows, and what people signed about them: lines of an export.
 //!
 //! Contracts are those of the inbox and those that somebody approved here. Lines of people are those of the
-//! inbox, and those that the ledger keeps: rejections, and approvals that counted for a run.
+//! inbox, and those that the ledger keeps: rejections, and approvals that counted for a run. What cannot be
+//! read, or is not what somebody signed, has a line that says so: nothing is left out in silence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -21,23 +22,35 @@ use crate::failure::Failure;
 use crate::failure::record::root_failure;
 use crate::view::plan::{facts, time};
 
-/// The lines about contracts, in the order of their digests; approvals and rejections after each.
+/// The lines about contracts, in the order of their digests; approvals and rejections after each. Then those
+/// about what is damaged.
 pub(super) fn of(root: &Root, since: Option<&str>) -> Result<Vec<Value>, Failure> {
-    let (mut contracts, mut said) = (BTreeMap::new(), BTreeSet::new());
+    let mut found = Found::default();
     for id in ids(root) {
         let path = root.path().join(INBOX).join(&id).join(CONTRACT);
-        let Ok(bytes) = read_file(&path) else { continue };
-        let named = Named { path, shown: PathBuf::from(&id), bytes };
-        add(&mut contracts, &named.bytes);
-        said.extend(named.approvals().unwrap_or_default());
+        match read_file(&path) {
+            Ok(bytes) => {
+                found.contract(&id, &bytes);
+                let named = Named { path, shown: PathBuf::from(&id), bytes };
+                match named.approvals() {
+                    Ok(lines) => lines.into_iter().for_each(|line| found.line(&id, line)),
+                    Err(failure) => found.damaged(&id, &failure.message),
+                }
+            }
+            Err(failure) => found.damaged(&id, &failure.message),
+        }
     }
     let ledger = Ledger::new(root);
-    ledger.all_approved().for_each(|bytes| add(&mut contracts, &bytes));
-    let kept = [ledger.all_approvals(), ledger.all_rejections()];
-    for lines in kept {
-        let lines = lines.map_err(root_failure)?;
-        said.extend(lines.iter().filter_map(|(_, line)| Approval::parse(line).ok()));
+    ledger.all_approved().for_each(|bytes| found.contract("ledger", &bytes));
+    for lines in [ledger.all_approvals(), ledger.all_rejections()] {
+        for (contract, line) in lines.map_err(root_failure)? {
+            match Approval::parse(&line) {
+                Ok(approval) => found.line(&contract, approval),
+                Err(_) => found.damaged(&contract, "a line of the ledger cannot be read"),
+            }
+        }
     }
+    let Found { contracts, said, damaged } = found;
     let is_meant = |at: i64| since.is_none_or(|since| time(at).as_str() >= since);
     let about = said.iter().map(|line| line.statement.contract.hex());
     let digests: BTreeSet<String> = contracts.keys().cloned().chain(about).collect();
@@ -46,17 +59,45 @@ pub(super) fn of(root: &Root, since: Option<&str>) -> Result<Vec<Value>, Failure
         let known = contracts.get(&digest).filter(|(created, _)| is_meant(*created));
         lines.extend(known.map(|(_, line)| line.clone()));
         let own = said.iter().filter(|it| it.statement.contract.hex() == digest);
-        // What is not signed by the key that it names is nobody's word.
-        let own = own.filter(|it| is_meant(it.statement.at) && check(it).is_ok());
-        lines.extend(own.map(signed));
+        lines.extend(own.filter(|it| is_meant(it.statement.at)).map(signed));
     }
+    let damaged = damaged.into_iter();
+    lines.extend(damaged.map(|(of, why)| json!({"kind": "damaged", "of": of, "why": why})));
     Ok(lines)
 }
 
-fn add(contracts: &mut BTreeMap<String, (i64, Value)>, bytes: &[u8]) {
-    let Ok(contract) = peek(bytes) else { return };
-    let digest = Algorithm::Sha256.digest(&[bytes]);
-    contracts.entry(digest.hex()).or_insert_with(|| (contract.created(), line(&contract, &digest)));
+/// What there is.
+#[derive(Default)]
+struct Found {
+    contracts: BTreeMap<String, (i64, Value)>,
+    said: BTreeSet<Approval>,
+    /// Of which contract something is damaged, and why nobody can go by it.
+    damaged: BTreeSet<(String, String)>,
+}
+
+impl Found {
+    fn contract(&mut self, id: &str, bytes: &[u8]) {
+        match peek(bytes) {
+            Ok(contract) => {
+                let digest = Algorithm::Sha256.digest(&[bytes]);
+                let known = || (contract.created(), line(&contract, &digest));
+                self.contracts.entry(digest.hex()).or_insert_with(known);
+            }
+            Err(_) => self.damaged(id, "it is not a contract"),
+        }
+    }
+
+    fn line(&mut self, id: &str, approval: Approval) {
+        // What is not signed by the key that it names is nobody's word.
+        match check(&approval) {
+            Ok(_) => _ = self.said.insert(approval),
+            Err(_) => self.damaged(id, "an approval is not what its key has signed"),
+        }
+    }
+
+    fn damaged(&mut self, id: &str, why: &str) {
+        self.damaged.insert((id.to_owned(), why.to_owned()));
+    }
 }
 
 fn line(contract: &Contract, digest: &Digest) -> Value {

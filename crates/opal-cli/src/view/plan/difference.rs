@@ -65,6 +65,11 @@ impl<'a> Side<'a> {
 }
 
 impl<'a> Steps<'a> {
+    /// The paths of the steps of now that use a value.
+    pub(super) fn now_with(&self, key: &str) -> impl Iterator<Item = &'a str> {
+        self.after.by_value.get(key).into_iter().flatten().map(|step| &*step.path)
+    }
+
     pub(super) fn new(comparison: &Comparison<'a>) -> Self {
         Self {
             before: Side::new(comparison.before),

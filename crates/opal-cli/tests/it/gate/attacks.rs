@@ -76,7 +76,21 @@ fn a_damaged_ledger_does_not_forget_a_rejection() {
     let kept = kept.last().unwrap();
     let line = fs::read(&kept).unwrap();
     // A line that was cut off, with half of a character, before the one that holds.
-    fs::write(&kept, [&b"{\"signature\":\"\xc3\n"[..], &line].concat()).unwrap();
+    let torn = b"{\"signature\":\"\xc3";
+    fs::write(&kept, [&torn[..], b"\n", &line].concat()).unwrap();
+    gate.run("d.plan").code(77).says("rejected by ann");
+    // Alone it may have been the line of anybody. What comes after it has a line of its own.
+    fs::write(&kept, torn).unwrap();
+    gate.run("d.plan")
+        .code(77)
+        .says("line 1 of")
+        .says(".rejected` cannot be read")
+        .hides("deploying");
+    let rejected = String::from_utf8(line.clone()).unwrap();
+    let approvals = fs::read_to_string(gate.opal.path().join("d.plan.approvals")).unwrap();
+    gate.opal.write("d.plan.approvals", format!("{approvals}{rejected}"));
+    gate.run("d.plan").code(77).says("rejected by ann");
+    gate.opal.write("d.plan.approvals", &approvals);
     gate.run("d.plan").code(77).says("rejected by ann");
     // One that cannot be read may say anything.
     fs::remove_file(&kept).unwrap();
@@ -141,6 +155,11 @@ fn what_a_reviewer_must_not_miss_is_marked_wherever_a_plan_is_shown() {
             assert!(shown.contains(mark), "{mark}: {shown}");
         }
     }
+    // The same step with another value is other code.
+    let elsewhere = [("REGION", "echo elsewhere")];
+    gate.opal.call_with(&elsewhere, &["plan", "deploy", "-o", "three.plan"]).code(0);
+    let values = gate.opal.call(&["plan", "diff", "two.plan", "three.plan"]).code(1).stdout.clone();
+    assert!(values.contains(raw) && !values.contains(script), "{values}");
     // The whole plan, for somebody who approved none before.
     let whole = gate.approve("two.plan", "bob").replace(['\r', '\n'], "");
     let show = |more: &[&str]| {
