@@ -71,7 +71,8 @@ pub(crate) fn complete_for(
 
 /// Nobody types `opal-commands`: opal becomes it, and both must be of the same build.
 pub(crate) fn refused(first: &OsStr, second: Option<&OsStr>) -> Option<Failure> {
-    if first == HYOPS || first == ROUND || first == TARGET[0] {
+    let is_target = first == TARGET[0] && second.is_some_and(|second| second == TARGET[1]);
+    if first == HYOPS || first == ROUND || is_target {
         return None;
     }
     match second {

@@ -154,7 +154,7 @@ mod tests {
             plan: None,
             trouble: Some(text()),
             differs_from: Some(text()),
-            choice: Choice::Decide { token: text(), how: text() },
+            choice: Choice::Decide { token: text(), how: text(), shown: Some(text()) },
             decided: Some(Decided { words: text(), is_good: false }),
         };
         let recorded = Recorded {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use opal_core::message::Reason;
 use opal_vault::root::Root;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
@@ -97,12 +97,28 @@ impl Opal {
         folder: &Path,
         words: &[W],
     ) -> Result<Ended, Unanswered> {
-        let (mut child, stdout, stderr) = self.begin(folder, words)?;
-        let (stdout, stderr, status) =
-            tokio::join!(all(stdout, MOST_BYTES), all(stderr, MOST_SAID), child.wait());
-        let stdout = stdout.ok_or(Unanswered::TooLong)?;
-        let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
-        Ok(Ended { code: status?.code().unwrap_or(-1), stdout, stderr })
+        ended(self.begin(folder, words)?).await
+    }
+
+    /// The same, and none where it takes longer. Then it is ended with all that it has started.
+    pub(crate) async fn ask_within<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        words: &[W],
+        limit: Duration,
+    ) -> Result<Option<Ended>, Unanswered> {
+        let begun = self.begin(folder, words)?;
+        let group = begun.0.id();
+        match tokio::time::timeout(limit, ended(begun)).await {
+            Ok(ended) => ended.map(Some),
+            Err(_) => {
+                // It leads its group, and was not waited for.
+                if let Some(group) = group.and_then(pid) {
+                    let _ = kill_process_group(group, Signal::TERM);
+                }
+                Ok(None)
+            }
+        }
     }
 
     /// So many bytes of what it prints, from an offset on. It is ended then.
@@ -185,10 +201,24 @@ impl Drop for Guarded {
 
 /// Asks a process to end. It has not been waited for, so its number is its own.
 pub(crate) fn signal(child: &Child) {
-    let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    if let Some(pid) = pid {
+    if let Some(pid) = child.id().and_then(pid) {
         let _ = kill_process(pid, Signal::TERM);
     }
+}
+
+fn pid(id: u32) -> Option<Pid> {
+    i32::try_from(id).ok().and_then(Pid::from_raw)
+}
+
+/// All that a process prints, to its end.
+async fn ended(
+    (mut child, stdout, stderr): (Guarded, ChildStdout, ChildStderr),
+) -> Result<Ended, Unanswered> {
+    let (stdout, stderr, status) =
+        tokio::join!(all(stdout, MOST_BYTES), all(stderr, MOST_SAID), child.wait());
+    let stdout = stdout.ok_or(Unanswered::TooLong)?;
+    let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
+    Ok(Ended { code: status?.code().unwrap_or(-1), stdout, stderr })
 }
 
 /// All that is printed; none where it is more than so many bytes. It is read to the end, so that nobody

@@ -8,7 +8,7 @@ pub(super) fn commands() -> [Command; 4] {
     [
         Command::new("approve")
             .about("Show a contract, ask, and sign that it may run")
-            .args([contract(), key(), note(), touch(), root(), json()])
+            .args([contract(), key(), note(), touch(), show(), compared(), root(), json()])
             .after_help(
                 "`ssh-keygen` signs, so SSH agents and hardware keys work. The signature is a line in \
                  FILE.approvals; whose approvals count is in the policy of the machine that runs the \
@@ -18,7 +18,7 @@ pub(super) fn commands() -> [Command; 4] {
             ),
         Command::new("reject")
             .about("Show a contract, ask, and sign that it must not run")
-            .args([contract(), key(), note(), touch(), root(), json()])
+            .args([contract(), key(), note(), touch(), show(), compared(), root(), json()])
             .after_help("Example:\n  opal plan reject prod.plan --note \"wrong region\""),
         Command::new("submit")
             .about("Copy a contract to the inbox, where it waits for approval")
@@ -57,6 +57,22 @@ fn key() -> Arg {
 
 fn touch() -> Arg {
     flag("touch", "Do not ask on a terminal: the touch of a hardware key is the answer")
+}
+
+fn show() -> Arg {
+    flag(
+        "show",
+        "Show what would be signed, with what differs from what the key approved last; sign nothing",
+    )
+}
+
+/// For whoever has shown it to a person: `opal ui`.
+fn compared() -> Arg {
+    Arg::new("compared")
+        .long("compared")
+        .value_name("DIGEST")
+        .hide(true)
+        .help("Refuse if the key has approved another contract last, `none` for none")
 }
 
 fn note() -> Arg {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use opal_core::contract::approval::{Approval, Decision};
 use opal_core::contract::{Contract, Verdict};
+use opal_core::hash::Digest;
 use opal_core::view::{PlanFormatter as _, PlanView, Tree, marks};
 use opal_ops::contract::Case;
 use opal_trust::approvals::KeyFile;
@@ -36,6 +37,30 @@ pub(crate) struct Shown<'s> {
 
 /// Everything that is signed, on the terminal. Nothing of it is folded or cut.
 pub(crate) fn show(context: &Context<'_>, shown: &Shown<'_>) -> Result<Exit, Failure> {
+    // The question is below it.
+    print(&(document(context, shown) + "\n"))
+}
+
+/// The same for whoever shows it elsewhere, with the digest of what it is compared with.
+pub(crate) fn preview(
+    context: &Context<'_>,
+    shown: &Shown<'_>,
+    compared: Option<Digest>,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let document = document(context, shown);
+    if !json {
+        return print(&document);
+    }
+    print_json(&json!({
+        "version": 1,
+        "contract": shown.case.id.hex(),
+        "compared": compared.map(|it| it.hex()),
+        "document": document,
+    }))
+}
+
+fn document(context: &Context<'_>, shown: &Shown<'_>) -> String {
     let contract = shown.case.contract;
     let mut out = String::new();
     match shown.before {
@@ -75,9 +100,7 @@ pub(crate) fn show(context: &Context<'_>, shown: &Shown<'_>) -> Result<Exit, Fai
     }
     out.push('\n');
     out.push_str(&about(shown, context.out()));
-    // The question is below it.
-    out.push('\n');
-    print(&out)
+    out
 }
 
 /// Who made it, of what, how it runs here, and what nobody can see in it.

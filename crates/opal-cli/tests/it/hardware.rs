@@ -41,7 +41,7 @@ impl Hardware {
         Some(hardware)
     }
 
-    /// `yes`; `without`, for a key that signs without; `no`.
+    /// `yes`; `without`, for a key that signs without; `wait`, for one that waits; `no`.
     pub(crate) fn touched(&self, how: &str) {
         std::fs::write(self.folder.path().join("touch"), how).unwrap();
     }

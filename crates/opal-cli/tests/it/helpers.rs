@@ -228,12 +228,12 @@ fn opal_commands_is_of_the_build_of_opal_or_refuses() {
     let call = |args: &[&str]| {
         Ran::from(opal.started_by(&[program.as_os_str()]).args(args).output().unwrap())
     };
-    for typed in [&[][..], &["runs", "list"], &["commands"], &["--help"]] {
+    let all =
+        [&[][..], &["runs", "list"], &["commands"], &["--help"], &["self", "syntax"], &["self"]];
+    for typed in all {
         call(typed).code(2).stdout("").says("`opal-commands` is a helper");
     }
-    call(&["commands", "0.0.1+old", "runs", "list"])
-        .code(69)
-        .says("and opal is 0.0.1+old");
+    call(&["commands", "0.0.1+old", "runs", "list"]).code(69).says("and opal is 0.0.1+old");
 }
 
 #[test]

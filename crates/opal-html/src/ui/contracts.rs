@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::{Part, Site, Tab, page, parts};
 use crate::frame;
-use crate::text::line;
+use crate::text::{line, lines};
 
 /// Digits of an id that people type.
 const TYPED: usize = 8;
@@ -41,8 +41,9 @@ pub struct Contract {
 /// What can be done about a contract.
 #[derive(Clone, Debug)]
 pub enum Choice {
-    /// A form, whose token counts once, and what happens when it is sent.
-    Decide { token: String, how: String },
+    /// A form, whose token counts once, and what happens when it is sent. `shown` is what is signed then, where
+    /// nothing else shows it.
+    Decide { token: String, how: String, shown: Option<String> },
     /// The terminal is asking; what it is asking.
     Asking(String),
     /// Nothing, and why.
@@ -154,7 +155,8 @@ fn ticks(text: &str) -> Markup {
 
 fn choice(site: Site<'_>, own: &Contract) -> Markup {
     match &own.choice {
-        Choice::Decide { token, how } => html! {
+        Choice::Decide { token, how, shown } => html! {
+            @if let Some(shown) = shown { pre.shown { (lines(shown)) } }
             form.decide method="post" action={ (site.base) "/contracts/" (line(&own.listed.id)) "/decide" } {
                 input type="hidden" name="digest" value=(line(&own.digest));
                 input type="hidden" name="token" value=(line(token));

@@ -1,6 +1,7 @@
 //! The inbox and contracts. Their states are what `opal plan inbox` derives, their plans what `opal plan show`
 //! writes.
 
+use std::ffi::OsString;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ use opal_trust::contracts::peek;
 use opal_vault::root;
 use serde_json::{Value, json};
 
-use super::decisions::Way;
+use super::deciding::reason;
+use super::decisions::{About, Way};
 use super::desk::Desk;
 use super::parts::part;
 use super::reply::{Format, Reply};
@@ -85,7 +87,7 @@ pub(super) async fn one(State(desk): State<Arc<Desk>>, Path(name): Path<String>)
     let document = String::from_utf8_lossy(&shown.stdout).into_owned();
     let plan = body_of(&document).filter(|_| shown.code == 0).map(str::to_owned);
     let trouble = plan.is_none().then(|| shown.stderr.trim().to_owned());
-    let choice = choice(&desk, id, &entry, stored.as_ref());
+    let choice = choice(&desk, id, &entry, stored.as_ref()).await;
     let has_form = matches!(choice, Choice::Decide { .. });
     let own = Contract {
         listed: listed(&entry),
@@ -184,7 +186,7 @@ impl Stored {
 }
 
 /// What can be done about it.
-fn choice(desk: &Desk, id: &str, entry: &Value, stored: Option<&Stored>) -> Choice {
+async fn choice(desk: &Desk, id: &str, entry: &Value, stored: Option<&Stored>) -> Choice {
     if let Some(what) = desk.decisions.asking(id) {
         return Choice::Asking(what);
     }
@@ -201,16 +203,43 @@ fn choice(desk: &Desk, id: &str, entry: &Value, stored: Option<&Stored>) -> Choi
             format!("This `opal ui` has no terminal that could ask. Decide with `{command}`.");
         return Choice::None(why);
     };
-    let how = match way {
-        Way::Terminal => {
-            "The terminal of `opal ui` shows this contract and asks. Nothing is signed here."
+    let digest = stored.digest.hex();
+    match way {
+        Way::Terminal => Choice::Decide {
+            token: desk.decisions.token(About { digest, compared: None }),
+            how: "The terminal of `opal ui` shows this contract and asks. Nothing is signed here.".to_owned(),
+            shown: None,
+        },
+        Way::Touch => match shown(desk, id, &digest).await {
+            Ok((document, compared)) => Choice::Decide {
+                token: desk.decisions.token(About { digest, compared: Some(compared) }),
+                how: "Above is what you would sign. Read it, press a button and touch your hardware key: nothing is \
+                      signed without the touch."
+                    .to_owned(),
+                shown: Some(document),
+            },
+            Err(why) => Choice::None(format!("Nothing can be decided here: {why}")),
+        },
+    }
+}
+
+/// What a terminal would show before it asks, and the digest of what it is compared with.
+async fn shown(desk: &Desk, id: &str, digest: &str) -> Result<(String, String), String> {
+    let mut words: Vec<OsString> =
+        ["plan", "approve", id, "--show", "--json"].map(Into::into).into();
+    if let Some(key) = &desk.key {
+        words.extend(["--key".into(), key.clone()]);
+    }
+    let ended = desk.opal.ask(&desk.folder, &words).await.map_err(|why| why.to_string())?;
+    let said = ended.json().filter(|it| ended.code == 0 && it["contract"] == *digest);
+    let document = said.as_ref().and_then(|it| it["document"].as_str());
+    match (document, &said) {
+        (Some(document), Some(said)) => {
+            let compared = said["compared"].as_str().unwrap_or("none");
+            Ok((document.to_owned(), compared.to_owned()))
         }
-        Way::Touch => {
-            "Read the plan below and what differs. Then press a button and touch your hardware key: the touch \
-             signs the digest above, and nothing is signed without it."
-        }
-    };
-    Choice::Decide { token: desk.decisions.token(&stored.digest.hex()), how: how.to_owned() }
+        _ => Err(reason(&ended.stderr)),
+    }
 }
 
 /// What the plan does not say itself.

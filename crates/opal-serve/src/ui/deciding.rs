@@ -20,6 +20,9 @@ use super::stream;
 use crate::child::Guarded;
 use crate::notice::say;
 
+/// What is said where a key does not sign in time.
+const TOO_LATE: &str = "nobody has touched the key in time, or it asks for a PIN or a passphrase, which needs a terminal";
+
 /// A form that was sent: its parts, each there once. Nothing in them needs an escape.
 struct Form<'f> {
     digest: &'f str,
@@ -64,18 +67,18 @@ pub(super) async fn decide(
     let Some(form) = Form::read(&text) else {
         return Reply::refused("it is not the form of a contract");
     };
-    if !desk.decisions.take(form.token, form.digest) {
+    let Some(about) = desk.decisions.take(form.token, form.digest) else {
         return Reply::refused(
             "the form has been sent already, or is too old: load the page again",
         );
-    }
+    };
     let Some(stored) = Stored::read(&desk, &id).filter(|it| it.digest.hex() == form.digest) else {
         return Reply::refused("the contract is not the one that the page has shown");
     };
     let Some(way) = desk.decisions.way() else {
         return Reply::conflict(&desk, "This `opal ui` has no terminal that could ask.");
     };
-    let question = Question { id: id.clone(), verb: form.verb };
+    let question = Question { id: id.clone(), verb: form.verb, compared: about.compared };
     if !desk.decisions.begin(question.clone()) {
         let why = match way {
             Way::Terminal => {
@@ -95,7 +98,7 @@ pub(super) async fn decide(
 /// Asks, and keeps how it ended. `opal` reads the contract again, by its id, which is the beginning of the
 /// digest; it shows what it has read, and signs nothing else. It starts where no file of a project can have the
 /// name of the id.
-async fn ask(desk: &Desk, Question { id, verb }: Question, way: Way) {
+async fn ask(desk: &Desk, Question { id, verb, compared }: Question, way: Way) {
     let mut words: Vec<OsString> = ["plan", verb.name(), &id].map(Into::into).into();
     if let Some(key) = &desk.key {
         words.extend(["--key".into(), key.clone()]);
@@ -109,8 +112,12 @@ async fn ask(desk: &Desk, Question { id, verb }: Question, way: Way) {
         },
         Way::Touch => {
             words.push("--touch".into());
-            match desk.opal.ask(&desk.folder, &words).await {
-                Ok(ended) => (Some(ended.code), Some(reason(&ended.stderr))),
+            if let Some(compared) = compared {
+                words.extend(["--compared".into(), compared.into()]);
+            }
+            match desk.opal.ask_within(&desk.folder, &words, desk.touch_limit).await {
+                Ok(Some(ended)) => (Some(ended.code), Some(reason(&ended.stderr))),
+                Ok(None) => (Some(-1), Some(TOO_LATE.to_owned())),
                 Err(_) => (None, None),
             }
         }
@@ -122,7 +129,7 @@ async fn ask(desk: &Desk, Question { id, verb }: Question, way: Way) {
 }
 
 /// The error in what `opal` said.
-fn reason(said: &str) -> String {
+pub(super) fn reason(said: &str) -> String {
     let error = said.lines().find_map(|line| line.strip_prefix("error: "));
     error.unwrap_or("opal gives no reason").to_owned()
 }

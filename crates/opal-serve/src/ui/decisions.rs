@@ -38,16 +38,25 @@ pub(super) enum Way {
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// Tokens of forms, each with the digest that its form is about.
-    tokens: VecDeque<(String, String)>,
+    /// Tokens of forms, each with what its form is about.
+    tokens: VecDeque<(String, About)>,
     asking: Option<Question>,
     ended: BTreeMap<String, Answer>,
+}
+
+/// What a form is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct About {
+    pub(super) digest: String,
+    /// The digest of what the page has compared it with; none where `opal` compares it in the terminal.
+    pub(super) compared: Option<String>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Question {
     pub(super) id: String,
     pub(super) verb: Verb,
+    pub(super) compared: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,11 +103,11 @@ impl Decisions {
         self.way
     }
 
-    /// A token for a form about this digest. It counts once.
-    pub(super) fn token(&self, digest: &str) -> String {
+    /// A token for a form. It counts once.
+    pub(super) fn token(&self, about: About) -> String {
         let token = word();
         let state = &mut *self.lock();
-        state.tokens.push_back((token.clone(), digest.to_owned()));
+        state.tokens.push_back((token.clone(), about));
         if state.tokens.len() > MOST_TOKENS {
             state.tokens.pop_front();
         }
@@ -140,11 +149,11 @@ impl Decisions {
         Some(Decided { words, is_good: answer.code == Some(0) })
     }
 
-    /// Uses a token. It must be of a form about this digest.
-    pub(super) fn take(&self, token: &str, digest: &str) -> bool {
+    /// Uses a token, and says what its form is about. It must be of a form about this digest.
+    pub(super) fn take(&self, token: &str, digest: &str) -> Option<About> {
         let tokens = &mut self.lock().tokens;
-        let Some(at) = tokens.iter().position(|(known, _)| known == token) else { return false };
-        tokens.remove(at).is_some_and(|(_, about)| about == digest)
+        let at = tokens.iter().position(|(known, _)| known == token)?;
+        tokens.remove(at).map(|(_, about)| about).filter(|about| about.digest == digest)
     }
 
     /// Whether the terminal is free for this question; it is taken from then on.
@@ -184,16 +193,17 @@ mod tests {
     #[test]
     fn a_token_counts_once_and_for_its_digest_only() {
         let decisions = Decisions::new(false);
-        let token = decisions.token("aa");
-        assert!(!decisions.take("other", "aa"));
-        assert!(decisions.take(&token, "aa"));
-        assert!(!decisions.take(&token, "aa"));
-        let token = decisions.token("aa");
-        assert!(!decisions.take(&token, "bb"));
-        assert!(!decisions.take(&token, "aa"), "a wrong digest uses it up");
-        let oldest = decisions.token("aa");
-        (0..MOST_TOKENS).for_each(|_| drop(decisions.token("aa")));
-        assert!(!decisions.take(&oldest, "aa"));
+        let about = About { digest: "aa".to_owned(), compared: Some("none".to_owned()) };
+        let token = decisions.token(about.clone());
+        assert_eq!(decisions.take("other", "aa"), None);
+        assert_eq!(decisions.take(&token, "aa"), Some(about.clone()));
+        assert_eq!(decisions.take(&token, "aa"), None);
+        let token = decisions.token(about.clone());
+        assert_eq!(decisions.take(&token, "bb"), None);
+        assert_eq!(decisions.take(&token, "aa"), None, "a wrong digest uses it up");
+        let oldest = decisions.token(about.clone());
+        (0..MOST_TOKENS).for_each(|_| drop(decisions.token(about.clone())));
+        assert_eq!(decisions.take(&oldest, "aa"), None);
     }
 
     fn answer(code: Option<i32>, why: Option<&str>) -> Answer {
@@ -204,7 +214,7 @@ mod tests {
     fn where_nobody_answers_in_a_terminal_the_page_says_why_nothing_was_signed() {
         let decisions = Decisions::new(true);
         assert_eq!(decisions.way(), Some(Way::Touch));
-        let question = Question { id: "a".to_owned(), verb: Verb::Approve };
+        let question = Question { id: "a".to_owned(), verb: Verb::Approve, compared: None };
         assert!(decisions.begin(question));
         assert!(decisions.asking("a").unwrap().contains("Touch your hardware key"));
         decisions.end("a".to_owned(), answer(Some(69), Some("`ssh-keygen` did not sign")));
@@ -216,7 +226,8 @@ mod tests {
     #[test]
     fn one_question_at_a_time() {
         let decisions = Decisions::new(false);
-        let question = |id: &str| Question { id: id.to_owned(), verb: Verb::Approve };
+        let question =
+            |id: &str| Question { id: id.to_owned(), verb: Verb::Approve, compared: None };
         assert!(decisions.begin(question("a")) && !decisions.begin(question("b")));
         assert!(decisions.asking("a").is_some() && decisions.asking("b").is_none());
         decisions.end("a".to_owned(), answer(Some(130), None));

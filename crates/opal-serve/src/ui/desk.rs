@@ -18,6 +18,9 @@ use crate::child::{Ended, Opal, Unanswered};
 /// Seconds that a request may take, between pings of a stream, and that a ticket counts.
 const REQUEST_SECONDS: u32 = 30;
 const PING_SECONDS: u32 = 15;
+
+/// Seconds in which a key must be touched.
+const TOUCH_SECONDS: u32 = 60;
 pub(super) const TICKET_SECONDS: u32 = 60;
 
 /// Pages that hear of events at the same time.
@@ -45,6 +48,7 @@ pub(super) struct Desk {
     pub(super) decisions: Decisions,
     pub(super) request_limit: Duration,
     pub(super) ping: Duration,
+    pub(super) touch_limit: Duration,
     ticket: Ticket,
     ticket_limit: Duration,
     streams: Arc<Semaphore>,
@@ -72,6 +76,7 @@ impl Desk {
             decisions: Decisions::new(options.by_touch),
             request_limit: options.seconds(REQUEST_SECONDS),
             ping: options.seconds(PING_SECONDS),
+            touch_limit: options.seconds(TOUCH_SECONDS),
             ticket,
             ticket_limit: options.seconds(TICKET_SECONDS),
             streams: Arc::new(Semaphore::new(MOST_STREAMS)),

@@ -3,6 +3,7 @@
 use clap::ArgMatches;
 use opal_core::contract::approval::{Decision, MAX_NOTE, Statement};
 use opal_core::contract::{self, Contract};
+use opal_core::hash::{Algorithm, Digest};
 use opal_ops::contract::{Case, kinship};
 use opal_trust::contracts::peek;
 use opal_trust::policy::Policy;
@@ -43,8 +44,6 @@ pub(crate) fn run(
     let rules = case.rules(&policy);
     let root = context.root(root);
     let approver = Approver::find(given("key"), root.as_ref(), &rules)?;
-    let by_touch = matches.get_flag("touch");
-    can_answer(context, decision, by_touch, &approver)?;
     let ledger = root.as_ref().map(Ledger::new);
     let kin = kinship(&contract, &approver.file.signer);
     let before = ledger.and_then(|ledger| ledger.approved(&kin)).filter(|it| *it != named.bytes);
@@ -61,22 +60,21 @@ pub(crate) fn run(
         before: before.as_ref().map(|(contract, _)| contract).zip(compared.as_ref()),
         decision,
     };
-    approval::show(context, &shown)?;
+    let compared = before.as_ref().map(|(_, bytes)| Algorithm::Sha256.digest(&[bytes]));
+    let json = matches.get_flag("json");
+    if matches.get_flag("show") {
+        return approval::preview(context, &shown, compared, json);
+    }
+    let by_touch = matches.get_flag("touch");
+    can_answer(context, decision, by_touch, &approver)?;
+    is_as_shown(given("compared"), compared)?;
+    if !(by_touch && json) {
+        approval::show(context, &shown)?;
+    }
     if !by_touch {
         confirm(context, decision, &contract, &named)?;
     }
-    let digest = |bytes: &Vec<u8>| opal_core::hash::Algorithm::Sha256.digest(&[bytes]);
-    let plan = contract.plan();
-    let (signed, is_touched) = approver.sign(Statement {
-        decision,
-        contract: case.id,
-        algorithm: plan.algorithm,
-        plan_hash: contract.plan_hash(),
-        target: plan.target.name.clone(),
-        at: unix_time(),
-        note,
-        compared: before.as_ref().map(|(_, bytes)| digest(bytes)),
-    })?;
+    let (signed, is_touched) = approver.sign(statement(&shown, note, compared))?;
     if by_touch && !is_touched {
         return Err(Failure::new(
             Exit::NotTrusted,
@@ -88,7 +86,34 @@ pub(crate) fn run(
     if let Some(root) = &root {
         keep(root, &shown, &kin, &named, &signed.to_line());
     }
-    approval::signed(&shown, &signed, &file, matches.get_flag("json"))
+    approval::signed(&shown, &signed, &file, json)
+}
+
+fn statement(shown: &Shown<'_>, note: Option<String>, compared: Option<Digest>) -> Statement {
+    let plan = shown.case.contract.plan();
+    Statement {
+        decision: shown.decision,
+        contract: shown.case.id,
+        algorithm: plan.algorithm,
+        plan_hash: shown.case.contract.plan_hash(),
+        target: plan.target.name.clone(),
+        at: unix_time(),
+        note,
+        compared,
+    }
+}
+
+/// Whether the differences are those that somebody has shown to the person.
+fn is_as_shown(expected: Option<&str>, compared: Option<Digest>) -> Result<(), Failure> {
+    let compared = compared.map_or_else(|| "none".to_owned(), |it| it.hex());
+    match expected {
+        Some(expected) if expected != compared => Err(Failure::new(
+            Exit::Refused,
+            "the key has approved another contract since this one was shown; nothing was signed",
+            "look at what differs again",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Whether somebody can say yes or no: on a terminal, or by touching the key.
@@ -124,7 +149,7 @@ fn can_answer(
 
 /// What this machine knows of it from now on. A ledger that cannot be written changes nothing of what was
 /// signed.
-fn keep(root: &Root, shown: &Shown<'_>, kin: &opal_core::hash::Digest, named: &Named, line: &str) {
+fn keep(root: &Root, shown: &Shown<'_>, kin: &Digest, named: &Named, line: &str) {
     let ledger = Ledger::new(root);
     let is_listed = shown.rules.iter().any(|rule| rule.person(&shown.signer.signer).is_some());
     let kept = match shown.decision {

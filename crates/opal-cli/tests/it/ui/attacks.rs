@@ -9,7 +9,11 @@ const CUT_OFF: u16 = 0;
 
 /// A contract in the inbox: its id.
 pub(super) fn submitted(gate: &Gate, task: &str) -> String {
-    gate.plan(&[task, "-o", "x.plan"]);
+    submitted_with(gate, &[task])
+}
+
+pub(super) fn submitted_with(gate: &Gate, words: &[&str]) -> String {
+    gate.plan(&[words, &["-o", "x.plan"]].concat());
     let entry = gate.opal.call(&["plan", "submit", "x.plan", "--json"]).code(0).json();
     entry["id"].as_str().unwrap().to_owned()
 }
