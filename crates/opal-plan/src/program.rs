@@ -199,7 +199,7 @@ struct Linker<'l, O: Open> {
     whole: Whole<'l>,
     registry: &'l Registry,
     open: &'l mut O,
-    /// Imports that were looked at.
+    /// How many imports were read.
     taken: usize,
 }
 
