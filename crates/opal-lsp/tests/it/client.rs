@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::Duration;
 
 use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};
 use opal_lsp::{Ended, Settings};
 use serde_json::{Value, json};
+
+/// Also on a machine with much else to do.
+const TOO_LONG: Duration = Duration::from_secs(120);
 
 pub(crate) struct Client {
     connection: Connection,
@@ -75,9 +79,15 @@ impl Client {
             if let Some(at) = self.early.iter().position(|it| it.id == *id) {
                 return self.early.remove(at).response_result.map_err(|error| error.message);
             }
-            let message = self.connection.receiver.recv().expect("the server is there");
+            let message = self.receive();
             self.keep(message);
         }
+    }
+
+    /// What takes longer than this is not answered in time: nobody waits so long for an editor.
+    fn receive(&self) -> Message {
+        let message = self.connection.receiver.recv_timeout(TOO_LONG);
+        message.expect("the server is there, and answers in time")
     }
 
     fn keep(&mut self, message: Message) {
@@ -116,7 +126,7 @@ impl Client {
             {
                 return diagnostics.clone();
             }
-            let message = self.connection.receiver.recv().expect("the server is there");
+            let message = self.receive();
             self.keep(message);
         }
     }

@@ -160,6 +160,12 @@ fn every_fix_of_the_checks_and_the_parser_does_what_it_says() {
         let code = action["diagnostics"][0]["code"].as_str().unwrap();
         let left = codes(&client.diagnostics(&uri, 2));
         assert!(!left.iter().any(|it| it == code), "{source:?}: {left:?}");
+        // What was in its one form still is.
+        let options = json!({ "tabSize": 4, "insertSpaces": true });
+        let params = json!({ "textDocument": { "uri": uri }, "options": options });
+        let edits = client.request("textDocument/formatting", params).unwrap();
+        let formatted = if edits.is_null() { fixed.clone() } else { applied(&fixed, &edits) };
+        assert_eq!(formatted, fixed, "{title}");
     }
     assert_eq!(client.end(), Ended::Well);
 }
