@@ -2,9 +2,12 @@
 //!
 //! | what | where |
 //! |---|---|
+//! | which files of a project are sent | [`listing`] |
 //! | the files of a project, and the archive | [`gather`], [`write`] |
 //! | reading one that somebody sent: regular files only, as opal writes them | [`read`] |
 //! | writing them into a new directory | [`unpack`] |
+
+mod listing;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -14,12 +17,13 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use opal_core::message::Reason;
 use opal_files::regular;
 use opal_trust::order::is_path;
 use tar::EntryType;
+
+use listing::Listing;
 
 /// Bytes of all files together, and files.
 pub(crate) const MAX_BYTES: usize = 64 << 20;
@@ -27,6 +31,9 @@ pub(crate) const MAX_FILES: usize = 10_000;
 
 /// Bytes of an archive, compressed or not: a header and padding for each file.
 pub(crate) const MAX_PACKED: usize = MAX_BYTES + MAX_FILES * 4 * 512 + (1 << 20);
+
+/// Names that are said of those that are left out.
+const MAX_SHOWN: usize = 8;
 
 /// 2 to this: bytes that a decompressor remembers.
 const WINDOW: u32 = 27;
@@ -49,6 +56,8 @@ pub(crate) enum BundleError {
     Irregular(String),
     /// A name that not every system can have.
     Name(String),
+    /// The source of the contract is not among the files that are sent.
+    SourceLeftOut(String),
     TooLarge,
     TooMany,
     /// It is damaged, or not as opal writes it.
@@ -67,16 +76,38 @@ pub(crate) fn project(source: &Path) -> Result<(PathBuf, String), BundleError> {
     Ok((top.to_owned(), inside.to_owned()))
 }
 
-/// All files of a project: in a git repository those that are not ignored.
-pub(crate) fn gather(top: &Path) -> Result<Files, BundleError> {
-    let is_repository = top.ancestors().any(|it| it.join(".git").exists());
-    let names = if is_repository { tracked(top)? } else { walked(top)? };
+/// The files of a project that are sent, and the names of others.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    pub(crate) files: Files,
+    out: Vec<String>,
+}
+
+impl Gathered {
+    /// What was left out; none where nothing was.
+    pub(crate) fn left_out(&self) -> Option<String> {
+        let shown: Vec<String> =
+            self.out.iter().take(MAX_SHOWN).map(|it| format!("`{it}`")).collect();
+        let more = match self.out.len().saturating_sub(MAX_SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (!shown.is_empty()).then(|| format!("not sent to the runners: {}{more}", shown.join(", ")))
+    }
+}
+
+/// Reads the files of a project. `root` is the runtime root, which is never sent.
+pub(crate) fn gather(top: &Path, root: &Path) -> Result<Gathered, BundleError> {
+    let listing = Listing::of(top, root)?;
+    let plain = |name: &Vec<u8>| String::from_utf8_lossy(name).into_owned();
+    let mut out: Vec<String> = listing.out.iter().map(plain).collect();
+    let names: BTreeSet<&Vec<u8>> = listing.tracked.iter().chain(&listing.others).collect();
     if names.len() > MAX_FILES {
         return Err(BundleError::TooMany);
     }
     let (mut files, mut total, mut lower) = (Files::new(), 0, BTreeSet::new());
-    for name in names {
-        let path = top.join(OsStr::from_bytes(name.as_bytes()));
+    for bytes_of_name in names {
+        let path = top.join(OsStr::from_bytes(bytes_of_name));
         let unreadable =
             |why: std::io::Error| BundleError::Unreadable { path: path.clone(), why: why.kind() };
         let found = match path.symlink_metadata() {
@@ -85,70 +116,28 @@ pub(crate) fn gather(top: &Path) -> Result<Files, BundleError> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => return Err(unreadable(error)),
         };
+        let name = plain(bytes_of_name);
         if !found.is_file() {
             return Err(BundleError::Irregular(name));
-        }
-        if !is_path(&name) || !lower.insert(name.to_ascii_lowercase()) {
-            return Err(BundleError::Name(name));
         }
         let mut bytes = Vec::new();
         let file = regular::open(&path).map_err(unreadable)?;
         file.take((MAX_BYTES + 1) as u64).read_to_end(&mut bytes).map_err(unreadable)?;
+        if !listing.tracked.contains(bytes_of_name) && listing::is_private_key(&bytes) {
+            out.push(name);
+            continue;
+        }
+        if !is_path(&name) || !lower.insert(name.to_ascii_lowercase()) {
+            return Err(BundleError::Name(name));
+        }
         total += bytes.len();
         if total > MAX_BYTES {
             return Err(BundleError::TooLarge);
         }
         files.insert(name, (found.permissions().mode() & 0o100 != 0, bytes));
     }
-    Ok(files)
-}
-
-fn tracked(top: &Path) -> Result<Vec<String>, BundleError> {
-    #[expect(clippy::disallowed_methods, reason = "it is waited for here")]
-    let listed = Command::new("git")
-        .args([
-            "-c",
-            "core.fsmonitor=false",
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
-        .current_dir(top)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| BundleError::Git(Reason(error.kind()).to_string()))?;
-    if !listed.status.success() {
-        let said = String::from_utf8_lossy(&listed.stderr);
-        return Err(BundleError::Git(said.lines().next().unwrap_or_default().to_owned()));
-    }
-    let names = listed.stdout.split(|byte| *byte == 0).filter(|it| !it.is_empty());
-    let names: BTreeSet<String> =
-        names.map(|it| String::from_utf8_lossy(it).into_owned()).collect();
-    Ok(names.into_iter().collect())
-}
-
-fn walked(top: &Path) -> Result<Vec<String>, BundleError> {
-    let (mut names, mut folders) = (Vec::new(), vec![PathBuf::new()]);
-    while let Some(folder) = folders.pop() {
-        let at = top.join(&folder);
-        let unreadable =
-            |why: std::io::Error| BundleError::Unreadable { path: at.clone(), why: why.kind() };
-        for entry in fs::read_dir(&at).map_err(unreadable)? {
-            let entry = entry.map_err(unreadable)?;
-            let name = folder.join(entry.file_name());
-            match entry.file_type().map_err(unreadable)?.is_dir() {
-                true => folders.push(name),
-                false => names.push(name.to_string_lossy().into_owned()),
-            }
-            if names.len() + folders.len() > 2 * MAX_FILES {
-                return Err(BundleError::TooMany);
-            }
-        }
-    }
-    names.sort_unstable();
-    Ok(names)
+    out.sort_unstable();
+    Ok(Gathered { files, out })
 }
 
 /// The archive of files.
@@ -236,10 +225,11 @@ impl BundleError {
             Self::Unreadable { .. } => "check its permissions",
             Self::Git(_) => "check the repository with `git status`",
             Self::Irregular(_) | Self::Name(_) => {
-                "rename it or remove it, or list it in `.gitignore` if the tasks do not need it"
+                "rename it or remove it, or list it in `.opalignore` if the tasks do not need it"
             }
+            Self::SourceLeftOut(_) => "remove the rule that ignores it, from `.gitignore` or `.opalignore`",
             Self::TooLarge | Self::TooMany => {
-                "list what the tasks do not need in `.gitignore`; a bundle has at most 64 MiB and 10,000 files"
+                "list what the tasks do not need in `.opalignore`; a bundle has at most 64 MiB and 10,000 files"
             }
             Self::Foreign => "dispatch the contract again",
         }
@@ -263,6 +253,12 @@ impl fmt::Display for BundleError {
                 "`{name}` cannot be sent to runners: a path has letters, digits and `._+@-`, at most 255 bytes, \
                  and differs from others not only by case"
             ),
+            Self::SourceLeftOut(name) => {
+                write!(
+                    f,
+                    "`{name}`, the source of the contract, is not among the files that are sent"
+                )
+            }
             Self::TooLarge => f.write_str("the sources have more than 64 MiB"),
             Self::TooMany => f.write_str("the sources have more than 10,000 files"),
             Self::Foreign => {

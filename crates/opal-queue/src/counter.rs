@@ -1,17 +1,19 @@
-//! How far all runners of an order are: the batch, who has started and how many have failed. One value in the
-//! bucket of claims, changed by compare-and-set and signed by whoever changed it.
+//! How far all runners of an order are: the batch, and which of its targets have started and failed. One value
+//! in the bucket of claims, changed by compare-and-set and signed by whoever changed it.
 //!
-//! Its number grows with each change. Whoever sees a smaller one than before knows that it was reset.
+//! Each target has a bit of its own, so a runner that takes a share over counts nothing twice and forgets
+//! nothing. The number of the counter grows with each change. Whoever sees a smaller one than before knows that
+//! it was reset.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use opal_trust::keys::SigningKey;
 use opal_trust::messages::{Kind, Message};
-use opal_trust::order::Order;
+use opal_trust::order::{MAX_SHARE, Order};
 use serde_json::{Value, json};
 
+use crate::patience::PAUSE;
 use crate::pool::Pool;
 use crate::trouble::Trouble;
 
@@ -31,11 +33,25 @@ struct Counter {
     shares: BTreeMap<u32, Progress>,
 }
 
+/// A bit for each target, in the order of the share.
+pub(crate) type Bits = u64;
+
+// Every target of a share has a bit.
+const _: () = assert!(MAX_SHARE < Bits::BITS as usize);
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Progress {
-    started: u64,
-    failed: u64,
+    started: Bits,
+    failed: Bits,
     is_done: bool,
+}
+
+/// Targets that may start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Started {
+    pub(crate) targets: Bits,
+    /// The number of the change.
+    pub(crate) version: u64,
 }
 
 /// Why no target may start.
@@ -76,7 +92,44 @@ pub(crate) struct Tally {
 
 impl Counter {
     fn failed(&self) -> u64 {
-        self.failed + self.shares.values().map(|it| it.failed).sum::<u64>()
+        self.failed + self.shares.values().map(|it| u64::from(it.failed.count_ones())).sum::<u64>()
+    }
+
+    /// Whether it can be the counter of an order.
+    fn fits(&self, order: &Order) -> bool {
+        let fits = |(number, it): (&u32, &Progress)| {
+            let share = order.share(*number).filter(|share| share.batch == self.batch);
+            share.is_some_and(|share| (it.started | it.failed) >> share.targets.len() == 0)
+        };
+        self.version > 0
+            && (1..=order.batches()).contains(&self.batch)
+            && self.shares.iter().all(fits)
+    }
+
+    /// Notes that targets of a share of a batch start. Answers which of them may.
+    fn start(
+        &mut self,
+        batch: u32,
+        share: u32,
+        targets: Bits,
+        tolerate: u64,
+    ) -> Result<Bits, Halt> {
+        // A share of a batch that has ended, sent again: its targets say what they have done.
+        if batch < self.batch {
+            return Ok(targets);
+        }
+        if batch > self.batch {
+            return Err(Halt::TooEarly);
+        }
+        let is_over = self.failed() > tolerate;
+        let progress = self.shares.entry(share).or_default();
+        // What another runner has started comes to its end, whatever failed meanwhile.
+        let allowed = if is_over { targets & progress.started } else { targets };
+        if allowed == 0 {
+            return Err(Halt::Failures);
+        }
+        progress.started |= allowed;
+        Ok(allowed)
     }
 
     fn write(&self) -> Value {
@@ -127,6 +180,7 @@ impl Tally {
                 });
                 let (message, _) = opened.ok_or(Halt::Reset)?;
                 let counter = Counter::read(message.number, &message.content);
+                let counter = counter.filter(|it| it.fits(&self.order));
                 (counter.ok_or(Halt::Reset)?, entry.revision)
             }
         };
@@ -143,13 +197,7 @@ impl Tally {
     ) -> Result<(Option<T>, u64), Halt> {
         let _turn = self.turn.lock().await;
         for attempt in 0..TRIES {
-            let (mut counter, revision) = match self.load().await {
-                Err(Halt::Away) if attempt + 1 < TRIES => {
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                    continue;
-                }
-                found => found?,
-            };
+            let (mut counter, revision) = self.load().await?;
             let Some(changed) = change(&mut counter)? else { return Ok((None, counter.version)) };
             counter.version += 1;
             let message = Message {
@@ -167,29 +215,23 @@ impl Tally {
                 return Ok((Some(changed), counter.version));
             }
             // Somebody was quicker, or the server is away: both look again.
-            tokio::time::sleep(Duration::from_millis(u64::from(attempt.min(20)))).await;
+            tokio::time::sleep(std::time::Duration::from_millis(attempt.min(20).into())).await;
         }
         Err(Halt::Away)
     }
 
-    /// Whether targets of a share may start; answers the number of the change.
-    pub(crate) async fn start(&self, share: u32, started: u64) -> Result<u64, Halt> {
+    /// Somebody has begun a share: there is a counter, unless it was reset.
+    pub(crate) fn has_begun(&self) {
+        self.seen.set(self.seen.get().max(1));
+    }
+
+    /// Which targets of a share may start.
+    pub(crate) async fn start(&self, share: u32, targets: Bits) -> Result<Started, Halt> {
         let batch = self.batch(share);
-        let change = |counter: &mut Counter| {
-            if counter.failed() > self.tolerate {
-                return Err(Halt::Failures);
-            }
-            if batch > counter.batch {
-                return Err(Halt::TooEarly);
-            }
-            // A share of a batch that has ended, sent again: its targets say what they have done.
-            if batch == counter.batch {
-                let progress = counter.shares.entry(share).or_default();
-                progress.started = progress.started.max(started);
-            }
-            Ok(Some(()))
-        };
-        self.change(change).await.map(|(_, version)| version)
+        let change =
+            |counter: &mut Counter| counter.start(batch, share, targets, self.tolerate).map(Some);
+        let (allowed, version) = self.change(change).await?;
+        Ok(Started { targets: allowed.unwrap_or_default(), version })
     }
 
     /// Whether it is the turn of a share, without a change.
@@ -201,14 +243,14 @@ impl Tally {
         }
     }
 
-    /// So many targets of a share have failed.
-    pub(crate) async fn fail(&self, share: u32, failed: u64) -> Result<u64, Halt> {
+    /// These targets of a share have failed.
+    pub(crate) async fn fail(&self, share: u32, failed: Bits) -> Result<u64, Halt> {
         let batch = self.batch(share);
         let change = |counter: &mut Counter| {
             if batch != counter.batch {
                 return Ok(None);
             }
-            counter.shares.entry(share).or_default().failed = failed;
+            counter.shares.entry(share).or_default().failed |= failed;
             Ok(Some(()))
         };
         self.change(change).await.map(|(_, version)| version)
@@ -252,9 +294,25 @@ impl Tally {
     ) -> Result<Option<String>, Trouble> {
         let entry = self.pool.claims.entry(stop_name(&self.order)).await;
         let entry = entry.map_err(|it| Trouble::server("asking for a stop", it))?;
-        let message = entry.and_then(|it| Message::open(&it.value, Kind::Stop));
+        let Some(entry) = entry else { return Ok(None) };
+        let message = Message::open(&entry.value, Kind::Stop);
         let mine = message.filter(|(it, by)| it.order == self.order.id && by == signer);
-        Ok(mine.map(|(it, _)| String::from_utf8_lossy(&it.content).into_owned()))
+        // Somebody may have written over a stop.
+        let why = mine
+            .map_or("the stop in the queue is damaged, or of somebody else".into(), |it| {
+                String::from_utf8_lossy(&it.0.content).into_owned()
+            });
+        Ok(Some(why))
+    }
+}
+
+/// Asks again while the server is away. Whoever waits decides for how long.
+pub(crate) async fn answered<T>(mut ask: impl AsyncFnMut() -> Result<T, Halt>) -> Result<T, Halt> {
+    loop {
+        match ask().await {
+            Err(Halt::Away) => tokio::time::sleep(PAUSE).await,
+            answer => return answer,
+        }
     }
 }
 
@@ -264,19 +322,4 @@ pub(crate) fn stop_name(order: &Order) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_counter_comes_back_as_it_was_written() {
-        let progress = Progress { started: 50, failed: 2, is_done: true };
-        let shares = BTreeMap::from([(3, progress), (4, Progress::default())]);
-        let counter = Counter { version: 9, batch: 2, failed: 1, shares };
-        assert_eq!(counter.failed(), 3);
-        let text = counter.write().to_string();
-        assert_eq!(Counter::read(9, text.as_bytes()), Some(counter));
-        for wrong in ["", "[]", "{}", "{\"batch\":1,\"failed\":0,\"shares\":[[1]]}"] {
-            assert_eq!(Counter::read(1, wrong.as_bytes()), None, "{wrong}");
-        }
-    }
-}
+mod tests;

@@ -3,17 +3,20 @@
 //! | what | where |
 //! |---|---|
 //! | whether a contract can be sent at all | `contract` |
-//! | the order, and everything sealed in the queue | this file |
+//! | the order | this file |
+//! | sending it, with everything sealed in the queue | `send` |
 //! | following it: events, progress, a stop, the table | `watch` |
 
 mod contract;
+mod send;
 pub(crate) mod watch;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use opal_core::duration::Duration;
 use opal_core::hash::{Algorithm, Digest};
-use opal_trust::keys::{Credentials, Runner, SigningKey, seal_to};
+use opal_trust::keys::{Credentials, Runner, SigningKey};
 use opal_trust::order::{MAX_SECONDS, Order, OrderId};
 use opal_trust::policy::Settings;
 use opal_vault::root::Root;
@@ -23,8 +26,7 @@ use crate::bundle;
 use crate::notice::{print, say};
 use crate::options::Options;
 use crate::pool::{self, Pool, unix_time};
-use crate::report::{Reporter, readers};
-use crate::runner::ShareTicket;
+use crate::runner::Ends;
 use crate::server::connect;
 use crate::trouble::Trouble;
 use contract::Sent;
@@ -40,13 +42,24 @@ pub(crate) async fn run(options: &Options) -> Result<u8, Trouble> {
         let known = settings.queue.pools.into_keys().collect();
         return Err(Trouble::UnknownPool { pool: name, known });
     };
+    let keys: BTreeSet<_> = runners.iter().map(|it| it.key).collect();
+    if keys.len() != runners.len() {
+        return Err(Trouble::DoubledRunner(name));
+    }
     let file = options.path("file").unwrap_or_default();
     let sent = Sent::read(&file, unix_time())?;
     let end = ends(options.text("end").unwrap_or(END))?;
     let key = signing_key(&root, options.text("sign"))?;
     let reader = reader(&root)?;
     let (top, source) = bundle::project(&sent.source)?;
-    let archive = bundle::write(&bundle::gather(&top)?);
+    let gathered = bundle::gather(&top, root.path())?;
+    if !gathered.files.contains_key(&source) {
+        return Err(bundle::BundleError::SourceLeftOut(source).into());
+    }
+    if let Some(words) = gathered.left_out() {
+        say(&words);
+    }
+    let archive = bundle::write(&gathered.files);
     let now = unix_time();
     let order = Order {
         id: OrderId::draw(),
@@ -63,19 +76,26 @@ pub(crate) async fn run(options: &Options) -> Result<u8, Trouble> {
         shares: sent.fleet.shares.clone(),
     };
     let line = order.sign(&key)?;
+    let mut ends = Ends::new()?;
     let server = connect(options, &settings).await?;
     let pool = Pool::make(server, &name).await?;
     pool.check_clock(&order.id.to_string()).await?;
-    let (ticket, stored) = store(&pool, &order, &sent, &line, &archive).await?;
-    announce(&pool, &key, &order, &sent, stored).await;
-    for share in order.batch(1) {
-        pool.send_share(order.id, share, &ticket).await?;
+    // Whatever becomes of it, its name is known.
+    announce(&order);
+    let parts = send::Parts { pool: &pool, key: &key, order: &order, line: &line };
+    let failed = tokio::select! {
+        sent = parts.send(&sent, &archive) => sent.err(),
+        () = ends.asked() => Some(Trouble::Interrupted),
+    };
+    if let Some(trouble) = failed {
+        parts.undo().await;
+        return Err(trouble);
     }
-    said(options, &order);
     if options.is("detach") {
+        said(options, &order);
         return Ok(0);
     }
-    watch::follow(options, &root, pool, order, &sent.fleet, &reader, &key).await
+    watch::follow(options, &root, parts, &sent.fleet, &reader, ends).await
 }
 
 fn digest(bytes: &[u8]) -> Digest {
@@ -109,54 +129,20 @@ fn signing_key(root: &Root, named: Option<&str>) -> Result<SigningKey, Trouble> 
     }
 }
 
-/// Seals everything for the pool and stores it. Answers what a share's message says, and where the order is.
-async fn store(
-    pool: &Pool,
-    order: &Order,
-    sent: &Sent,
-    line: &str,
-    archive: &[u8],
-) -> Result<(String, Digest), Trouble> {
-    let readers = readers(order);
-    let sealed = async |bytes: &[u8]| {
-        let sealed = seal_to(bytes, &readers)
-            .ok_or_else(|| Trouble::server("sealing the order", "no reader"))?;
-        pool.store(&sealed).await
-    };
-    let stored = sealed(line.as_bytes()).await?;
-    let contract = sealed(&sent.bytes).await?;
-    let approvals = match &sent.approvals {
-        Some(approvals) => Some(sealed(approvals).await?),
-        None => None,
-    };
-    let bundle = sealed(archive).await?;
-    Ok((ShareTicket::write(stored, contract, approvals, bundle), stored))
-}
-
-/// The first event: where the order is, for whoever follows it from elsewhere.
-async fn announce(pool: &Pool, key: &SigningKey, order: &Order, sent: &Sent, stored: Digest) {
-    let mut reporter = Reporter::new(pool.clone(), key.clone(), order, 0, 1);
-    let fleet = &sent.fleet;
-    reporter
-        .add(&json!({"dispatched": {"order": stored.hex(), "path": fleet.path, "tolerate": fleet.tolerate}}))
-        .await;
-    reporter.send().await;
+fn announce(order: &Order) {
+    let (id, pool) = (order.id, &order.pool);
+    let (targets, shares) = (order.targets().count(), order.shares.len());
+    say(&format!(
+        "order {id}: {targets} targets in {shares} shares to the pool `{pool}`\n  follow it anywhere: `opal runs tail {id} \
+         --pool {pool}`"
+    ));
 }
 
 fn said(options: &Options, order: &Order) {
-    let (id, pool) = (order.id, &order.pool);
-    let targets = order.targets().count();
     if options.is("json") {
-        if options.is("detach") {
-            print(&json!({"order": id.to_string(), "pool": pool, "targets": targets}).to_string());
-        }
-        return;
+        let (id, targets) = (order.id.to_string(), order.targets().count());
+        print(&json!({"order": id, "pool": order.pool, "targets": targets}).to_string());
     }
-    say(&format!(
-        "order {id}: {targets} targets in {} shares to the pool `{pool}`\n  follow it anywhere: `opal runs tail {id} \
-         --pool {pool}`",
-        order.shares.len()
-    ));
 }
 
 /// The file beside a contract that has its approvals.

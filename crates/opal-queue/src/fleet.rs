@@ -6,7 +6,7 @@ use opal_core::Value;
 use opal_core::contract::Contract;
 use opal_core::fleet::{Batches, Tolerance};
 use opal_core::plan::{Arg, Node, Plan, Step};
-use opal_trust::order::{MAX_SHARE, Share};
+use opal_trust::order::{MAX_SHARE, MAX_TARGETS, Share};
 
 /// What runners need to know of a fleet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub(crate) enum FleetError {
     NoHelper,
     /// `batch` or `tolerate` came from the world.
     Open(&'static str),
+    /// More targets than an order can have.
+    TooMany(usize),
 }
 
 impl Fleet {
@@ -45,6 +47,7 @@ impl Fleet {
             return Err(FleetError::NoHelper);
         }
         let names: Vec<&str> = block.targets().collect();
+        within_limit(names.len())?;
         let batches = constant(block, "batch")?.map(Batches::read).transpose();
         let batches =
             batches.map_err(|_| FleetError::Open("batch"))?.unwrap_or_else(Batches::whole);
@@ -59,6 +62,14 @@ impl Fleet {
         }
         let tolerate = tolerance.of(names.len());
         Ok(Self { path: block.path.to_string(), shares, tolerate })
+    }
+}
+
+/// An order has at most so many targets.
+fn within_limit(targets: usize) -> Result<(), FleetError> {
+    match targets <= MAX_TARGETS {
+        true => Ok(()),
+        false => Err(FleetError::TooMany(targets)),
     }
 }
 
@@ -106,6 +117,7 @@ impl FleetError {
             }
             Self::NoHelper => "remove `helper=\"none\"` and make a new contract".to_owned(),
             Self::Open(name) => format!("write `{name}` as a constant and make a new contract"),
+            Self::TooMany(_) => "make several contracts, each with `--limit`".to_owned(),
         }
     }
 }
@@ -122,6 +134,24 @@ impl fmt::Display for FleetError {
                 "the targets have no helper (`helper=\"none\"`), so they cannot refuse a second runner",
             ),
             Self::Open(name) => write!(f, "`{name}` of the block is not a constant"),
+            Self::TooMany(count) => {
+                write!(f, "the block has {count} targets, and an order has at most {MAX_TARGETS}")
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trouble::Trouble;
+
+    #[test]
+    fn an_order_has_at_most_10_000_targets() {
+        assert_eq!(within_limit(10_000), Ok(()));
+        let error = within_limit(10_001).unwrap_err();
+        let said = "the block has 10001 targets, and an order has at most 10000";
+        assert_eq!(error.to_string(), said);
+        assert_eq!(Trouble::from(error).code(), 65);
     }
 }

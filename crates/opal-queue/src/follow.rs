@@ -28,6 +28,13 @@ pub(crate) struct Follow {
     failed: BTreeSet<String>,
     /// The change with which more had failed than are tolerated.
     exceeded: Option<u64>,
+    /// Targets that were allowed to start.
+    started: BTreeSet<String>,
+    /// The last attempt of each share.
+    attempts: BTreeMap<u32, u64>,
+    /// Who has declined a share; under none, who has declined all of them.
+    declined: BTreeMap<Option<u32>, BTreeSet<PublicKey>>,
+    is_declined: bool,
 }
 
 /// What is to be said about a message.
@@ -39,6 +46,8 @@ pub(crate) enum Notice {
     Missing(u64, u64),
     /// It came before.
     Repeated,
+    /// Another runner has had the share since: how it ended counts for nothing.
+    Late,
     /// A start that is out of order: why.
     OutOfOrder(&'static str),
 }
@@ -54,6 +63,10 @@ impl Follow {
             versions: BTreeSet::new(),
             failed: BTreeSet::new(),
             exceeded: None,
+            started: BTreeSet::new(),
+            attempts: BTreeMap::new(),
+            declined: BTreeMap::new(),
+            is_declined: false,
         }
     }
 
@@ -72,36 +85,86 @@ impl Follow {
             _ => {}
         }
         *next = said.number + 1;
+        let last = self.attempts.entry(said.share).or_default();
+        *last = said.attempt.max(*last);
+        let is_late = said.attempt != 0 && said.attempt < *last;
         for line in &said.lines {
-            notices.extend(self.line(said.share, line).map(Notice::OutOfOrder));
+            if is_late && (line.get("result").is_some() || line.get("refused").is_some()) {
+                notices.push(Notice::Late);
+                continue;
+            }
+            notices.extend(self.line(said.share, said.by, line).map(Notice::OutOfOrder));
         }
         notices
     }
 
-    fn line(&mut self, share: u32, line: &Value) -> Option<&'static str> {
+    fn line(&mut self, share: u32, by: PublicKey, line: &Value) -> Option<&'static str> {
         if let Some(result) = line.get("result") {
+            self.works(by, share);
             for row in result["targets"].as_array().into_iter().flatten() {
                 self.row(share, row);
             }
             self.ended.entry(share).or_insert(None);
         } else if let Some(refused) = line.get("refused") {
-            let code = refused["code"].as_u64().and_then(|it| u8::try_from(it).ok()).unwrap_or(1);
-            for name in self.names(share) {
-                // What it did before is known.
-                if self.rows.contains_key(&name) {
-                    continue;
-                }
-                let row =
-                    json!({"target": name, "status": "skipped", "message": refused["message"]});
-                self.row(share, &row);
-            }
-            self.ended.insert(share, Some(code));
+            self.refuse(share, refused);
+        } else if let Some(declined) = line.get("declined") {
+            self.decline(share, by, declined);
         } else if line.get("start").is_some() {
-            return self.start(share, line["version"].as_u64()?);
+            self.works(by, share);
+            return self.start(share, line);
         } else if let Some(ended) = line.get("ended") {
             self.end(share, ended, line["version"].as_u64());
         }
         None
+    }
+
+    fn refuse(&mut self, share: u32, refused: &Value) {
+        let code = refused["code"].as_u64().and_then(|it| u8::try_from(it).ok()).unwrap_or(1);
+        for name in self.names(share) {
+            // What it did before is known.
+            if self.rows.contains_key(&name) {
+                continue;
+            }
+            let row = json!({"target": name, "status": "skipped", "message": refused["message"]});
+            self.row(share, &row);
+        }
+        self.ended.insert(share, Some(code));
+    }
+
+    /// A runner works on a share of the order, so it does not decline it any more.
+    fn works(&mut self, by: PublicKey, share: u32) {
+        for which in [None, Some(share)] {
+            if let Some(all) = self.declined.get_mut(&which) {
+                all.remove(&by);
+            }
+        }
+    }
+
+    /// A runner cannot run a share, or any. Where none can, the shares that nobody has begun are refused.
+    fn decline(&mut self, share: u32, by: PublicKey, declined: &Value) {
+        let which = (declined["all"] != true).then_some(share);
+        self.declined.entry(which).or_default().insert(by);
+        let has_declined = |share: u32, key: &PublicKey| {
+            [None, Some(share)]
+                .iter()
+                .any(|it| self.declined.get(it).is_some_and(|all| all.contains(key)))
+        };
+        let waiting = (1..).zip(&self.order.shares).filter(|(number, it)| {
+            !self.ended.contains_key(number)
+                && !it.targets.iter().any(|name| self.started.contains(name))
+        });
+        let refused = waiting.map(|(number, _)| number).filter(|number| {
+            self.order.runners.iter().all(|runner| has_declined(*number, &runner.key))
+        });
+        for number in refused.collect::<Vec<u32>>() {
+            self.is_declined = true;
+            self.refuse(number, declined);
+        }
+    }
+
+    /// Whether a share has ended because all runners have declined it: it is still in the queue.
+    pub(crate) fn is_declined(&self) -> bool {
+        self.is_declined
     }
 
     fn names(&self, share: u32) -> Vec<String> {
@@ -119,7 +182,13 @@ impl Follow {
     }
 
     /// Whether a start is one that the counter cannot have allowed.
-    fn start(&mut self, share: u32, version: u64) -> Option<&'static str> {
+    fn start(&mut self, share: u32, line: &Value) -> Option<&'static str> {
+        let version = line["version"].as_u64()?;
+        let names = line["start"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let known = self.names(share);
+        let names: Vec<String> = names.map(str::to_owned).filter(|it| known.contains(it)).collect();
+        let is_new = names.iter().any(|it| !self.started.contains(it));
+        self.started.extend(names);
         let batch = self.order.share(share).map_or(u32::MAX, |it| it.batch);
         let has_ended = |it: u32| self.ended.get(&it).is_some_and(Option::is_none);
         if !(1..batch).all(|earlier| self.order.batch(earlier).all(has_ended)) {
@@ -131,7 +200,8 @@ impl Follow {
             return Some("two starts have the same number: the counter was reset");
         }
         match self.exceeded {
-            Some(limit) if version > limit => {
+            // What was begun before comes to its end.
+            Some(limit) if is_new && version > limit => {
                 Some("a target has started after more had failed than are tolerated")
             }
             _ => None,
@@ -162,11 +232,17 @@ impl Follow {
             }
             let is_refused =
                 self.order.batch(batch).any(|it| self.ended.get(&it).is_some_and(Option::is_some));
-            if is_refused || self.failed.len() > self.tolerate {
+            if is_refused || self.failures(batch) > self.tolerate {
                 return true;
             }
         }
         true
+    }
+
+    /// How many targets have failed until the end of a batch. Those of the next one do not end it early.
+    fn failures(&self, batch: u32) -> usize {
+        let shares = self.order.shares.iter().filter(|it| it.batch <= batch);
+        shares.flat_map(|it| &it.targets).filter(|it| self.failed.contains(*it)).count()
     }
 
     /// A row for each target, in the order of the plan.
@@ -183,15 +259,12 @@ impl Follow {
         if let Some(code) = self.ended.values().copied().flatten().next() {
             return code;
         }
-        let failures = || {
-            self.order
-                .targets()
-                .filter_map(|it| self.rows.get(it))
-                .filter(|it| is_failure(it["status"].as_str()))
-        };
-        let Some(first) = failures().next().filter(|_| failures().count() > self.tolerate) else {
+        let is_over = self.failed.len() > self.tolerate;
+        let mut rows = self.order.targets().filter_map(|it| self.rows.get(it));
+        let Some(first) = rows.find(|it| is_failure(it["status"].as_str())).filter(|_| is_over)
+        else {
             let whole = self.order.targets().all(|it| self.rows.contains_key(it));
-            return u8::from(!whole);
+            return u8::from(!whole || is_over);
         };
         match first["status"].as_str() {
             Some("failed") => {
@@ -203,10 +276,9 @@ impl Follow {
 
     /// The last line of a run in which targets have failed.
     pub(crate) fn failure(&self) -> Option<String> {
-        let rows = self.rows();
-        let failed = rows.iter().filter(|it| is_failure(it["status"].as_str())).count();
+        let (failed, all) = (self.failed.len(), self.order.targets().count());
         (failed > self.tolerate).then(|| {
-            format!("error: {failed} of {} targets failed (tolerate={})", rows.len(), self.tolerate)
+            format!("error: {failed} of {all} targets failed (tolerate={})", self.tolerate)
         })
     }
 
@@ -217,4 +289,4 @@ impl Follow {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -15,10 +15,12 @@
 //! | sending a contract and following it | `dispatch` |
 //! | taking shares and having them run | `runner` |
 //! | reading events (`opal runs tail --pool`) | `tail` |
+//! | the messages about an order | `events` |
 //! | what has become of an order, and whether all is in order | `follow` |
 //! | the server: address, credentials, TLS, clock | `server` |
 //! | streams, buckets and subjects of a pool | `pool` |
 //! | what runners and dispatcher say to each other | `report` |
+//! | trying again while the server is away | `patience` |
 //! | the archive of sources | `bundle` |
 //! | the one fleet of a contract, as shares | `fleet` |
 //! | how far all runners are: batches and failures | `counter` |
@@ -30,10 +32,12 @@
 mod bundle;
 mod counter;
 mod dispatch;
+mod events;
 mod fleet;
 mod follow;
 mod notice;
 mod options;
+mod patience;
 mod pool;
 mod report;
 mod runner;

@@ -7,29 +7,32 @@
 //! | claims, counters, stops | `opal-claims-POOL` | key-value bucket |
 //! | orders, contracts, sources | `opal-objects-POOL` | object bucket |
 //!
-//! A dispatcher makes what is missing. A runner only looks: it may not make anything.
+//! A dispatcher makes what is missing. A runner only looks: it may not make anything. Both refuse streams and
+//! buckets that have other settings than opal gives them ([`settings`]).
+
+mod settings;
 
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
-use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, Stream};
+use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::jetstream::stream::Stream;
 use async_nats::jetstream::{kv, message::PublishMessage, object_store};
 use opal_core::hash::{Algorithm, Digest};
 use opal_trust::order::{OrderId, is_pool};
 use tokio::io::AsyncReadExt as _;
+use tokio::time::{Instant, timeout};
 
 use crate::server::{MAX_SKEW, Server};
-use crate::time::seconds;
 use crate::trouble::Trouble;
 
-/// After how many seconds a share is given to another runner unless its runner asks for more time.
-const ACK_WAIT: u64 = 30;
+/// How long the server may send nothing of an object.
+const IDLE: Duration = Duration::from_secs(20);
 
-/// How long everything is kept: the longest order, and a day.
-const MAX_AGE: Duration = Duration::from_secs(31 * 24 * 3600);
+/// How long all of an object may take.
+const MAX_LOADING: Duration = Duration::from_secs(15 * 60);
 
-/// In which time a share that is sent twice is one.
-const DUPLICATES: Duration = Duration::from_secs(3600);
+/// Bytes that are read of an object at once.
+const CHUNK: u64 = 256 * 1024;
 
 const EVENTS: &str = "opal-events";
 const CONSUMER: &str = "runners";
@@ -68,7 +71,7 @@ impl Names<'_> {
         format!("opal.shares.{}.>", self.0)
     }
 
-    /// What a runner may publish and what it may subscribe to.
+    /// What a runner, and `opal runs tail` on its machine, may publish and may subscribe to.
     pub(crate) fn permissions(&self) -> (Vec<String>, Vec<String>) {
         let (stream, claims, objects) = (self.stream(), self.claims(), self.objects());
         let publish = vec![
@@ -86,7 +89,14 @@ impl Names<'_> {
             format!("$JS.API.STREAM.MSG.GET.OBJ_{objects}"),
             format!("$JS.API.CONSUMER.CREATE.OBJ_{objects}.>"),
             format!("$JS.API.CONSUMER.CREATE.OBJ_{objects}"),
+            // Answers to the server's flow control while a large object comes.
+            format!("$JS.FC.OBJ_{objects}.>"),
             format!("$JS.ACK.{stream}.{CONSUMER}.>"),
+            // `opal runs tail` reads events, which are sealed.
+            format!("$JS.API.STREAM.INFO.{EVENTS}"),
+            format!("$JS.API.CONSUMER.CREATE.{EVENTS}"),
+            format!("$JS.API.CONSUMER.CREATE.{EVENTS}.>"),
+            format!("$JS.API.CONSUMER.MSG.NEXT.{EVENTS}.>"),
         ];
         (publish, vec![format!("{}.>", crate::server::INBOX)])
     }
@@ -100,10 +110,14 @@ pub(crate) fn events(order: OrderId, share: u32) -> String {
 /// Whether this can be the name of a pool.
 pub(crate) fn named(name: Option<&str>) -> Result<String, Trouble> {
     let name = name.ok_or(Trouble::NoPool)?;
-    match is_pool(name) {
-        true => Ok(name.to_owned()),
-        false => Err(Trouble::PoolName(opal_core::view::visible::brief(name, 80))),
+    if !is_pool(name) {
+        return Err(Trouble::PoolName(opal_core::view::visible::brief(name, 80)));
     }
+    // Servers may keep streams in directories that differ only by case.
+    if Names(name).stream().eq_ignore_ascii_case(EVENTS) {
+        return Err(Trouble::PoolReserved(name.to_owned()));
+    }
+    Ok(name.to_owned())
 }
 
 impl Pool {
@@ -111,67 +125,34 @@ impl Pool {
     pub(crate) async fn make(server: Server, name: &str) -> Result<Self, Trouble> {
         let failed = |why: String| Trouble::server("making the pool", why);
         let names = Names(name);
-        let shares = Config {
-            name: names.stream(),
-            subjects: vec![names.shares()],
-            retention: RetentionPolicy::WorkQueue,
-            max_age: MAX_AGE,
-            duplicate_window: DUPLICATES,
-            ..Config::default()
-        };
         let stream = &server.stream;
-        let shares =
-            stream.get_or_create_stream(shares).await.map_err(|it| failed(it.to_string()))?;
-        let events = Config {
-            name: EVENTS.to_owned(),
-            subjects: vec!["opal.events.*.*".to_owned()],
-            max_age: MAX_AGE,
-            ..Config::default()
-        };
-        stream.get_or_create_stream(events).await.map_err(|it| failed(it.to_string()))?;
-        // No `backoff`: it would replace `ack_wait`.
-        let consumer = pull::Config {
-            durable_name: Some(CONSUMER.to_owned()),
-            ack_policy: AckPolicy::Explicit,
-            ack_wait: seconds(ACK_WAIT),
-            max_ack_pending: 20_000,
-            ..pull::Config::default()
-        };
-        let made = shares.get_or_create_consumer(CONSUMER, consumer).await;
-        made.map_err(|it| failed(it.to_string()))?;
-        // The client asks the account first where it makes a bucket, and cannot read what a server of 2.9
-        // answers. A bucket is a stream with these settings.
-        let bucket = Config {
-            name: format!("KV_{}", names.claims()),
-            subjects: vec![format!("$KV.{}.>", names.claims())],
-            max_messages_per_subject: 1,
-            max_age: MAX_AGE,
-            discard: DiscardPolicy::New,
-            allow_rollup: true,
-            deny_delete: true,
-            allow_direct: true,
-            ..Config::default()
-        };
-        stream.get_or_create_stream(bucket).await.map_err(|it| failed(it.to_string()))?;
-        if stream.get_object_store(names.objects()).await.is_err() {
-            let bucket = object_store::Config {
-                bucket: names.objects(),
-                max_age: MAX_AGE,
-                ..object_store::Config::default()
-            };
-            stream.create_object_store(bucket).await.map_err(|it| failed(it.to_string()))?;
+        for config in settings::streams(&names) {
+            stream.get_or_create_stream(config).await.map_err(|it| failed(it.to_string()))?;
         }
+        let shares = stream.get_stream(names.stream()).await;
+        let shares = shares.map_err(|it| failed(it.to_string()))?;
+        let made = shares.get_or_create_consumer(CONSUMER, settings::consumer()).await;
+        made.map_err(|it| failed(it.to_string()))?;
         Self::open(server, name).await
     }
 
-    /// A pool that exists.
+    /// A pool that exists, with the settings that opal gives it.
     pub(crate) async fn open(server: Server, name: &str) -> Result<Self, Trouble> {
+        let failed = |why: String| Trouble::server("opening the pool", why);
         let names = Names(name);
+        for config in settings::streams(&names) {
+            let found = server.stream.get_stream(&config.name).await;
+            let found = found.map_err(|it| failed(it.to_string()))?;
+            settings::check(&config, &found.cached_info().config)?;
+        }
         let claims = server.stream.get_key_value(names.claims()).await;
-        let claims = claims.map_err(|it| Trouble::server("opening the pool", it))?;
+        let claims = claims.map_err(|it| failed(it.to_string()))?;
         let objects = server.stream.get_object_store(names.objects()).await;
-        let objects = objects.map_err(|it| Trouble::server("opening the pool", it))?;
-        Ok(Self { server, name: name.to_owned(), claims, objects })
+        let objects = objects.map_err(|it| failed(it.to_string()))?;
+        let pool = Self { server, name: name.to_owned(), claims, objects };
+        let consumer = pool.consumer().await?;
+        settings::check_consumer(&consumer.cached_info().config)?;
+        Ok(pool)
     }
 
     pub(crate) fn names(&self) -> Names<'_> {
@@ -204,15 +185,24 @@ impl Pool {
     /// The bytes that have this digest; none where the server has others.
     pub(crate) async fn load(&self, name: Digest, most: usize) -> Result<Option<Vec<u8>>, Trouble> {
         let failed = |why: String| Trouble::server("reading an order", why);
+        let info = self.objects.info(name.hex()).await.map_err(|it| failed(it.to_string()))?;
+        // A link would lead to another object, perhaps of another bucket.
+        let is_link = info.options.as_ref().is_some_and(|it| it.link.is_some());
+        if is_link || info.size > most {
+            return Ok(None);
+        }
         let object = self.objects.get(name.hex()).await.map_err(|it| failed(it.to_string()))?;
-        let mut bytes = Vec::new();
+        let (begun, mut bytes) = (Instant::now(), Vec::new());
         let mut reader = object.take(most as u64 + 1);
-        let read =
-            tokio::time::timeout(Duration::from_secs(120), reader.read_to_end(&mut bytes)).await;
-        match read {
-            Ok(Ok(_)) => {}
-            Ok(Err(error)) => return Err(failed(error.to_string())),
-            Err(_) => return Err(failed("no answer".to_owned())),
+        loop {
+            let mut chunk = (&mut reader).take(CHUNK);
+            match timeout(IDLE, chunk.read_to_end(&mut bytes)).await {
+                Ok(Ok(0)) => break,
+                Ok(Ok(_)) if begun.elapsed() < MAX_LOADING => {}
+                Ok(Ok(_)) => return Err(failed("it takes too long".to_owned())),
+                Ok(Err(error)) => return Err(failed(error.to_string())),
+                Err(_) => return Err(failed("no answer".to_owned())),
+            }
         }
         let is_whole = bytes.len() <= most && Algorithm::Sha256.digest(&[&bytes]) == name;
         Ok(is_whole.then_some(bytes))
@@ -255,4 +245,32 @@ impl Pool {
 /// Now, in Unix seconds.
 pub(crate) fn unix_time() -> i64 {
     jiff::Timestamp::now().as_second()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_whose_stream_is_that_of_events_is_refused() {
+        for name in ["events", "Events", "EVENTS"] {
+            assert!(matches!(named(Some(name)), Err(Trouble::PoolReserved(_))), "{name}");
+        }
+        for name in ["eu", "event", "claims-eu", "objects-eu", "events-eu"] {
+            assert_eq!(named(Some(name)).ok().as_deref(), Some(name));
+        }
+    }
+
+    #[test]
+    fn no_two_pools_share_a_stream_or_a_bucket() {
+        let mut all = std::collections::BTreeSet::from([EVENTS.to_owned()]);
+        let pools =
+            ["eu", "us", "claims-eu", "objects-eu", "KV_x", "eu-claims", "claims-claims-eu"];
+        for pool in pools {
+            for config in settings::streams(&Names(pool)).into_iter().filter(|it| it.name != EVENTS)
+            {
+                assert!(all.insert(config.name.clone()), "{pool}: {}", config.name);
+            }
+        }
+    }
 }

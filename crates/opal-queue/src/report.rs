@@ -2,19 +2,24 @@
 //!
 //! | line | meaning |
 //! |---|---|
+//! | `{"dispatched": {"order", "path", "tolerate"}}` | the first line of an order, by who sent it |
+//! | `{"taken": [NAMES]}` | a runner has the share |
 //! | `{"start": [NAMES], "version": N}` | these targets may start; the counter has this version |
 //! | `{"event": {…}}` | an event of the run's record |
 //! | `{"ended": {"target", "status"}}` | a target has ended; with `version` where it failed |
 //! | `{"result": {"exit", "targets"}}` | the share has ended: rows as in `targets.json` |
-//! | `{"refused": {"code", "message"}}` | the share is not run |
+//! | `{"refused": {"code", "message"}}` | no runner can run the share |
+//! | `{"declined": {"code", "message", "all"}}` | this runner cannot run the share, or any share of the order |
+//! | `{"released": true}` | its runner has given the share back |
 
-use std::time::Duration;
-
+use async_nats::jetstream::message::PublishMessage;
+use opal_core::hash::{Algorithm, Digest};
 use opal_trust::keys::{PublicKey, Recipient, Runner, SigningKey, seal_to};
 use opal_trust::messages::{Kind, MAX_BYTES, Message};
 use opal_trust::order::{Order, OrderId};
 use serde_json::{Value, json};
 
+use crate::patience::PAUSE;
 use crate::pool::{Pool, events};
 
 /// Bytes of lines in one message: sealed, it must be smaller than what a server takes.
@@ -22,9 +27,6 @@ const MAX_LINES: usize = 512 * 1024;
 
 /// Bytes of one line.
 const MAX_LINE: usize = 900 * 1024;
-
-/// How long the server may be away before a message is tried again.
-const PAUSE: Duration = Duration::from_millis(250);
 
 /// What one runner says about one share.
 pub(crate) struct Reporter {
@@ -36,6 +38,8 @@ pub(crate) struct Reporter {
     attempt: u64,
     number: u64,
     lines: Vec<u8>,
+    /// A message that the server may not have: its digest and its sealed bytes.
+    unsent: Option<(Digest, Vec<u8>)>,
 }
 
 impl Reporter {
@@ -56,6 +60,7 @@ impl Reporter {
             attempt,
             number: 0,
             lines: Vec::new(),
+            unsent: None,
         }
     }
 
@@ -73,11 +78,35 @@ impl Reporter {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.lines.is_empty() && self.unsent.is_none()
     }
 
-    /// Sends what there is, and waits until the server has it, however long it is away.
+    /// Sends what there is, and waits until the server has it, however long it is away. What is not waited for
+    /// is sent the next time.
     pub(crate) async fn send(&mut self) {
+        loop {
+            if self.unsent.is_none() {
+                self.seal();
+            }
+            let Some((digest, sealed)) = &self.unsent else { return };
+            let message = PublishMessage::build()
+                .payload(sealed.clone().into())
+                // The server drops it where it was sent before, and only its answer was lost.
+                .message_id(digest.hex());
+            let stream = &self.pool.server.stream;
+            let sent = stream.send_publish(events(self.order, self.share), message).await;
+            if let Ok(acknowledged) = sent
+                && acknowledged.await.is_ok()
+            {
+                self.unsent = None;
+            } else {
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+
+    /// Makes a message of the lines.
+    fn seal(&mut self) {
         if self.lines.is_empty() {
             return;
         }
@@ -90,18 +119,8 @@ impl Reporter {
             number: self.number,
             content: std::mem::take(&mut self.lines),
         };
-        let Some(sealed) = seal_to(&message.sign(&self.key), &self.recipients) else { return };
-        let subject = events(self.order, self.share);
-        loop {
-            let stream = &self.pool.server.stream;
-            let sent = stream.publish(subject.clone(), sealed.clone().into()).await;
-            if let Ok(acknowledged) = sent
-                && acknowledged.await.is_ok()
-            {
-                return;
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
+        let sealed = seal_to(&message.sign(&self.key), &self.recipients);
+        self.unsent = sealed.map(|it| (Algorithm::Sha256.digest(&[&it]), it));
     }
 }
 

@@ -5,31 +5,40 @@
 //! | the keys of this runner, the server's permissions, whether all is in order | `check` |
 //! | an order and everything in it, checked before anything runs | `prepared` |
 //! | contracts that run once | `seen` |
-//! | why a share is not run | `refusal` |
+//! | what all shares use | `desk` |
+//! | why a share is not run, and when it is tried again | `refusal` |
+//! | who hears that | `refusing` |
 //! | who works on a share | `claim` |
 //! | a share from its message to its acknowledgement | `share` |
+//! | its directory | `folder` |
 //! | a share while its process runs | `running` |
+//! | how it ends | `ending` |
+//! | what becomes of its message | `outcome` |
 //! | the process, and the lines it reads and writes | `child` |
 
 mod check;
 mod child;
 mod claim;
+mod desk;
+mod ending;
+mod folder;
+mod outcome;
 mod prepared;
 mod refusal;
+mod refusing;
 mod running;
 mod seen;
 mod share;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::PullConsumer;
 use futures_util::StreamExt as _;
-use opal_trust::keys::{Credentials, PublicKey, Runner, SigningKey};
-use opal_trust::order::{MAX_SHARE, OrderId};
+use opal_trust::keys::{Credentials, Runner, SigningKey};
+use opal_trust::order::MAX_SHARE;
 use opal_trust::policy::{Files, Policy, Settings};
 use opal_vault::root::Root;
 use tokio::signal::unix::{SignalKind, signal};
@@ -39,13 +48,12 @@ use tokio::time::Instant;
 use crate::notice::say;
 use crate::options::Options;
 use crate::pool::{self, Pool};
-use crate::server::connect;
+use crate::server::{Server, connect};
 use crate::trouble::Trouble;
-use prepared::{Prepared, Ticket, prepare};
-use refusal::Refusal;
+use desk::{Desk, Room};
 
+pub(crate) use outcome::is_failure;
 pub(crate) use prepared::Ticket as ShareTicket;
-pub(crate) use share::is_failure;
 
 /// The rules of the machine.
 const SYSTEM: &str = "/etc/opal/policy.toml";
@@ -62,73 +70,6 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// How often clocks are compared.
 const CLOCK: Duration = Duration::from_secs(60);
 
-/// Orders whose contract and sources are kept in memory.
-const MAX_ORDERS: usize = 4;
-
-/// What all shares of this runner use.
-pub(crate) struct Desk {
-    opal: PathBuf,
-    root: Root,
-    runner: Runner,
-    key: SigningKey,
-    policy: Policy,
-    dispatchers: BTreeSet<PublicKey>,
-    pool: Pool,
-    orders: RefCell<BTreeMap<OrderId, Rc<Prepared>>>,
-    preparing: tokio::sync::Mutex<()>,
-    /// Refusals that were said.
-    reported: RefCell<BTreeSet<(OrderId, u32, String)>>,
-    stopping: Cell<bool>,
-    /// Targets that are worked on, or may be.
-    busy: Cell<usize>,
-    freed: Notify,
-}
-
-impl Desk {
-    /// An order, which is fetched and checked once for all its shares.
-    async fn prepared(&self, id: OrderId, ticket: &Ticket) -> Result<Rc<Prepared>, Refusal> {
-        let _turn = self.preparing.lock().await;
-        if let Some(known) = self.orders.borrow().get(&id) {
-            return Ok(Rc::clone(known));
-        }
-        let prepared = Rc::new(prepare(self, id, ticket).await?);
-        let mut orders = self.orders.borrow_mut();
-        // One whose shares are running stays with them.
-        while orders.len() >= MAX_ORDERS {
-            orders.pop_first();
-        }
-        orders.insert(id, Rc::clone(&prepared));
-        Ok(prepared)
-    }
-}
-
-/// Room for the targets of a share.
-pub(crate) struct Room {
-    desk: Rc<Desk>,
-    targets: usize,
-}
-
-impl Room {
-    fn take(desk: &Rc<Desk>) -> Self {
-        desk.busy.set(desk.busy.get() + MAX_SHARE);
-        Self { desk: Rc::clone(desk), targets: MAX_SHARE }
-    }
-
-    /// So many it has.
-    pub(crate) fn shrink(&mut self, targets: usize) {
-        self.desk.busy.set(self.desk.busy.get() - self.targets + targets);
-        self.targets = targets;
-        self.desk.freed.notify_one();
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        self.desk.busy.set(self.desk.busy.get() - self.targets);
-        self.desk.freed.notify_one();
-    }
-}
-
 /// Who this runner is.
 pub(crate) struct Own {
     runner: Runner,
@@ -143,7 +84,7 @@ fn own(root: &Root) -> Result<Own, Trouble> {
     Ok(Own { runner, key: Credentials::new(root).queue_key()? })
 }
 
-fn policy(root: &Root) -> Result<Policy, Trouble> {
+pub(crate) fn policy(root: &Root) -> Result<Policy, Trouble> {
     let files = Files {
         system: Some(PathBuf::from(SYSTEM)),
         user: Some(root.path().join("config/policy.toml")),
@@ -169,21 +110,9 @@ pub(crate) async fn run(options: &Options) -> Result<u8, Trouble> {
         return check::check(options, &settings, &own, &name, dispatchers.len()).await;
     }
     let mut ends = Ends::new()?;
+    folder::sweep();
     let server = connect(options, &settings).await?;
-    let pool = loop {
-        match Pool::open(server.clone(), &name).await {
-            Ok(pool) => break pool,
-            Err(trouble) => {
-                say(&format!(
-                    "opal runner: waiting for the pool `{name}`, which the first `opal dispatch` makes: {trouble}"
-                ));
-                tokio::select! {
-                    () = tokio::time::sleep(PAUSE) => {}
-                    () = ends.asked() => return Ok(0),
-                }
-            }
-        }
-    };
+    let Some(pool) = wait_for(&server, &name, &mut ends).await? else { return Ok(0) };
     let desk = Desk {
         opal,
         root,
@@ -194,6 +123,7 @@ pub(crate) async fn run(options: &Options) -> Result<u8, Trouble> {
         pool,
         orders: RefCell::default(),
         preparing: tokio::sync::Mutex::new(()),
+        declined: RefCell::default(),
         reported: RefCell::default(),
         stopping: Cell::new(false),
         busy: Cell::new(0),
@@ -202,6 +132,26 @@ pub(crate) async fn run(options: &Options) -> Result<u8, Trouble> {
     let capacity =
         options.number("capacity").and_then(|it| usize::try_from(it).ok()).unwrap_or(CAPACITY);
     serve(Rc::new(desk), capacity, &mut ends).await
+}
+
+/// Waits for a pool; none where this runner is asked to end before.
+async fn wait_for(server: &Server, name: &str, ends: &mut Ends) -> Result<Option<Pool>, Trouble> {
+    let mut said = String::new();
+    loop {
+        let why = match Pool::open(server.clone(), name).await {
+            Ok(pool) => return Ok(Some(pool)),
+            Err(trouble @ Trouble::Settings { .. }) => return Err(trouble),
+            Err(trouble) => trouble.to_string(),
+        };
+        if why != said {
+            say(&format!("opal runner: waiting for the pool `{name}`: {why}"));
+            said = why;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => {}
+            () = ends.asked() => return Ok(None),
+        }
+    }
 }
 
 /// Takes shares until it is asked to end, and waits for those that run.
@@ -226,7 +176,9 @@ async fn serve(desk: Rc<Desk>, capacity: usize, ends: &mut Ends) -> Result<u8, T
         while tasks.try_join_next().is_some() {}
     }
     desk.stopping.set(true);
-    say("opal runner: ending; its shares go back to the pool");
+    say(
+        "opal runner: ending: what runs is stopped with its cleanup, and its shares go back to the pool",
+    );
     tokio::select! {
         () = async { while tasks.join_next().await.is_some() {} } => Ok(0),
         () = ends.asked() => Ok(130),

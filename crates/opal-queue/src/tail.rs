@@ -1,23 +1,25 @@
 //! `opal runs tail RUN --pool NAME`: everything that the runners of an order have said, and what is wrong with
-//! it.
+//! it. The order must be signed by a key of this machine or by one that its policy trusts. It stops nothing.
 
-use std::pin::pin;
+use std::collections::BTreeSet;
 
 use futures_util::StreamExt as _;
 use opal_core::hash::Digest;
-use opal_trust::keys::{PublicKey, Runner};
+use opal_trust::keys::{Credentials, KeyKind, PublicKey, Runner};
 use opal_trust::order::{MAX_BYTES, Order, OrderId};
 use opal_trust::policy::Settings;
+use opal_vault::root::Root;
 use serde_json::{Value, json};
 
 use crate::dispatch::reader;
-use crate::dispatch::watch::{messages, share_of, words};
+use crate::dispatch::watch::words;
+use crate::events::{Events, share_of};
 use crate::follow::{Follow, Notice};
 use crate::notice::print;
 use crate::options::Options;
 use crate::pool::{self, Pool};
 use crate::report;
-use crate::runner::Ends;
+use crate::runner::{Ends, policy};
 use crate::server::{Server, connect};
 use crate::trouble::Trouble;
 
@@ -32,19 +34,18 @@ pub(crate) async fn run(options: &Options) -> Result<u8, Trouble> {
     let name = pool::named(options.text("pool"))?;
     let settings = Settings::load(root.path())?;
     let reader = reader(&root)?;
+    let trusted = trusted(&root)?;
     let mut ends = Ends::new()?;
     let server = connect(options, &settings).await?;
     let id = find(&server, options.text("run").unwrap_or_default()).await?;
     let pool = Pool::open(server, &name).await?;
-    let events = messages(&pool.server, format!("opal.events.{id}.*")).await?;
-    let mut events = pin!(events);
+    let mut events = Events::of(&pool.server, format!("opal.events.{id}.*")).await?;
     let mut follow: Option<Follow> = None;
     while !follow.as_ref().is_some_and(Follow::is_over) {
         let message = tokio::select! {
             message = events.next() => message,
             () = ends.asked() => return Ok(130),
         };
-        let Some(message) = message else { break };
         let share = share_of(&message.subject).unwrap_or_default();
         let Some(said) = report::read(&message.payload, &reader, id, share) else {
             show(options, &json!({"share": share, "unsigned": true}), || {
@@ -53,7 +54,7 @@ pub(crate) async fn run(options: &Options) -> Result<u8, Trouble> {
             continue;
         };
         let Some(known) = &mut follow else {
-            follow = Some(begin(&pool, &reader, id, &said, options).await?);
+            follow = Some(begin(&pool, &reader, id, &said, &trusted, options).await?);
             continue;
         };
         if share == 0 {
@@ -105,12 +106,23 @@ async fn find(server: &Server, text: &str) -> Result<OrderId, Trouble> {
     found.ok_or_else(unknown)
 }
 
+/// Whose orders are shown: those of this machine, and of whoever its policy trusts.
+fn trusted(root: &Root) -> Result<BTreeSet<PublicKey>, Trouble> {
+    let mut all = policy(root)?.dispatchers().cloned().unwrap_or_default();
+    let own = Credentials::new(root).list()?.into_iter().filter_map(|it| it.found.ok());
+    // The key of a runner signs events, never orders.
+    let own = own.filter(|it| it.kind == KeyKind::Sign && it.name.as_str() != "queue");
+    all.extend(own.filter_map(|it| it.public.parse::<PublicKey>().ok()));
+    Ok(all)
+}
+
 /// The order, as its first message says: signed by whoever signed the order itself.
 async fn begin(
     pool: &Pool,
     reader: &Runner,
     id: OrderId,
     said: &report::Said,
+    trusted: &BTreeSet<PublicKey>,
     options: &Options,
 ) -> Result<Follow, Trouble> {
     let unknown = || Trouble::UnknownRun(id.to_string());
@@ -119,8 +131,11 @@ async fn begin(
     let sealed = pool.load(name, MAX_BYTES + SEAL).await?.ok_or_else(unknown)?;
     let line = reader.unseal(&sealed, MAX_BYTES).map_err(|_| unknown())?;
     let (order, signer) = Order::signed_by(&line)?;
-    if order.id != id || signer != said.by {
+    if order.id != id || signer != said.by || said.share != 0 {
         return Err(unknown());
+    }
+    if !trusted.contains(&signer) {
+        return Err(Trouble::ForeignOrder(signer.to_string()));
     }
     let tolerate = first["tolerate"].as_u64().and_then(|it| usize::try_from(it).ok()).unwrap_or(0);
     let targets = order.targets().count();

@@ -20,3 +20,28 @@ fn second() -> u64 {
 const fn second() -> u64 {
     1000
 }
+
+/// A moment on a clock that goes on while the machine sleeps and while the process is paused: a lease that is
+/// measured with it ends for both sides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment(Duration);
+
+impl Moment {
+    pub(crate) fn now() -> Self {
+        let now = rustix::time::clock_gettime(CLOCK);
+        let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
+        let nanos = u32::try_from(now.tv_nsec).unwrap_or_default();
+        Self(Duration::new(seconds, nanos))
+    }
+
+    pub(crate) fn elapsed(self) -> Duration {
+        Self::now().0.saturating_sub(self.0)
+    }
+}
+
+#[cfg(target_os = "linux")]
+const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Boottime;
+
+/// On macOS this clock goes on while the machine sleeps.
+#[cfg(not(target_os = "linux"))]
+const CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;

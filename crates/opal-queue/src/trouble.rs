@@ -31,6 +31,19 @@ pub(crate) enum Trouble {
     Clock(Duration),
     NoPool,
     PoolName(String),
+    /// Its stream would be that of events.
+    PoolReserved(String),
+    /// A stream, a bucket or a consumer with another setting than opal gives it.
+    Settings {
+        name: String,
+        setting: &'static str,
+    },
+    /// A pool whose runners are not all different.
+    DoubledRunner(String),
+    /// Nobody whom this machine trusts has signed the order: whose key did.
+    ForeignOrder(String),
+    /// Ctrl+C while an order was sent.
+    Interrupted,
     UnknownPool {
         pool: String,
         known: Vec<String>,
@@ -66,12 +79,19 @@ impl Trouble {
     /// The exit code, as `sysexits.h` and opal have it.
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::NoPart | Self::NoPool | Self::PoolName(_) | Self::End(_) => 2,
+            Self::NoPart
+            | Self::NoPool
+            | Self::PoolName(_)
+            | Self::PoolReserved(_)
+            | Self::End(_) => 2,
+            Self::Interrupted => 130,
             Self::NoServer
             | Self::InClear(_)
             | Self::Address(_)
             | Self::NotCreds(_)
             | Self::UnknownPool { .. }
+            | Self::DoubledRunner(_)
+            | Self::Settings { .. }
             | Self::NoDispatchers => 78,
             Self::Policy(error) => {
                 if error.is_unsafe() {
@@ -96,7 +116,11 @@ impl Trouble {
                     69
                 }
             }
-            Self::Key(_) | Self::NoLastingKey(_) | Self::NoSigningKey | Self::Unconfirmed => 77,
+            Self::Key(_)
+            | Self::NoLastingKey(_)
+            | Self::NoSigningKey
+            | Self::ForeignOrder(_)
+            | Self::Unconfirmed => 77,
             Self::NotAContract(_) | Self::Expired => 76,
             Self::Order(refused) => {
                 if refused.is_trust() {
@@ -134,6 +158,15 @@ impl Trouble {
             Self::Clock(_) => "set the clock of this machine, or that of the server",
             Self::NoPool => "name it with `--pool NAME`",
             Self::PoolName(_) => "use letters, digits, `-` and `_`, at most 64",
+            Self::PoolReserved(_) => "use another name",
+            Self::Settings { .. } => {
+                "set it back, or remove it from the server while nothing runs: the next `opal dispatch` makes it"
+            }
+            Self::DoubledRunner(_) => "remove one of them from config/settings.toml",
+            Self::ForeignOrder(_) => {
+                "if you know the key, add it to `dispatchers` in the policy of this machine"
+            }
+            Self::Interrupted => "dispatch it again when it should run",
             Self::UnknownPool { pool, known } => {
                 let known = known.join("`, `");
                 return match known.is_empty() {
@@ -195,6 +228,17 @@ impl fmt::Display for Trouble {
             ),
             Self::NoPool => f.write_str("no pool was named"),
             Self::PoolName(pool) => write!(f, "`{pool}` is not the name of a pool"),
+            Self::PoolReserved(pool) => {
+                write!(f, "a pool cannot be called `{pool}`: its stream would be that of the events")
+            }
+            Self::Settings { name, setting } => {
+                write!(f, "`{name}` on the server has another `{setting}` than opal sets, and shares could be lost")
+            }
+            Self::DoubledRunner(pool) => write!(f, "the pool `{pool}` has a runner twice"),
+            Self::ForeignOrder(key) => {
+                write!(f, "the order is signed by `{key}`, whose orders this machine does not trust")
+            }
+            Self::Interrupted => f.write_str("interrupted while the order was sent"),
             Self::UnknownPool { pool, .. } => write!(f, "the pool `{pool}` is not known on this machine"),
             Self::Policy(error) => error.fmt(f),
             Self::Key(error) => error.fmt(f),

@@ -24,6 +24,7 @@ const COMPONENT_HEAD: &[u8] = b"\0asm\x0d\0\x01\0";
 const VERSION_SECTION: &[u8] = b"zed:api-version";
 
 /// Without the target of Rust it is skipped, with a message; in CI nothing is skipped.
+#[expect(clippy::disallowed_methods, reason = "this is the program that CI starts")]
 pub(crate) fn make(root: &Path) -> Result<(), String> {
     let libraries = answers(&["rustc", "--print", "target-libdir", "--target", TARGET]);
     if !libraries.is_some_and(|path| Path::new(path.trim()).is_dir()) {

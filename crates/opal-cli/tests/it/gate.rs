@@ -323,6 +323,43 @@ fn what_would_run_something_else_than_was_approved_is_refused() {
     gate.run("d.plan").code(0);
 }
 
+/// Planning runs programs of the source: not even those begin before somebody has approved.
+#[test]
+fn nothing_of_a_contract_runs_before_it_is_approved() {
+    let gate = Gate::with(
+        "var found = @shell.output(\"echo once >> planned; echo x\", public=true)\n\nfun deploy() {\n    \
+         echo @var.found\n}\n",
+    );
+    gate.plan(&["deploy", "-o", "d.plan"]);
+    gate.policy(BY_ANN);
+    let planned =
+        || std::fs::read_to_string(gate.opal.path().join("planned")).unwrap().lines().count();
+    let before = planned();
+    gate.run("d.plan").code(77);
+    assert_eq!(planned(), before, "a refused contract is not planned again");
+    gate.approve("d.plan", "ann");
+    gate.run("d.plan").code(0);
+    assert!(planned() > before);
+}
+
+#[test]
+fn a_run_of_another_contract_is_not_continued_under_a_rule() {
+    let gate = Gate::with("fun deploy() {\n    echo first\n    test -e ready\n    echo last\n}\n");
+    gate.plan(&["deploy", "-o", "one.plan"]);
+    gate.run("one.plan").code(1);
+    gate.policy(BY_ANN);
+    gate.plan(&["deploy", "-o", "two.plan"]);
+    gate.approve("two.plan", "ann");
+    gate.opal.write("ready", "");
+    let runs = gate.opal.call(&["runs", "list", "--json"]).code(0).json();
+    let resume = format!("--resume={}", runs["runs"][0]["id"].as_str().unwrap());
+    let resumed = gate.opal.call(&["run", "--plan", "two.plan", &resume]);
+    resumed.code(77).says("`--resume` cannot be used with a contract that needs an approval");
+    let whole = gate.run("two.plan");
+    whole.code(0);
+    assert!(whole.stdout.contains("first") && whole.stdout.contains("last"), "{}", whole.stdout);
+}
+
 #[test]
 fn a_rule_holds_for_what_it_names_and_for_what_calls_it() {
     let gate = Gate::new();

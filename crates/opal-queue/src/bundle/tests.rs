@@ -8,6 +8,11 @@ fn packed(tar: &[u8]) -> Vec<u8> {
     zstd::encode_all(tar, 3).unwrap()
 }
 
+/// Gathers a project whose runtime root is elsewhere.
+fn gather(top: &Path) -> Result<Files, BundleError> {
+    super::gather(top, Path::new("/nonexistent")).map(|it| it.files)
+}
+
 /// An archive with one entry, whose name and kind nobody has checked.
 fn archive(name: &[u8], kind: EntryType) -> Vec<u8> {
     let mut header = tar::Header::new_ustar();
@@ -93,4 +98,88 @@ fn an_archive_that_opal_did_not_write_is_refused() {
     assert!(read(b"").is_err() && read(b"no archive").is_err());
     let large = vec![0; MAX_PACKED + 1];
     assert!(matches!(read(&packed(&large)), Err(BundleError::TooLarge)));
+}
+
+/// A project that is not in git, with everything that must stay at home.
+#[test]
+fn secrets_and_ignored_files_stay_at_home_and_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in [".opal/credentials", "keys", "web/tmp", "vendor/lib/.git"] {
+        fs::create_dir_all(at(name)).unwrap();
+    }
+    let key = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----\n";
+    for (name, text) in [
+        ("commands.opl", "fun a() { }\n"),
+        (".opal/credentials/ops.key", "secret"),
+        (".env", "TOKEN=x"),
+        ("web/.env.production", "TOKEN=x"),
+        ("keys/deploy", key),
+        ("keys/deploy.pub", "ssh-ed25519 AAAA"),
+        ("keys/age.txt", "# created: now\nAGE-SECRET-KEY-1X\n"),
+        (".gitignore", "*.log\n"),
+        ("web/.gitignore", "/tmp\n!kept.log\n"),
+        ("web/tmp/cache", "x"),
+        ("web/kept.log", "x"),
+        ("run.log", "x"),
+        (".opalignore", "/notes\n"),
+        ("notes", "x"),
+        ("vendor/lib/code", "x"),
+        ("vendor/lib/.git/config", "x"),
+    ] {
+        fs::write(at(name), text).unwrap();
+    }
+    let gathered = super::gather(folder.path(), &at(".opal")).unwrap();
+    let sent: Vec<&str> = gathered.files.keys().map(String::as_str).collect();
+    let expected = [
+        ".gitignore",
+        ".opalignore",
+        "commands.opl",
+        "keys/deploy.pub",
+        "vendor/lib/code",
+        "web/.gitignore",
+        "web/kept.log",
+    ];
+    assert_eq!(sent, expected);
+    assert_eq!(
+        gathered.left_out().unwrap(),
+        "not sent to the runners: `.env`, `.opal/`, `keys/age.txt`, `keys/deploy`, `notes`, `run.log`, \
+         `web/.env.production`, `web/tmp/cache`"
+    );
+}
+
+/// What somebody has added to git belongs to the project, whatever it is.
+#[test]
+fn in_a_repository_what_git_knows_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for (name, text) in [
+        ("a.opl", "x"),
+        (".env", "x"),
+        (".env.local", "x"),
+        ("notes", "x"),
+        (".opalignore", "notes\n"),
+    ] {
+        fs::write(at(name), text).unwrap();
+    }
+    for words in [&["init", "--quiet"][..], &["add", "a.opl", ".env", "notes"]] {
+        #[expect(clippy::disallowed_methods, reason = "a test starts git, and waits for it")]
+        let done =
+            std::process::Command::new("git").args(words).current_dir(folder.path()).status();
+        assert!(done.unwrap().success());
+    }
+    let gathered = super::gather(folder.path(), Path::new("/nonexistent")).unwrap();
+    let sent: Vec<&str> = gathered.files.keys().map(String::as_str).collect();
+    assert_eq!(sent, [".env", ".opalignore", "a.opl"]);
+    assert_eq!(gathered.left_out().unwrap(), "not sent to the runners: `.env.local`, `notes`");
+}
+
+#[test]
+fn a_name_that_is_not_utf_8_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = OsStr::from_bytes(b"a\xff");
+    if fs::write(folder.path().join(name), "x").is_err() {
+        return; // A file system that has no such names.
+    }
+    assert!(matches!(gather(folder.path()), Err(BundleError::Name(_))));
 }

@@ -40,7 +40,9 @@ impl Sent {
         if made.expires.is_some_and(|end| now >= end) {
             return Err(Trouble::Expired);
         }
-        if asks(contract.plan()) && approvals.is_none() {
+        let approved = approvals.as_deref().map(String::from_utf8_lossy);
+        let is_approved = approved.is_some_and(|it| !opal_trust::approvals::read(&it).0.is_empty());
+        if asks(contract.plan()) && !is_approved {
             return Err(Trouble::Unconfirmed);
         }
         let source = made.source.as_ref().map(|it| PathBuf::from(&it.absolute));

@@ -1,119 +1,155 @@
 //! Following an order: what its runners say, until all shares have ended, and the table.
 
-use async_nats::jetstream::consumer::pull::OrderedConfig;
-use futures_util::StreamExt as _;
 use opal_trust::keys::{Runner, SigningKey};
-use opal_trust::messages::{Kind, Message};
 use opal_trust::order::Order;
 use opal_vault::root::Root;
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 use tokio::time::{Duration, Instant};
 
-use crate::counter::stop_name;
+use super::send::{PATIENCE, Parts, not_stopped, stop};
+use crate::events::{Events, share_of};
 use crate::fleet::Fleet;
 use crate::follow::{Follow, Notice};
 use crate::notice::{print, say};
 use crate::options::Options;
+use crate::patience::persist;
 use crate::pool::{Pool, unix_time};
 use crate::report;
 use crate::runner::Ends;
-use crate::server::Server;
 use crate::table::table;
 use crate::trouble::Trouble;
 
 /// How long shares that run have to end after a stop.
 const GRACE: Duration = Duration::from_secs(120);
 
-/// The messages about an order, from its first.
-pub(crate) async fn messages(
-    server: &Server,
-    filter: String,
-) -> Result<impl futures_util::Stream<Item = async_nats::jetstream::Message> + Unpin, Trouble> {
-    let failed = |why: String| Trouble::server("reading events", why);
-    let events = Pool::events(server).await?;
-    let how = OrderedConfig { filter_subject: filter, ..OrderedConfig::default() };
-    let consumer = events.create_consumer(how).await.map_err(|it| failed(it.to_string()))?;
-    let messages = consumer.messages().await.map_err(|it| failed(it.to_string()))?;
-    // A server that is away for a moment comes back, and so do its messages.
-    Ok(Box::pin(messages.filter_map(|it| std::future::ready(it.ok()))))
+/// An order that was stopped from here.
+struct Stopping {
+    /// The exit code.
+    code: u8,
+    /// When it is left.
+    until: Instant,
+    /// Whether the queue has taken the stop; unknown while it is sent.
+    is_sent: Option<bool>,
+    sending: JoinHandle<bool>,
 }
 
-/// The share of a message's subject.
-pub(crate) fn share_of(subject: &str) -> Option<u32> {
-    subject.rsplit('.').next()?.parse().ok()
+impl Stopping {
+    /// Sends a stop while the order is followed.
+    fn begin(pool: &Pool, order: &Order, key: &SigningKey, code: u8, why: &str) -> Self {
+        let (pool, order, key, why) = (pool.clone(), order.clone(), key.clone(), why.to_owned());
+        let sending = async move { stop(&pool, &order, &key, &why).await };
+        let sending = tokio::task::spawn_local(sending);
+        Self { code, until: Instant::now() + GRACE, is_sent: None, sending }
+    }
+
+    /// Waits until the stop was sent, or could not be; for ever where that is known.
+    async fn sent(&mut self) {
+        match self.is_sent {
+            None => self.is_sent = Some((&mut self.sending).await.unwrap_or_default()),
+            Some(_) => std::future::pending().await,
+        }
+    }
 }
 
 pub(super) async fn follow(
     options: &Options,
     root: &Root,
-    pool: Pool,
-    order: Order,
+    parts: Parts<'_>,
     fleet: &Fleet,
     reader: &Runner,
-    key: &SigningKey,
+    mut ends: Ends,
 ) -> Result<u8, Trouble> {
-    let mut ends = Ends::new()?;
-    let mut events = messages(&pool.server, format!("opal.events.{}.*", order.id)).await?;
-    let mut follow = Follow::new(order, fleet.tolerate);
-    let mut stopped: Option<(u8, Instant)> = None;
+    let Parts { pool, key, order, .. } = parts;
+    let subject = format!("opal.events.{}.*", order.id);
+    let mut events =
+        persist(PATIENCE, async || Events::of(&pool.server, subject.clone()).await).await?;
+    let mut follow = Follow::new(order.clone(), fleet.tolerate);
+    let mut stopping: Option<Stopping> = None;
     let mut shown = (0, 0);
     while !follow.is_over() {
         let left = u64::try_from(follow.order.end - unix_time()).unwrap_or(0) + 60;
         tokio::select! {
             message = events.next() => {
-                let Some(message) = message else { return Err(Trouble::server("reading events", "no more come")) };
-                let Some(share) = share_of(&message.subject).filter(|it| *it != 0) else { continue };
-                let Some(said) = report::read(&message.payload, reader, follow.order.id, share) else {
-                    say(&format!("warning: share {share}: a message that is not signed by a runner counts for nothing"));
-                    continue;
-                };
-                for notice in follow.take(&said) {
-                    say(&words(&notice, share));
-                    if let (Notice::OutOfOrder(why), None) = (&notice, stopped) {
-                        stop(&pool, &follow.order, key, why).await?;
-                        stopped = Some((76, Instant::now() + GRACE));
-                    }
+                if let Some(why) = hear(&mut follow, reader, &message) && stopping.is_none() {
+                    say("stopping the order");
+                    stopping = Some(Stopping::begin(pool, order, key, 76, why));
                 }
-                tell(&said.lines);
                 if follow.progress() != shown {
                     shown = follow.progress();
                     say(&format!("{} of {} targets have ended", shown.0, shown.1));
                 }
             }
             () = ends.asked() => {
-                if stopped.is_some() {
+                if stopping.is_some() {
                     break;
                 }
-                say("stopping: targets that run come to their end, no other starts; again to leave at once");
-                stop(&pool, &follow.order, key, "who sent the order has stopped it").await?;
-                stopped = Some((130, Instant::now() + GRACE));
+                say(STOPPING);
+                let why = "who sent the order has stopped it";
+                stopping = Some(Stopping::begin(pool, order, key, 130, why));
             }
             () = tokio::time::sleep(Duration::from_secs(left)) => {
                 say("the order is past its end");
-                stopped = Some((124, Instant::now()));
-                break;
+                return finish(options, root, &follow, fleet, Some(124));
             }
-            () = wait(stopped.map(|(_, until)| until)) => break,
+            () = passing(stopping.as_mut()) => {
+                if stopping.as_ref().is_some_and(|it| Instant::now() >= it.until) {
+                    break;
+                }
+            }
         }
     }
-    finish(options, root, &follow, fleet, stopped.map(|(code, _)| code))
+    // What all runners have declined is still in the queue.
+    if follow.is_declined() && stopping.is_none() {
+        let why = "all runners of the pool have declined it";
+        if !stop(pool, order, key, why).await {
+            say(&not_stopped(order));
+        }
+    }
+    if stopping.as_ref().is_some_and(|it| it.is_sent != Some(true)) && !follow.is_over() {
+        say(&not_stopped(order));
+    }
+    finish(options, root, &follow, fleet, stopping.map(|it| it.code))
 }
 
-async fn wait(until: Option<Instant>) {
-    match until {
-        Some(until) => tokio::time::sleep_until(until).await,
-        None => std::future::pending().await,
+/// What Ctrl+C does.
+const STOPPING: &str = "stopping: no further target starts, and what runs is stopped with its cleanup; \
+                        Ctrl+C again does not wait for it";
+
+/// Waits until something is known of a stop: that it was sent, or that it has taken too long.
+async fn passing(stopping: Option<&mut Stopping>) {
+    let Some(stopping) = stopping else { return std::future::pending().await };
+    let until = stopping.until;
+    tokio::select! {
+        () = stopping.sent() => {}
+        () = tokio::time::sleep_until(until) => {}
     }
 }
 
-/// Tells all runners that no further target may start.
-async fn stop(pool: &Pool, order: &Order, key: &SigningKey, why: &str) -> Result<(), Trouble> {
-    let content = why.as_bytes().to_vec();
-    let message =
-        Message { kind: Kind::Stop, order: order.id, share: 0, attempt: 0, number: 1, content };
-    let put = pool.claims.put(stop_name(order), message.sign(key).into()).await;
-    put.map_err(|it| Trouble::server("sending a stop", it))?;
-    Ok(())
+/// Takes a message and says what is in it. Answers why the order has to be stopped, if it has.
+fn hear(
+    follow: &mut Follow,
+    reader: &Runner,
+    message: &async_nats::jetstream::Message,
+) -> Option<&'static str> {
+    let share = share_of(&message.subject).filter(|it| *it != 0)?;
+    let Some(said) = report::read(&message.payload, reader, follow.order.id, share) else {
+        say(&format!(
+            "warning: share {share}: a message that is not signed by a runner counts for nothing"
+        ));
+        return None;
+    };
+    let mut out = None;
+    for notice in follow.take(&said) {
+        say(&words(&notice, share));
+        match notice {
+            Notice::OutOfOrder(why) => out = Some(why),
+            Notice::Stranger(_) | Notice::Repeated => return out,
+            Notice::Missing(..) | Notice::Late => {}
+        }
+    }
+    tell(&said.lines);
+    out
 }
 
 /// What a person should see of the lines of a message.
@@ -149,7 +185,12 @@ pub(crate) fn words(notice: &Notice, share: u32) -> String {
             format!("warning: share {share}: messages {from} to {} are missing", to - 1)
         }
         Notice::Repeated => format!("warning: share {share}: a message came twice; it counts once"),
-        Notice::OutOfOrder(why) => format!("error: share {share}: {why}; the order is stopped"),
+        Notice::Late => {
+            format!(
+                "warning: share {share}: from a runner that has lost it; how it ended there counts for nothing"
+            )
+        }
+        Notice::OutOfOrder(why) => format!("error: share {share}: {why}"),
     }
 }
 

@@ -11,10 +11,10 @@ struct Case {
 }
 
 /// Two batches of two shares with a target each.
-fn case(tolerate: usize) -> Case {
+pub(crate) fn order() -> Order {
     let share = |batch, name: &str| Share { batch, targets: vec![name.into()] };
     let by = SigningKey::generate().public();
-    let order = Order {
+    Order {
         id: OrderId::draw(),
         contract: Digest([1; 32]),
         approvals: None,
@@ -27,7 +27,12 @@ fn case(tolerate: usize) -> Case {
         end: 10,
         once: false,
         shares: vec![share(1, "a"), share(1, "b"), share(2, "c"), share(2, "d")],
-    };
+    }
+}
+
+fn case(tolerate: usize) -> Case {
+    let order = order();
+    let by = order.runners[0].key;
     Case { follow: Follow::new(order, tolerate), by, number: 0 }
 }
 
@@ -47,7 +52,17 @@ impl Case {
     }
 
     fn start(&mut self, share: u32, version: u64) -> Vec<Notice> {
-        self.say(share, vec![json!({"start": ["x"], "version": version})])
+        let name = ["", "a", "b", "c", "d"][share as usize];
+        self.say(share, vec![json!({"start": [name], "version": version})])
+    }
+
+    /// What another runner of the pool says, which is added where it is not in it yet.
+    fn also(&mut self, by: PublicKey, share: u32, line: Value) -> Vec<Notice> {
+        if !self.follow.order.has_runner(&by) {
+            let recipient = Runner::ephemeral("a test").recipient();
+            self.follow.order.runners.push(RunnerKeys { recipient, key: by });
+        }
+        self.follow.take(&Said { share, attempt: 0, number: 1, by, lines: vec![line] })
     }
 }
 
@@ -73,12 +88,13 @@ fn a_start_that_the_counter_cannot_have_allowed_is_out_of_order() {
     assert_eq!(two.start(1, 1), []);
     assert!(out(two.start(2, 1)));
     // After too many failures.
-    let mut three = case(0);
-    assert_eq!(three.start(1, 1), []);
-    let ended = json!({"ended": {"target": "a", "status": "failed"}, "version": 3});
-    assert_eq!(three.say(1, vec![ended]), []);
-    assert_eq!(three.start(2, 2), [], "it was allowed before the failure was counted");
-    assert!(out(three.start(2, 4)));
+    for (version, is_out) in [(2, false), (4, true)] {
+        let mut three = case(0);
+        assert_eq!(three.start(1, 1), []);
+        let ended = json!({"ended": {"target": "a", "status": "failed"}, "version": 3});
+        assert_eq!(three.say(1, vec![ended]), []);
+        assert_eq!(out(three.start(2, version)), is_out, "allowed by change {version}");
+    }
 }
 
 #[test]
@@ -124,4 +140,73 @@ fn strangers_repeats_and_gaps_are_noticed() {
     let foreign = json!({"result": {"exit": 0, "targets": [{"target": "d", "status": "ok"}]}});
     case.say(1, vec![foreign]);
     assert_eq!(case.follow.progress(), (1, 4));
+}
+
+#[test]
+fn a_share_that_all_runners_have_declined_is_refused() {
+    let declined = |all: bool| json!({"declined": {"code": 69, "message": "no route", "all": all}});
+    let mut case = case(0);
+    let (one, two) = (case.by, SigningKey::generate().public());
+    case.also(two, 1, json!({"taken": ["a"]}));
+    // One of two: the other may still run it.
+    case.also(one, 1, declined(true));
+    assert!(!case.follow.is_over() && !case.follow.is_declined());
+    // What another has begun is not refused.
+    assert_eq!(case.start(1, 1), []);
+    case.also(one, 2, declined(true));
+    case.also(two, 2, declined(false));
+    assert!(case.follow.is_declined() && !case.follow.is_over());
+    case.result(1, "a", "ok");
+    assert_eq!((case.follow.is_over(), case.follow.code()), (true, 69));
+    let rows = case.follow.rows();
+    assert_eq!((&rows[1]["message"], &rows[2]["status"]), (&json!("no route"), &json!("skipped")));
+}
+
+#[test]
+fn a_runner_that_works_on_a_share_does_not_decline_it_any_more() {
+    let declined = json!({"declined": {"code": 74, "message": "no disk", "all": true}});
+    let mut case = case(0);
+    let (one, two) = (case.by, SigningKey::generate().public());
+    case.also(two, 1, json!({"taken": ["a"]}));
+    case.also(one, 1, declined.clone());
+    case.result(1, "a", "ok");
+    case.also(two, 2, declined);
+    assert!(!case.follow.is_declined());
+}
+
+#[test]
+fn what_the_successor_of_a_dead_runner_starts_again_is_in_order() {
+    let mut case = case(0);
+    assert_eq!((case.start(1, 1), case.start(2, 2)), (vec![], vec![]));
+    let ended = json!({"ended": {"target": "b", "status": "failed"}, "version": 3});
+    assert_eq!(case.say(2, vec![ended]), []);
+    assert_eq!(case.start(1, 4), [], "it had started before");
+}
+
+#[test]
+fn how_a_share_ended_for_a_runner_that_has_lost_it_counts_for_nothing() {
+    let mut case = case(0);
+    let by = case.by;
+    let row = |status| {
+        vec![json!({"result": {"exit": 0, "targets": [{"target": "a", "status": status}]}})]
+    };
+    let mut say =
+        |attempt, lines| case.follow.take(&Said { share: 1, attempt, number: 1, by, lines });
+    assert_eq!(say(2, vec![json!({"taken": ["a"]})]), []);
+    assert_eq!(say(1, row("ok")), [Notice::Late]);
+    assert_eq!(case.follow.progress(), (0, 4));
+}
+
+#[test]
+fn a_failure_does_not_end_an_order_whose_batch_still_runs() {
+    let mut case = case(0);
+    case.result(1, "a", "ok");
+    case.result(2, "b", "ok");
+    assert_eq!(case.start(3, 3), []);
+    let ended = json!({"ended": {"target": "c", "status": "failed"}, "version": 4});
+    assert_eq!(case.say(3, vec![ended]), []);
+    assert!(!case.follow.is_over(), "its rows come with the result");
+    case.result(3, "c", "failed");
+    case.result(4, "d", "ok");
+    assert!(case.follow.is_over() && case.follow.code() == 3);
 }

@@ -1,11 +1,12 @@
 //! Who works on a share: a value in the bucket of claims, changed by compare-and-set.
 //!
 //! A runner renews its claim every few seconds. One that could not for 20 s stops its work. Another takes the
-//! share over after the claim has stayed the same for longer than that, by its own clock.
+//! share over after the claim has stayed the same for longer than that, by its own clock. Both clocks go on while
+//! a machine sleeps.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use opal_trust::keys::SigningKey;
 use opal_trust::messages::{Kind, Message};
@@ -13,7 +14,7 @@ use opal_trust::order::Order;
 use serde_json::{Value, json};
 
 use crate::pool::Pool;
-use crate::time::seconds;
+use crate::time::{Moment, seconds};
 
 /// How often a claim is renewed, in seconds.
 pub(crate) const RENEWAL: u64 = 5;
@@ -52,8 +53,8 @@ pub(crate) enum Asked {
     Done,
     /// Somebody else works on it.
     Busy,
-    /// Its claim is not signed by a runner of the pool.
-    Foreign,
+    /// What is there cannot be the claim of a runner: why.
+    Foreign(&'static str),
     /// The server does not answer.
     Away,
 }
@@ -67,7 +68,7 @@ pub(crate) struct Claim {
     pub(crate) attempt: u64,
     revision: Cell<u64>,
     beat: Cell<u64>,
-    renewed: Cell<Instant>,
+    renewed: Cell<Moment>,
     is_lost: Cell<bool>,
     /// Its last word is on the way.
     is_ending: Cell<bool>,
@@ -90,7 +91,7 @@ fn name(order: &Order, share: u32) -> String {
 /// Takes a share, or says why not. It waits where its last runner may be dead.
 pub(crate) async fn take(pool: &Pool, key: &SigningKey, order: &Order, share: u32) -> Asked {
     let targets = order.share(share).map_or(0, |it| it.targets.len());
-    let mut waited: Option<(u64, Instant)> = None;
+    let mut waited: Option<(u64, Moment)> = None;
     loop {
         let found = match look(pool, order, share, targets).await {
             Ok(found) => found,
@@ -110,7 +111,7 @@ pub(crate) async fn take(pool: &Pool, key: &SigningKey, order: &Order, share: u3
                 }
                 Some((before, _)) if before != revision => return Asked::Busy,
                 _ => {
-                    waited.get_or_insert((revision, Instant::now()));
+                    waited.get_or_insert((revision, Moment::now()));
                     tokio::time::sleep(seconds(1)).await;
                     continue;
                 }
@@ -124,7 +125,7 @@ pub(crate) async fn take(pool: &Pool, key: &SigningKey, order: &Order, share: u3
             attempt,
             revision: Cell::new(revision),
             beat: Cell::new(0),
-            renewed: Cell::new(Instant::now()),
+            renewed: Cell::new(Moment::now()),
             is_lost: Cell::new(false),
             is_ending: Cell::new(false),
             journal: RefCell::new(journal),
@@ -145,11 +146,17 @@ async fn look(
 ) -> Result<Option<Found>, Asked> {
     let entry = pool.claims.entry(name(order, share)).await.map_err(|_| Asked::Away)?;
     let Some(entry) = entry else { return Ok(None) };
-    let opened = Message::open(&entry.value, Kind::Claim);
-    let opened =
-        opened.filter(|(it, by)| it.order == order.id && it.share == share && order.has_runner(by));
-    let (message, _) = opened.ok_or(Asked::Foreign)?;
-    let value: Value = serde_json::from_slice(&message.content).map_err(|_| Asked::Foreign)?;
+    let foreign = |why| Err(Asked::Foreign(why));
+    let Some((message, by)) = Message::open(&entry.value, Kind::Claim) else {
+        return foreign("the claim in the queue is damaged, or nobody has signed it");
+    };
+    if !order.has_runner(&by) {
+        return foreign("the claim in the queue is not signed by a runner of the pool");
+    }
+    if message.order != order.id || message.share != share {
+        return foreign("the claim in the queue is of another order or share");
+    }
+    let value: Value = serde_json::from_slice(&message.content).unwrap_or_default();
     let state = State::ALL.into_iter().find(|it| Some(it.name()) == value["state"].as_str());
     let journal: Option<Vec<u64>> =
         value["journal"].as_array().and_then(|all| all.iter().map(Value::as_u64).collect());
@@ -157,14 +164,17 @@ async fn look(
         (Some(state), Some(journal)) if journal.len() == targets => {
             Ok(Some(Found { state, attempt: message.attempt, revision: entry.revision, journal }))
         }
-        _ => Err(Asked::Foreign),
+        _ => foreign("the claim in the queue does not say what it should"),
     }
 }
 
 impl Claim {
-    /// Whether this runner may work on the share now.
+    /// Whether this runner may work on the share now. Once it may not, it never may again.
     pub(crate) fn holds(&self) -> bool {
-        !self.is_lost.get() && self.renewed.get().elapsed() < seconds(LEASE)
+        if self.renewed.get().elapsed() >= seconds(LEASE) {
+            self.is_lost.set(true);
+        }
+        !self.is_lost.get()
     }
 
     /// Waits for something as long as the claim holds; none where it does not any more.
@@ -179,11 +189,14 @@ impl Claim {
         }
     }
 
-    /// Says that somebody still works on it.
-    pub(crate) async fn renew(&self) {
-        if !self.is_ending.get() {
-            self.write(State::Held).await;
-        }
+    /// Says that somebody still works on it. Whether the server has heard it.
+    pub(crate) async fn renew(&self) -> bool {
+        self.is_ending.get() || self.write(State::Held).await
+    }
+
+    /// Whether somebody has begun to work on its targets.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.journal.borrow().iter().any(|number| *number > 0)
     }
 
     /// Says that it has ended. Whether the claim still held.
@@ -209,10 +222,10 @@ impl Claim {
     /// Whether the server took it. Where somebody else has written meanwhile, the claim is lost.
     async fn write(&self, state: State) -> bool {
         let _turn = self.turn.lock().await;
-        if self.is_lost.get() || self.is_ending.get() && state == State::Held {
+        if !self.holds() || self.is_ending.get() && state == State::Held {
             return false;
         }
-        let begun = Instant::now();
+        let begun = Moment::now();
         let content = json!({"journal": *self.journal.borrow(), "state": state.name()});
         self.beat.set(self.beat.get() + 1);
         let message = Message {
@@ -226,28 +239,40 @@ impl Claim {
         let bytes = message.sign(&self.key);
         let name = format!("{}.{}", self.order, self.share);
         let revision = self.revision.get();
-        match self.pool.claims.update(&name, bytes.clone().into(), revision).await {
-            Ok(revision) => {
-                self.revision.set(revision);
-                self.renewed.set(begun);
-                true
-            }
-            Err(_) => {
-                // The answer may be lost and the change not: what is there says it.
-                match self.pool.claims.entry(&name).await {
-                    Ok(Some(entry)) if entry.value.as_ref() == bytes.as_slice() => {
-                        self.revision.set(entry.revision);
-                        self.renewed.set(begun);
-                        true
-                    }
-                    Ok(Some(entry)) if entry.revision == revision => false,
-                    Ok(_) => {
-                        self.is_lost.set(true);
-                        false
-                    }
-                    Err(_) => false,
-                }
-            }
+        if let Ok(revision) = self.pool.claims.update(&name, bytes.clone().into(), revision).await {
+            return self.confirm(revision, begun);
         }
+        // The answer may be lost and the change not: what is there says it.
+        match self.pool.claims.entry(&name).await {
+            Ok(Some(entry)) if entry.value.as_ref() == bytes.as_slice() => {
+                self.confirm(entry.revision, begun)
+            }
+            Ok(Some(entry)) if entry.revision == revision => false,
+            // A change whose answer was lost came later: the next one follows it.
+            Ok(Some(entry)) if self.is_mine(&entry.value) => {
+                self.revision.set(entry.revision);
+                false
+            }
+            Ok(_) => {
+                self.is_lost.set(true);
+                false
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn confirm(&self, revision: u64, begun: Moment) -> bool {
+        self.revision.set(revision);
+        self.renewed.set(begun);
+        true
+    }
+
+    /// Whether a value is one that this claim has sent.
+    fn is_mine(&self, value: &[u8]) -> bool {
+        Message::open(value, Kind::Claim).is_some_and(|(it, by)| {
+            by == self.key.public()
+                && (it.order, it.share, it.attempt) == (self.order, self.share, self.attempt)
+                && it.number <= self.beat.get()
+        })
     }
 }

@@ -9,8 +9,8 @@ use opal_trust::order::{MAX_BYTES as MAX_ORDER, Opened, Order, OrderId};
 use opal_trust::policy::{Facts, Refusal as PolicyRefusal, Signature};
 use serde_json::{Value, json};
 
-use super::Desk;
-use super::refusal::Refusal;
+use super::desk::Desk;
+use super::refusal::{Reach, Refusal};
 use super::seen;
 use crate::bundle::{self, Files, MAX_PACKED};
 use crate::counter::Tally;
@@ -39,7 +39,7 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Why a share of this order is not run. Who sent the order hears it.
     pub(crate) fn refuse(&self, message: &str) -> Refusal {
-        Refusal { order: Some(self.order.clone().into()), ..Refusal::damaged(message) }
+        Refusal::damaged(message).about(&self.order)
     }
 }
 
@@ -94,14 +94,18 @@ pub(crate) async fn prepare(
     let opened = Order::open(&line, &desk.dispatchers, unix_time());
     let opened = opened.map_err(|refused| {
         use opal_trust::order::Refused::{InTheFuture, NotAllowed};
-        let is_final = !matches!(refused, NotAllowed(_) | InTheFuture { .. });
+        let reach = match refused {
+            NotAllowed(_) | InTheFuture { .. } => Reach::ThisRunner,
+            _ => Reach::Everybody,
+        };
         let code = if refused.is_trust() { 77 } else { 76 };
-        Refusal { code, message: refused.to_string(), is_final, order: None }
+        // Who has signed it hears why, whoever that is.
+        let order = Order::signed_by(&line).ok().filter(|(it, _)| it.id == id);
+        let order = order.map(|(order, _)| order.into());
+        Refusal { code, message: refused.to_string(), reach, order }
     })?;
     let known = opened.order.clone();
-    parts(desk, id, ticket, opened, line)
-        .await
-        .map_err(|refusal| Refusal { order: Some(known.into()), ..refusal })
+    parts(desk, id, ticket, opened, line).await.map_err(|refusal| refusal.about(&known))
 }
 
 /// The contract and the sources of an order whose signature holds.
@@ -178,9 +182,7 @@ fn accepted(desk: &Desk, order: &Order, bytes: &[u8]) -> Result<Fleet, Refusal> 
         }
         Unopened::Signature(_) => Refusal {
             code: 77,
-            message: "the signature of the contract does not match it".to_owned(),
-            is_final: true,
-            order: None,
+            ..Refusal::damaged("the signature of the contract does not match it")
         },
         _ => Refusal::damaged("the contract is damaged"),
     })?;

@@ -4,15 +4,18 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use opal_trust::keys::PublicKey;
+use opal_trust::order::Order;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::Desk;
 use super::child::{Child, GRACE, Line};
 use super::claim::{Claim, RENEWAL};
+use super::desk::Desk;
+use super::outcome::is_failure;
 use super::prepared::Prepared;
-use super::share::is_failure;
+use crate::counter::{Bits, Halt, Started, answered};
+use crate::notice::say;
+use crate::patience::PAUSE;
 use crate::report::Reporter;
 use crate::time::seconds;
 
@@ -26,8 +29,8 @@ pub(super) struct Running<'r> {
     pub(super) claim: Rc<Claim>,
     pub(super) reporter: Reporter,
     pub(super) child: Child,
-    pub(super) started: u64,
-    pub(super) failed: u64,
+    /// Targets that have failed.
+    pub(super) failed: Bits,
     /// Lines that came while asks were gathered.
     pub(super) waiting: Option<Line>,
     /// Why it was asked to stop, and when it is killed.
@@ -55,9 +58,15 @@ impl Renewing {
         let stop: Rc<RefCell<Option<String>>> = Rc::default();
         let found = Rc::clone(&stop);
         let task = tokio::task::spawn_local(async move {
+            let mut pause = seconds(RENEWAL);
             loop {
-                tokio::time::sleep(seconds(RENEWAL)).await;
-                claim.renew().await;
+                tokio::time::sleep(pause).await;
+                if !claim.renew().await {
+                    // The server is away: the first moment in which it is back counts.
+                    pause = PAUSE;
+                    continue;
+                }
+                pause = seconds(RENEWAL);
                 if let Ok(Some(reason)) = prepared.tally.stopped(&prepared.signer).await {
                     found.replace(Some(reason));
                 }
@@ -73,14 +82,27 @@ impl Drop for Renewing {
     }
 }
 
+/// The targets of a share that have these names.
+pub(super) fn bits(order: &Order, share: u32, names: &[&str]) -> Bits {
+    let targets = order.share(share).map(|it| it.targets.as_slice()).unwrap_or_default();
+    let known = (0..).zip(targets).filter(|(_, it)| names.contains(&it.as_str()));
+    known.fold(0, |all, (at, _)| all | 1 << at)
+}
+
+/// Waits until this runner may not work on the share any more.
+async fn given_up(claim: &Claim, desk: &Desk) {
+    while claim.holds() && !desk.stopping.get() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
 impl Running<'_> {
-    /// Works on the lines of the process until it ends. Answers its result.
+    /// Works on the lines of the process until it has a result, or ends without one.
     pub(super) async fn follow(
         &mut self,
         desk: &Desk,
         renewing: &Renewing,
     ) -> Option<(i64, Vec<Value>)> {
-        let mut result = None;
         let mut flush = tokio::time::interval(FLUSH);
         loop {
             let waiting = self.waiting.take();
@@ -95,9 +117,9 @@ impl Running<'_> {
                 },
             };
             match line {
-                None => return result,
-                Some(Line::Result { exit, targets }) => result = Some((exit, targets)),
-                Some(line) => self.note(line, renewing).await,
+                None => return None,
+                Some(Line::Result { exit, targets }) => return Some((exit, targets)),
+                Some(line) => self.note(line, desk, renewing).await,
             }
         }
     }
@@ -118,7 +140,8 @@ impl Running<'_> {
         } else if let Some(reason) = stop {
             self.stop(Why::Stopped, &reason).await;
         } else if !self.reporter.is_empty() {
-            self.claim.or_lost(self.reporter.send()).await;
+            // What is not sent now is sent later: the process must not wait for it.
+            let _ = tokio::time::timeout(seconds(2), self.reporter.send()).await;
         }
     }
 
@@ -127,7 +150,7 @@ impl Running<'_> {
         self.stopping = Some((why, Instant::now() + GRACE));
     }
 
-    async fn note(&mut self, line: Line, renewing: &Renewing) {
+    async fn note(&mut self, line: Line, desk: &Desk, renewing: &Renewing) {
         match line {
             Line::Event(event) => {
                 let line = json!({"event": event});
@@ -137,7 +160,7 @@ impl Running<'_> {
             Line::Ended { target, status } => self.ended(&target, &status).await,
             Line::Ask(target) => {
                 let names = self.gather(target).await;
-                self.answer(names, renewing).await;
+                self.answer(names, desk, renewing).await;
             }
             Line::Result { .. } | Line::Unknown => {}
         }
@@ -146,18 +169,18 @@ impl Running<'_> {
     fn keep(&self, target: &str, number: u64) {
         let targets = self.prepared.order.share(self.share).map(|it| it.targets.as_slice());
         let at = targets.unwrap_or_default().iter().position(|it| it == target);
-        if let Some(place) =
-            at.and_then(|at| self.claim.journal.borrow_mut().get_mut(at).map(|it| *it = number))
-        {
-            place
+        let mut journal = self.claim.journal.borrow_mut();
+        if let Some(last) = at.and_then(|at| journal.get_mut(at)) {
+            *last = number;
         }
     }
 
     async fn ended(&mut self, target: &str, status: &str) {
         let mut line = json!({"ended": {"target": target, "status": status}});
         if is_failure(Some(status)) {
-            self.failed += 1;
-            let counted = self.prepared.tally.fail(self.share, self.failed);
+            self.failed |= bits(&self.prepared.order, self.share, &[target]);
+            let (tally, share, failed) = (&self.prepared.tally, self.share, self.failed);
+            let counted = answered(async || tally.fail(share, failed).await);
             if let Some(Ok(version)) = self.claim.or_lost(counted).await {
                 line["version"] = json!(version);
             }
@@ -182,8 +205,9 @@ impl Running<'_> {
         names
     }
 
-    /// Whether targets may start: the counter says so first, then everybody who follows hears it.
-    async fn answer(&mut self, names: Vec<String>, renewing: &Renewing) {
+    /// Whether targets may start: the counter says so first, then everybody who follows hears it. Where this
+    /// runner loses the share meanwhile there is no answer: the process is stopped.
+    async fn answer(&mut self, names: Vec<String>, desk: &Desk, renewing: &Renewing) {
         let known = self.prepared.order.share(self.share);
         let is_known = |name: &String| known.is_some_and(|it| it.targets.contains(name));
         let (mine, foreign): (Vec<String>, Vec<String>) = names.into_iter().partition(is_known);
@@ -193,33 +217,37 @@ impl Running<'_> {
         if mine.is_empty() {
             return;
         }
-        let lost = || Err("the claim of this runner could not be renewed".to_owned());
-        let asked = self.may_start(mine.len(), &self.prepared.signer, renewing);
-        let reason = match self.claim.or_lost(asked).await.unwrap_or_else(lost) {
-            Ok(version) => {
-                let line = json!({"start": mine, "version": version});
-                let claim = Rc::clone(&self.claim);
-                claim.or_lost(self.say(&line)).await;
-                // It may have taken long.
-                match self.claim.holds() && self.stopping.is_none() {
-                    true => None,
-                    false => Some("the claim of this runner could not be renewed".to_owned()),
-                }
-            }
-            Err(reason) => Some(reason),
+        let claim = Rc::clone(&self.claim);
+        let asked = tokio::select! {
+            answer = self.may_start(&mine, renewing) => answer,
+            () = given_up(&claim, desk) => return,
         };
-        match reason {
-            None => {
-                self.started += mine.len() as u64;
-                for name in mine {
-                    self.child.tell(&json!({"start": name, "go": true})).await;
-                }
-            }
-            Some(reason) => {
+        let started = match asked {
+            Ok(started) => started,
+            Err(reason) => {
                 for name in mine {
                     self.say_no(&name, &reason).await;
                 }
+                return;
             }
+        };
+        let order = &self.prepared.order;
+        let may = |name: &String| bits(order, self.share, &[name]) & started.targets != 0;
+        let (mine, others): (Vec<String>, Vec<String>) = mine.into_iter().partition(may);
+        let line = json!({"start": mine, "version": started.version});
+        tokio::select! {
+            () = self.say(&line) => {}
+            () = given_up(&claim, desk) => return,
+        }
+        // It may have taken long.
+        if !claim.holds() {
+            return;
+        }
+        for name in mine {
+            self.child.tell(&json!({"start": name, "go": true})).await;
+        }
+        for name in others {
+            self.say_no(&name, Halt::Failures.words()).await;
         }
     }
 
@@ -233,24 +261,38 @@ impl Running<'_> {
         self.child.tell(&json!({"start": name, "go": false, "reason": reason})).await;
     }
 
-    async fn may_start(
-        &self,
-        count: usize,
-        signer: &PublicKey,
-        renewing: &Renewing,
-    ) -> Result<u64, String> {
+    /// Which targets may start, or why none of them. It waits for a server that is away.
+    async fn may_start(&self, names: &[String], renewing: &Renewing) -> Result<Started, String> {
         if self.stopping.is_some() {
             return Err("the run stops".to_owned());
         }
-        match self.prepared.tally.stopped(signer).await {
-            Ok(None) => {}
-            Ok(Some(reason)) => {
-                renewing.stop.replace(Some(reason.clone()));
-                return Err(reason);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let targets = bits(&self.prepared.order, self.share, &names);
+        let (tally, mut is_said) = (&self.prepared.tally, false);
+        loop {
+            let asked = match tally.stopped(&self.prepared.signer).await {
+                Ok(None) => tally.start(self.share, targets).await,
+                Ok(Some(reason)) => {
+                    renewing.stop.replace(Some(reason.clone()));
+                    return Err(reason);
+                }
+                Err(_) => Err(Halt::Away),
+            };
+            match asked {
+                Err(Halt::Away) => {}
+                Err(halt) => return Err(halt.words().to_owned()),
+                Ok(started) => return Ok(started),
             }
-            Err(trouble) => return Err(trouble.to_string()),
+            if !is_said {
+                is_said = true;
+                let id = self.prepared.order.id;
+                let share = self.share;
+                say(&format!(
+                    "opal runner: order {id}: share {share} waits: {}",
+                    Halt::Away.words()
+                ));
+            }
+            tokio::time::sleep(PAUSE).await;
         }
-        let started = self.prepared.tally.start(self.share, self.started + count as u64).await;
-        started.map_err(|halt| halt.words().to_owned())
     }
 }

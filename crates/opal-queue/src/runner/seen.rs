@@ -23,12 +23,7 @@ pub(crate) fn check(root: &Root, contract: Digest, order: OrderId) -> Result<(),
         Some(_) => Err(Refusal::damaged(
             "the contract runs once, and was dispatched in another order before",
         )),
-        None => Err(Refusal {
-            code: 74,
-            message: format!("`{}` cannot be written", path.display()),
-            is_final: false,
-            order: None,
-        }),
+        None => Err(Refusal::not_here(74, format!("`{}` cannot be written", path.display()))),
     }
 }
 

@@ -1,54 +1,31 @@
 //! One share, from its message to its acknowledgement.
 
-use std::fs;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::rc::Rc;
-use std::time::Duration;
 
 use async_nats::jetstream::{AckKind, Message};
 use opal_trust::order::OrderId;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use super::Desk;
 use super::child::{Child, Job};
 use super::claim::{self, Asked, Claim};
+use super::desk::{Desk, Room};
+use super::ending::{Ended, Ending, begin_next};
+use super::folder::Folder;
+use super::outcome::Outcome;
 use super::prepared::{Prepared, Ticket};
-use super::refusal::Refusal;
-use super::running::{Renewing, Running, Why};
-use crate::bundle::unpack;
+use super::refusal::{LATER, Refusal};
+use super::refusing::refused;
+use super::running::{Renewing, Running};
 use crate::counter::Halt;
 use crate::notice::say;
 use crate::report::Reporter;
 use crate::time::seconds;
 
-/// When a share is tried again that cannot run now, in seconds.
-const LATER: u64 = 5;
-
-/// Refusals that are remembered, so that each is said once.
-const MAX_REPORTED: usize = 10_000;
-
-/// How often a share is tried whose process ends without a result.
-const ATTEMPTS: u64 = 5;
-
 /// How often the server hears that somebody works on a share.
 const PROGRESS: u64 = 10;
 
-/// What becomes of the message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// The share has ended.
-    Done,
-    /// Another runner, or this one, tries it again.
-    Again(Duration),
-    /// Nobody can run it.
-    Never,
-    /// It is somebody else's now.
-    Leave,
-}
-
 /// Works on the share of a message.
-pub(crate) async fn work(desk: Rc<Desk>, message: Message, room: &mut super::Room) {
+pub(crate) async fn work(desk: Rc<Desk>, message: Message, room: &mut Room) {
     let message = Rc::new(message);
     let alive = Alive::begin(Rc::clone(&message));
     let outcome = attempt(&desk, &message, room).await;
@@ -91,107 +68,99 @@ fn subject(subject: &str, pool: &str) -> Option<(OrderId, u32)> {
     Some((OrderId::parse(order)?, share.parse().ok()?))
 }
 
-async fn attempt(desk: &Rc<Desk>, message: &Message, room: &mut super::Room) -> Outcome {
+async fn attempt(desk: &Rc<Desk>, message: &Message, room: &mut Room) -> Outcome {
     let Some((id, share)) = subject(&message.subject, &desk.pool.name) else {
         say("opal runner: a message without a share was removed");
         return Outcome::Never;
     };
+    let declined = desk.declined.borrow().why(id, share);
+    if let Some((which, refusal)) = declined {
+        return refused(desk, id, share, which, refusal).await;
+    }
     let Some(ticket) = Ticket::read(&message.payload) else {
-        return refused(desk, id, share, Refusal::damaged("the message of the share is damaged"))
-            .await;
+        let refusal = Refusal::damaged("the message of the share is damaged");
+        return refused(desk, id, share, None, refusal).await;
     };
     let prepared = match desk.prepared(id, &ticket).await {
         Ok(prepared) => prepared,
-        Err(refusal) => return refused(desk, id, share, refusal).await,
+        Err(refusal) => return refused(desk, id, share, None, refusal).await,
     };
+    match turn(desk, &prepared, share, room).await {
+        Ok(claim) => run(desk, &prepared, share, claim).await,
+        Err(NotNow::Refused(why)) => {
+            refused(desk, id, share, Some(share), prepared.refuse(why)).await
+        }
+        Err(NotNow::Later) => Outcome::Again(seconds(LATER)),
+        Err(NotNow::Done) => Outcome::Done,
+    }
+}
+
+/// Why this runner does not work on a share now.
+enum NotNow {
+    Refused(&'static str),
+    Later,
+    Done,
+}
+
+/// Takes a share whose turn it is.
+async fn turn(
+    desk: &Rc<Desk>,
+    prepared: &Prepared,
+    share: u32,
+    room: &mut Room,
+) -> Result<Rc<Claim>, NotNow> {
     let order = &prepared.order;
     let Some(targets) = order.share(share).map(|it| it.targets.len()) else {
-        return refused(desk, id, share, prepared.refuse("the order has no such share")).await;
+        return Err(NotNow::Refused("the order has no such share"));
     };
     if crate::pool::unix_time() >= order.end {
-        return refused(desk, id, share, prepared.refuse("the order is past its end")).await;
+        return Err(NotNow::Refused("the order is past its end"));
     }
     room.shrink(targets);
-    match prepared.tally.is_turn(share).await {
-        Ok(()) => {}
-        Err(Halt::Reset) => {
-            return refused(desk, id, share, prepared.refuse(Halt::Reset.words())).await;
-        }
-        Err(_) => return Outcome::Again(seconds(LATER)),
-    }
+    prepared.tally.is_turn(share).await.map_err(|halt| match halt {
+        Halt::Reset => NotNow::Refused(Halt::Reset.words()),
+        _ => NotNow::Later,
+    })?;
     match claim::take(&desk.pool, &desk.key, order, share).await {
         Asked::Mine(claim) => {
-            say(&format!("opal runner: order {id}: share {share}: {targets} targets"));
-            run(desk, &prepared, share, claim).await
+            if claim.has_begun() {
+                prepared.tally.has_begun();
+            }
+            say(&format!("opal runner: order {}: share {share}: {targets} targets", order.id));
+            Ok(claim)
         }
         // Its runner may have died before it sent the next batch.
-        Asked::Done => match begin_next(desk, &prepared, share).await {
-            Ok(()) => Outcome::Done,
-            Err(_) => Outcome::Again(seconds(LATER)),
+        Asked::Done => match begin_next(desk, prepared, share).await {
+            Ok(()) => Err(NotNow::Done),
+            Err(_) => Err(NotNow::Later),
         },
-        Asked::Foreign => {
-            let why = "the claim in the queue is not signed by a runner of the pool";
-            refused(desk, id, share, prepared.refuse(why)).await
-        }
-        Asked::Busy | Asked::Away => Outcome::Again(seconds(LATER)),
+        Asked::Foreign(why) => Err(NotNow::Refused(why)),
+        Asked::Busy | Asked::Away => Err(NotNow::Later),
     }
 }
 
-/// Says that a share is not run: here, and once to who sent the order.
-async fn refused(desk: &Desk, id: OrderId, share: u32, refusal: Refusal) -> Outcome {
-    let Refusal { code, message, is_final, order } = refusal;
-    let is_long = desk.reported.borrow().len() > MAX_REPORTED;
-    if is_long {
-        desk.reported.borrow_mut().clear();
-    }
-    if desk.reported.borrow_mut().insert((id, share, message.clone())) {
-        say(&format!("opal runner: order {id}: share {share} refused ({code}): {message}"));
-        if let Some(order) = order {
-            let kind = if is_final { "refused" } else { "declined" };
-            let mut reporter = Reporter::new(desk.pool.clone(), desk.key.clone(), &order, share, 0);
-            reporter.add(&json!({kind: {"code": code, "message": message}})).await;
-            reporter.send().await;
-        }
-    }
-    if is_final { Outcome::Never } else { Outcome::Again(seconds(LATER)) }
-}
-
-/// Sends the shares of the next batch where a share was the last of its own.
-async fn begin_next(desk: &Desk, prepared: &Prepared, share: u32) -> Result<(), Halt> {
-    let Some(batch) = prepared.tally.done(share).await? else { return Ok(()) };
-    let ticket = String::from_utf8_lossy(&prepared.ticket);
-    for number in prepared.order.batch(batch) {
-        let sent = desk.pool.send_share(prepared.order.id, number, &ticket).await;
-        sent.map_err(|_| Halt::Away)?;
-    }
-    Ok(())
-}
-
+/// Has a share run by a process of its own.
 async fn run(desk: &Rc<Desk>, prepared: &Rc<Prepared>, share: u32, claim: Rc<Claim>) -> Outcome {
     let order = &prepared.order;
     let mut reporter =
         Reporter::new(desk.pool.clone(), desk.key.clone(), order, share, claim.attempt);
-    let folder = match place(prepared) {
-        Ok(folder) => folder,
+    // Nobody has had it, and nobody may begin: no process has to say so.
+    let stopped = prepared.tally.stopped(&prepared.signer).await;
+    if let (Ok(Some(reason)), 1) = (stopped, claim.attempt) {
+        let targets = order.share(share).map(|it| it.targets.as_slice()).unwrap_or_default();
+        let skipped =
+            |name: &String| json!({"target": name, "status": "skipped", "message": reason});
+        let result = Some((0, targets.iter().map(skipped).collect()));
+        let ending = Ending { desk, prepared, share, claim: &claim, reporter };
+        return ending.settle(Ended { result, ..Ended::default() }).await;
+    }
+    let (folder, mut child) = match start(desk, prepared, share) {
+        Ok(started) => started,
         Err(error) => {
-            say(&format!("opal runner: the files of a share cannot be written: {error}"));
             claim.release().await;
-            return Outcome::Again(seconds(LATER));
-        }
-    };
-    let job = Job {
-        opal: &desk.opal,
-        root: &desk.root,
-        folder: folder.path(),
-        source: &order.source,
-        share,
-    };
-    let mut child = match Child::start(&job) {
-        Ok(child) => child,
-        Err(error) => {
-            say(&format!("opal runner: `opal` cannot be started: {error}"));
-            claim.release().await;
-            return Outcome::Again(seconds(LATER));
+            let message = format!("the share cannot be started: {error}");
+            let refusal = Refusal::not_here(74, message).about(order);
+            return refused(desk, order.id, share, Some(share), refusal).await;
         }
     };
     child.tell(&json!({"claims": journal(prepared, share, &claim)})).await;
@@ -203,130 +172,41 @@ async fn run(desk: &Rc<Desk>, prepared: &Rc<Prepared>, share: u32, claim: Rc<Cla
         claim: Rc::clone(&claim),
         reporter,
         child,
-        started: 0,
         failed: 0,
         waiting: None,
         stopping: None,
     };
     let result = running.follow(desk, &renewing).await;
-    let Running { child, reporter, stopping, .. } = running;
-    let (code, said) = child.end().await;
-    drop(folder);
-    let ended = Ended { result, code, said, why: stopping.map(|(why, _)| why) };
-    let outcome = settle(desk, prepared, share, &claim, reporter, ended).await;
-    drop(renewing);
+    let Running { mut child, reporter, stopping, .. } = running;
+    let why = stopping.map(|(why, _)| why);
+    let ending = Ending { desk, prepared, share, claim: &claim, reporter };
+    let outcome = if result.is_some() {
+        let outcome = ending.settle(Ended { result, why, ..Ended::default() }).await;
+        // What it does where its share has ended, it does now that everybody knows of it.
+        if outcome == Outcome::Done {
+            child.tell(&json!({"kept": true})).await;
+        }
+        child.end().await;
+        outcome
+    } else {
+        let (code, said) = child.end().await;
+        ending.settle(Ended { result, code, said, why }).await
+    };
+    drop((renewing, folder));
     outcome
 }
 
-/// How a share's process ended.
-struct Ended {
-    result: Option<(i64, Vec<Value>)>,
-    code: Option<i32>,
-    said: String,
-    why: Option<Why>,
-}
-
-async fn settle(
-    desk: &Rc<Desk>,
-    prepared: &Rc<Prepared>,
-    share: u32,
-    claim: &Claim,
-    reporter: Reporter,
-    ended: Ended,
-) -> Outcome {
-    if ended.why != Some(Why::Lost)
-        && let Some(outcome) =
-            claim.or_lost(conclude(desk, prepared, share, claim, reporter, ended)).await
-    {
-        return outcome;
-    }
-    say(&format!(
-        "opal runner: order {}: share {share} is another runner's now",
-        prepared.order.id
-    ));
-    Outcome::Leave
-}
-
-/// Says how a share has ended, to who sent it and to the other runners.
-async fn conclude(
-    desk: &Desk,
-    prepared: &Prepared,
-    share: u32,
-    claim: &Claim,
-    mut reporter: Reporter,
-    ended: Ended,
-) -> Outcome {
-    let id = prepared.order.id;
-    let refusal = match (ended.result, ended.why) {
-        (_, Some(Why::Ending)) => {
-            reporter.add(&json!({"released": true})).await;
-            reporter.send().await;
-            claim.release().await;
-            return Outcome::Again(Duration::ZERO);
-        }
-        (Some((exit, targets)), _) => {
-            let failed = targets.iter().filter(|row| is_failure(row["status"].as_str())).count();
-            let all = targets.len();
-            say(&format!("opal runner: order {id}: share {share} ended: {failed} of {all} failed"));
-            reporter.add(&json!({"result": {"exit": exit, "targets": targets}})).await;
-            reporter.send().await;
-            let counted = prepared.tally.fail(share, failed as u64).await;
-            let next = match counted {
-                Ok(_) => begin_next(desk, prepared, share).await,
-                Err(halt) => Err(halt),
-            };
-            match next {
-                Ok(()) => return if claim.finish().await { Outcome::Done } else { Outcome::Leave },
-                Err(Halt::Reset) => Refusal::damaged(Halt::Reset.words()),
-                Err(_) => {
-                    claim.release().await;
-                    return Outcome::Again(seconds(LATER));
-                }
-            }
-        }
-        (None, _) => {
-            let code =
-                ended.code.and_then(|it| u8::try_from(it).ok()).filter(|it| (1..=125).contains(it));
-            if code.is_none() && claim.attempt < ATTEMPTS {
-                claim.release().await;
-                return Outcome::Again(seconds(LATER));
-            }
-            Refusal { code: code.unwrap_or(70), ..Refusal::damaged(said_last(&ended.said)) }
-        }
+fn start(desk: &Desk, prepared: &Prepared, share: u32) -> std::io::Result<(Folder, Child)> {
+    let folder = Folder::make(prepared)?;
+    let job = Job {
+        opal: &desk.opal,
+        root: &desk.root,
+        folder: folder.path(),
+        source: &prepared.order.source,
+        share,
     };
-    let Refusal { code, message, .. } = refusal;
-    say(&format!("opal runner: order {id}: share {share} refused ({code}): {message}"));
-    reporter.add(&json!({"refused": {"code": code, "message": message}})).await;
-    reporter.send().await;
-    if claim.finish().await { Outcome::Never } else { Outcome::Leave }
-}
-
-/// The error among what a process said.
-fn said_last(said: &str) -> String {
-    let error = said.lines().rev().find(|line| line.starts_with("error"));
-    let line = error.or(said.lines().last()).unwrap_or("it ended without a result");
-    line.chars().take(1_000).collect()
-}
-
-pub(crate) fn is_failure(status: Option<&str>) -> bool {
-    matches!(status, Some("failed" | "unreachable" | "lost"))
-}
-
-/// The directory of a share: contract, order and sources, for this user only.
-fn place(prepared: &Prepared) -> std::io::Result<TempDir> {
-    let folder = tempfile::Builder::new()
-        .prefix("opal-share-")
-        .permissions(fs::Permissions::from_mode(0o700))
-        .tempdir()?;
-    let at = |name: &str| folder.path().join(name);
-    fs::write(at("plan"), &prepared.contract)?;
-    fs::write(at("order"), &prepared.line)?;
-    if let Some(approvals) = &prepared.approvals {
-        fs::write(at("plan.approvals"), approvals)?;
-    }
-    fs::DirBuilder::new().mode(0o700).create(at("source"))?;
-    unpack(&prepared.files, &at("source"))?;
-    Ok(folder)
+    let child = folder.lend(|| Child::start(&job))?;
+    Ok((folder, child))
 }
 
 /// The last entries of the journals, by the names of the targets: those that somebody has begun.

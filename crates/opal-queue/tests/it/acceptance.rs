@@ -90,7 +90,8 @@ fn no_step_begins_twice_whoever_is_killed() {
 #[test]
 fn failures_end_a_fleet_across_runners() {
     let block = "        test @target.name != t3\n";
-    let Some(shop) = Shop::with(8, ", batch=2, tolerate=0", block, 2) else { return };
+    // One target at a time: whether another of its batch has begun when one fails is a matter of moments.
+    let Some(shop) = Shop::with(8, ", batch=1, tolerate=0", block, 2) else { return };
     let direct = shop.opal(&["task", "--root", &shop.name("d")]);
     let file = shop.contract("prod.plan", &[]);
     let _runners = real_runners(&shop, 2);

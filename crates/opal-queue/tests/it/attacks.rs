@@ -1,186 +1,14 @@
 //! Attacks that fail: what somebody who owns the queue, or has the credentials of a runner, may try.
 
-use std::fs;
-
-use async_nats::jetstream;
-use opal_core::hash::{Algorithm, Digest};
 use opal_testing::processes::eventually;
-use opal_trust::keys::{Credentials, Recipient, Runner, SigningKey, seal_to};
+use opal_trust::keys::{Credentials, Runner, SigningKey, seal_to};
 use opal_trust::messages::{Kind, Message};
-use opal_trust::order::{Order, OrderId, RunnerKeys, Share};
+use opal_trust::order::OrderId;
 use opal_vault::root::Root;
 use serde_json::json;
-use tokio::runtime::Runtime;
 
+use crate::enemy::{Enemy, Forged, archive, bad_archive, digest, good, now};
 use crate::shop::{Shop, Started};
-
-/// Somebody who can do everything on the server.
-struct Enemy {
-    runtime: Runtime,
-    stream: jetstream::Context,
-}
-
-fn digest(bytes: &[u8]) -> Digest {
-    Algorithm::Sha256.digest(&[bytes])
-}
-
-impl Enemy {
-    fn of(shop: &Shop) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let stream = runtime.block_on(async {
-            jetstream::new(async_nats::connect(shop.nats.address()).await.unwrap())
-        });
-        Self { runtime, stream }
-    }
-
-    fn put_claim(&self, key: &str, bytes: Vec<u8>) {
-        self.runtime.block_on(async {
-            let claims = self.stream.get_key_value("opal-claims-eu").await.unwrap();
-            claims.put(key, bytes.into()).await.unwrap();
-        });
-    }
-
-    fn claim(&self, key: &str) -> Option<Vec<u8>> {
-        self.runtime.block_on(async {
-            let claims = self.stream.get_key_value("opal-claims-eu").await.unwrap();
-            claims.get(key).await.unwrap().map(|it| it.to_vec())
-        })
-    }
-
-    fn remove_claim(&self, key: &str) {
-        self.runtime.block_on(async {
-            let claims = self.stream.get_key_value("opal-claims-eu").await.unwrap();
-            claims.purge(key).await.unwrap();
-        });
-    }
-
-    fn store(&self, name: &str, bytes: &[u8]) {
-        self.runtime.block_on(async {
-            let objects = self.stream.get_object_store("opal-objects-eu").await.unwrap();
-            objects.put(name, &mut &*bytes).await.unwrap();
-        });
-    }
-
-    fn publish(&self, subject: String, bytes: Vec<u8>) {
-        self.runtime.block_on(async {
-            self.stream.publish(subject, bytes.into()).await.unwrap().await.unwrap();
-        });
-    }
-
-    /// The message of the first share that waits.
-    fn first_share(&self) -> (String, Vec<u8>) {
-        self.runtime.block_on(async {
-            let stream = self.stream.get_stream("opal-eu").await.unwrap();
-            let message =
-                stream.get_first_raw_message_by_subject("opal.shares.eu.>", 1).await.unwrap();
-            (message.subject.to_string(), message.payload.to_vec())
-        })
-    }
-
-    fn redelivered(&self) -> usize {
-        self.runtime.block_on(async {
-            let stream = self.stream.get_stream("opal-eu").await.unwrap();
-            let info = stream.consumer_info("runners").await.unwrap();
-            info.num_redelivered
-        })
-    }
-
-    fn waiting(&self) -> u64 {
-        self.runtime.block_on(async {
-            let stream = self.stream.get_stream("opal-eu").await.unwrap();
-            stream.cached_info().state.messages
-        })
-    }
-}
-
-/// An order that was made by hand, and everything it names.
-struct Forged {
-    order: Order,
-    contract: Vec<u8>,
-    bundle: Vec<u8>,
-    readers: Vec<Recipient>,
-    key: SigningKey,
-}
-
-/// The archive of the sources of a contract, as opal writes it.
-fn archive(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut out = tar::Builder::new(Vec::new());
-    for (path, text) in files {
-        let mut header = tar::Header::new_ustar();
-        header.set_entry_type(tar::EntryType::Regular);
-        header.set_mode(0o644);
-        header.set_uid(0);
-        header.set_gid(0);
-        header.set_mtime(0);
-        header.set_size(text.len() as u64);
-        out.append_data(&mut header, path, text.as_bytes()).unwrap();
-    }
-    zstd::encode_all(out.into_inner().unwrap().as_slice(), 3).unwrap()
-}
-
-/// One entry with a name and a kind that nobody checks.
-fn bad_archive(name: &str, kind: tar::EntryType) -> Vec<u8> {
-    let mut header = tar::Header::new_ustar();
-    header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
-    header.set_entry_type(kind);
-    header.set_mode(0o644);
-    header.set_size(0);
-    header.set_cksum();
-    zstd::encode_all([header.as_bytes().as_slice(), &[0; 1024]].concat().as_slice(), 3).unwrap()
-}
-
-fn now() -> i64 {
-    jiff::Timestamp::now().as_second()
-}
-
-/// A good order, signed by whoever may dispatch: each attack changes one thing.
-fn good(shop: &Shop, contract: &str) -> Forged {
-    let root = Root::new(shop.at("d"));
-    let key = Credentials::new(&root).signing_key("ops").unwrap();
-    let own = Root::new(shop.at("r0"));
-    let runner = RunnerKeys {
-        recipient: Runner::of_machine(&own).unwrap().recipient(),
-        key: Credentials::new(&own).queue_key().unwrap().public(),
-    };
-    let dispatcher = Runner::of_machine(&root).unwrap().recipient();
-    let contract = fs::read(contract).unwrap();
-    let source = fs::read_to_string(shop.at("project/commands.opl")).unwrap();
-    let bundle = archive(&[("commands.opl", &source)]);
-    let order = Order {
-        id: OrderId::draw(),
-        contract: digest(&contract),
-        approvals: None,
-        bundle: digest(&bundle),
-        source: "commands.opl".into(),
-        pool: "eu".into(),
-        runners: vec![runner.clone()],
-        dispatcher,
-        made: now(),
-        end: now() + 3600,
-        once: false,
-        shares: vec![Share { batch: 1, targets: vec!["t1".into(), "t2".into()] }],
-    };
-    Forged { order, contract, bundle, readers: vec![runner.recipient], key }
-}
-
-impl Forged {
-    /// Sends its first share.
-    fn send(&self, enemy: &Enemy) {
-        let line = self.order.sign(&self.key).unwrap();
-        let store = |bytes: &[u8]| {
-            let sealed = seal_to(bytes, &self.readers).unwrap();
-            let name = digest(&sealed).hex();
-            enemy.store(&name, &sealed);
-            name
-        };
-        let ticket = json!({
-            "approvals": null, "bundle": store(&self.bundle), "contract": store(&self.contract),
-            "order": store(line.as_bytes()),
-        });
-        let subject = format!("opal.shares.eu.{}.1", self.order.id);
-        enemy.publish(subject, ticket.to_string().into_bytes());
-    }
-}
 
 /// A shop whose pool exists, and a runner that has done one order of two targets.
 fn open() -> Option<(Shop, Started, Enemy, String)> {
@@ -278,6 +106,19 @@ fn what_the_server_changes_is_refused() {
     let subject = |share: u32| format!("opal.shares.eu.{}.{share}", forged.order.id);
     enemy.publish(subject(1), ticket.to_string().into_bytes());
     runner.wait_for("the order in the queue is damaged");
+    // The right bytes, but reached by a link: whose they are is the server's choice each time.
+    let linked = good(&shop, &file);
+    let line = linked.order.sign(&linked.key).unwrap();
+    let sealed = seal_to(line.as_bytes(), &linked.readers).unwrap();
+    let linked_name = digest(&sealed).hex();
+    enemy.store("elsewhere", &sealed);
+    enemy.link(&linked_name, "elsewhere");
+    let ticket = json!({"approvals": null, "bundle": linked_name, "contract": linked_name, "order": linked_name});
+    let id = linked.order.id.to_string();
+    enemy.publish(format!("opal.shares.eu.{id}.1"), ticket.to_string().into_bytes());
+    let is_refused =
+        |line: &str| line.contains(&id) && line.contains("the order in the queue is damaged");
+    eventually("the link is refused", || runner.said().lines().any(is_refused));
     enemy.publish(subject(2), b"no ticket".to_vec());
     runner.wait_for("the message of the share is damaged");
     enemy.publish("opal.shares.eu.x.y".into(), b"x".to_vec());
@@ -431,7 +272,7 @@ fn a_last_batch_that_is_sent_first_waits_for_its_turn() {
 }
 
 #[test]
-fn a_runner_whose_clock_is_off_takes_nothing() {
+fn a_machine_whose_clock_is_off_takes_and_sends_nothing() {
     let library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
     if !opal_testing::needs::has("`faketime`", std::path::Path::new(library).exists()) {
         return;
@@ -440,16 +281,26 @@ fn a_runner_whose_clock_is_off_takes_nothing() {
     let file = shop.contract("prod.plan", &[]);
     shop.dispatch(&file, &["--detach"]).code(0);
     let root = shop.name("r0");
-    for more in [&[][..], &["--check"]] {
-        let words = ["runner", "--pool", "eu", "--root", &root, "--insecure-queue"];
-        let mut command = shop.command(&[&words[..], more].concat());
+    let runner = ["runner", "--pool", "eu", "--root", &root, "--insecure-queue"];
+    let check = [&runner[..], &["--check"]].concat();
+    let own = shop.name("d");
+    let dispatch = ["dispatch", &file, "--pool", "eu", "--root", &own, "--insecure-queue"];
+    for (words, off) in [
+        (&runner[..], "+120s"),
+        (&runner, "-120s"),
+        (&check, "+120s"),
+        (&dispatch, "+120s"),
+        (&dispatch, "-120s"),
+    ] {
+        let mut command = shop.command(words);
         command
             .env("LD_PRELOAD", library)
-            .env("FAKETIME", "+120s")
+            .env("FAKETIME", off)
             .env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         let done = command.output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
         assert_eq!(done.status.code(), Some(69), "{said}");
-        assert!(said.contains("from the server's; at most 60 s are accepted"), "{said}");
+        assert!(said.contains("from the server's; at most 60 s are accepted"), "{words:?}: {said}");
     }
+    assert_eq!(shop.logged("process"), 0);
 }

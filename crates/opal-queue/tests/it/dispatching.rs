@@ -133,6 +133,7 @@ fn what_is_wrong_on_this_side_is_said_before_anything_is_sent() {
     send(&[]).code(2).says("--pool");
     send(&["--pool", "us"]).code(78).says("these pools: `eu`");
     send(&["--pool", "a.b"]).code(2).says("name of a pool");
+    send(&["--pool", "events"]).code(2).says("its stream would be that of the events");
     send(&["--pool", "eu"]).code(78).says("is not encrypted");
     send(&["--pool", "eu", "--server", "tls://a:b@host"]).code(78).says("not the address");
     send(&["--pool", "eu", "--end", "31d", "--insecure-queue"]).code(2).says("at most 30 days");
@@ -140,11 +141,28 @@ fn what_is_wrong_on_this_side_is_said_before_anything_is_sent() {
     let file = shop.name("project/commands.opl");
     shop.dispatch(&file, &[]).code(76).says("not a contract");
     shop.dispatch("/nonexistent", &[]).code(66);
+    // A runner that is in its pool twice.
+    let settings = shop.at("d/config/settings.toml");
+    let good = fs::read_to_string(&settings).unwrap();
+    let runner = good.split('"').nth(1).unwrap();
+    fs::write(&settings, format!("[queue.pools]\neu = [\"{runner}\", \"{runner}\"]\n")).unwrap();
+    shop.dispatch(&shop.name("prod.plan"), &[]).code(78).says("has a runner twice");
+    fs::write(&settings, good).unwrap();
     // A project with a link in it.
     std::os::unix::fs::symlink("/etc/passwd", shop.at("project/link")).unwrap();
     let file = shop.name("prod.plan");
     shop.dispatch(&file, &[]).code(65).says("`link` is not a regular file");
     assert!(!shop.nats.has("opal.shares"));
+}
+
+#[test]
+fn an_empty_file_of_approvals_approves_nothing() {
+    let source = "fun task() {\n    @confirm(\"really?\")\n    @ssh.hosts(inventory=\"hosts.ini\", \
+                  connections=[\"local\"]) {\n        echo x\n    }\n}\n";
+    let Some(shop) = Shop::of(source, 2, 1) else { return };
+    let file = shop.contract("prod.plan", &[]);
+    fs::write(shop.at("prod.plan.approvals"), "\n").unwrap();
+    shop.dispatch(&file, &[]).code(77).says("opal plan approve");
 }
 
 #[test]
@@ -162,7 +180,7 @@ fn ctrl_c_stops_an_order_and_detaching_leaves_it() {
     opal_testing::processes::eventually("a target has begun again", || shop.logged("begun") == 4);
     opal_testing::processes::signal(&following.child, "INT");
     let ran = following.end();
-    ran.code(130).says("stopping");
+    ran.code(130).says("what runs is stopped with its cleanup");
     assert!(shop.log().iter().any(|it| it.starts_with("stop 1 who sent the order has stopped it")));
     assert_eq!(shop.logged("begun"), 4);
 }

@@ -5,7 +5,9 @@
 mod acceptance;
 mod attacks;
 mod dispatching;
+mod enemy;
 mod faults;
 mod nats;
+mod refusals;
 mod runners;
 mod shop;

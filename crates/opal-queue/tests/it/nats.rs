@@ -25,11 +25,13 @@ impl Drop for Nats {
 
 fn program() -> PathBuf {
     let newest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/nats/nats-server");
-    let debian = PathBuf::from("/usr/sbin/nats-server");
-    match std::env::var_os("OPAL_TEST_NATS_NEWEST").is_some() && newest.exists() {
-        true => newest,
-        false => debian,
+    if std::env::var_os("OPAL_TEST_NATS_NEWEST").is_some() && newest.exists() {
+        return newest;
     }
+    // Debian has it in a directory that few users search.
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&search).map(|it| it.join("nats-server"));
+    found.into_iter().find(|it| it.exists()).unwrap_or_else(|| "/usr/sbin/nats-server".into())
 }
 
 impl Nats {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use opal_testing::processes::signal;
+use opal_testing::processes::{eventually, signal};
 
 use crate::nats::Nats;
 use crate::shop::Shop;
@@ -59,34 +59,93 @@ fn check_says_what_is_there_and_what_is_not() {
     ran.code(0).says("ok       clock").says("nats-server").says("sync_interval: always");
 }
 
-/// With exactly the permissions that are printed everything works, and nothing else does.
-#[test]
-fn the_printed_permissions_are_enough() {
-    let Some(mut shop) = Shop::open(60, ", batch=30", 1) else { return };
-    let printed =
-        shop.opal(&["runner", "--permissions", "--pool", "eu", "--root", &shop.name("r0")]);
+/// A server that lets a runner do what is printed, and a boss everything but what is named.
+fn guarded(shop: &mut Shop, denied: &str) -> Option<()> {
+    let root = shop.name("r0");
+    let printed = shop.opal(&["runner", "--permissions", "--pool", "eu", "--root", &root]).stdout;
     let config = format!(
-        "authorization {{\n  users = [\n    {{ user: boss, password: secret }}\n    {{ user: runner, password: work\n{}\n    }}\n  ]\n}}\n",
-        printed.stdout
+        "authorization {{\n  users = [\n    {{ user: boss, password: secret, permissions: {{ publish: {{ deny: [{denied}] }} }} }}\n    {{ user: runner, password: work\n{printed}\n    }}\n  ]\n}}\n"
     );
-    let Some(nats) = Nats::start(&config) else { return };
-    shop.nats = nats;
+    shop.nats = Nats::start(&config)?;
     for (file, text) in [("boss", "boss:secret\n"), ("work", "runner:work\n")] {
         fs::write(shop.at(file), text).unwrap();
         fs::set_permissions(shop.at(file), fs::Permissions::from_mode(0o600)).unwrap();
     }
+    Some(())
+}
+
+fn violations(shop: &Shop) -> Vec<String> {
+    let log = fs::read_to_string(shop.nats.folder().join("log")).unwrap();
+    log.lines().filter(|it| it.contains("Permissions Violation")).map(str::to_owned).collect()
+}
+
+/// With exactly the permissions that are printed everything works, and nothing else does.
+#[test]
+fn the_printed_permissions_are_enough_and_nothing_else_is_allowed() {
+    let Some(mut shop) = Shop::open(60, ", batch=30", 1) else { return };
+    // Large enough for the flow control of the server.
+    let large: Vec<u8> =
+        (0..4_000_000_u32).flat_map(|it| it.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    fs::write(shop.at("project/large"), &large).unwrap();
+    let Some(()) = guarded(&mut shop, "\"nothing\"") else { return };
     let file = shop.contract("prod.plan", &[]);
-    let boss = shop.name("boss");
+    let (boss, work, root) = (shop.name("boss"), shop.name("work"), shop.name("r0"));
     let dispatching = shop.dispatching(&file, &["--creds", &boss]);
     dispatching.wait_for("60 targets in 2 shares");
-    let creds = serde_json::json!({"creds": shop.name("work")});
+    let creds = serde_json::json!({"creds": work});
     let runner = shop.runner_with(0, &shop.nats.address(), &creds);
     let ran = dispatching.end();
     ran.code(0).says("60 of 60 targets have ended");
-    let log = fs::read_to_string(shop.nats.folder().join("log")).unwrap();
-    assert!(!log.contains("Permissions Violation"), "{log}");
+    let own = ["--pool", "eu", "--root", &root, "--insecure-queue", "--creds", &work];
+    shop.opal(&[&["runner", "--check"], &own[..]].concat()).code(0).says("ok       pool");
+    let id = ran.stderr.split_whitespace().nth(1).unwrap().trim_end_matches(':');
+    for words in [id, &id[..8]] {
+        let tail = [&["runs", "tail", words], &own[..]].concat();
+        shop.opal(&tail).code(0).says("t60: ok");
+    }
+    assert_eq!(violations(&shop), [""; 0]);
     signal(&runner.child, "TERM");
     runner.end().code(0).says("its shares go back to the pool");
+    // What is not in the list is denied.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let denied = [
+        "opal.shares.us.x.1",
+        "$JS.API.STREAM.DELETE.opal-eu",
+        "$JS.API.STREAM.PURGE.KV_opal-claims-eu",
+        "$JS.API.CONSUMER.DELETE.opal-eu.runners",
+        "$O.opal-objects-eu.M.x",
+        "$KV.opal-claims-us.x",
+    ];
+    runtime.block_on(async {
+        let how =
+            async_nats::ConnectOptions::with_user_and_password("runner".into(), "work".into());
+        let client = how.connect(shop.nats.address()).await.unwrap();
+        for subject in denied {
+            client.publish(subject, "x".into()).await.unwrap();
+        }
+        client.flush().await.unwrap();
+    });
+    for subject in denied {
+        eventually(subject, || violations(&shop).iter().any(|it| it.contains(subject)));
+    }
+}
+
+/// The user may not send shares: what was sent of an order is stopped.
+#[test]
+fn an_order_that_cannot_be_sent_completely_is_stopped() {
+    let Some(mut shop) = Shop::open(2, "", 1) else { return };
+    let Some(()) = guarded(&mut shop, "\"opal.shares.>\"") else { return };
+    let file = shop.contract("prod.plan", &[]);
+    let dispatching = shop.dispatching(&file, &["--creds", &shop.name("boss")]);
+    // Its name is known before anything is sent.
+    dispatching.wait_for("2 targets in 1 shares");
+    eventually("the share is denied", || {
+        violations(&shop).iter().any(|it| it.contains("opal.shares.eu"))
+    });
+    signal(&dispatching.child, "INT");
+    let ran = dispatching.end();
+    ran.code(130).says("interrupted while the order was sent").says("none of its targets starts");
+    assert!(shop.nats.has(".stop"));
 }
 
 /// An authority of our own, which nobody else trusts.

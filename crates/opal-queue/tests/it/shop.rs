@@ -20,6 +20,8 @@ const SECOND: &str = "300";
 pub(crate) struct Shop {
     pub(crate) top: TempDir,
     pub(crate) nats: Nats,
+    /// A second of the helper's times, in milliseconds.
+    pub(crate) second: &'static str,
     runners: usize,
 }
 
@@ -106,8 +108,8 @@ impl Shop {
             return None;
         }
         let nats = Nats::start("")?;
-        let shop = Self { top: tempfile::tempdir().unwrap(), nats, runners };
-        for folder in ["project/scripts", "standin/bin", "d/config"] {
+        let shop = Self { top: tempfile::tempdir().unwrap(), nats, second: SECOND, runners };
+        for folder in ["project/scripts", "standin/bin", "d/config", "tmp"] {
             fs::create_dir_all(shop.at(folder)).unwrap();
         }
         fs::write(shop.at("project/commands.opl"), source).unwrap();
@@ -199,7 +201,8 @@ impl Shop {
             .current_dir(self.at("project"))
             .env("HOME", self.top.path())
             .env("NATS_URL", self.nats.address())
-            .env("OPAL_TEST_QUEUE_SECOND", SECOND)
+            .env("OPAL_TEST_QUEUE_SECOND", self.second)
+            .env("TMPDIR", self.at("tmp"))
             .env("STANDIN", self.at("standin"))
             .stdin(Stdio::null());
         command
@@ -285,6 +288,12 @@ impl Shop {
 
     pub(crate) fn logged(&self, start: &str) -> usize {
         self.log().iter().filter(|line| line.starts_with(start)).count()
+    }
+
+    /// The directories of shares.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        let all = fs::read_dir(self.at("tmp")).unwrap().map(|it| it.unwrap().path());
+        all.filter(|it| it.display().to_string().contains("/opal-share-")).collect()
     }
 
     pub(crate) fn flag(&self, name: &str, is_set: bool) {

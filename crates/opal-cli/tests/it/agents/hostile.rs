@@ -52,7 +52,8 @@ fn arguments_may_be_many_or_deep_and_the_log_stays_short() {
     let longest = log.lines().map(str::len).max().unwrap();
     assert!(longest < 32 * 1024, "{longest}");
     let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
-    assert!(first["arguments"]["bytes"].as_u64().unwrap() > 70_000, "{first}");
+    assert!(first["arguments"]["arguments"]["bytes"].as_u64().unwrap() > 70_000, "{first}");
+    assert_eq!(first["arguments"]["task"], "deploy", "{first}");
 }
 
 #[test]

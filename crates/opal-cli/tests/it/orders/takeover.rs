@@ -152,7 +152,8 @@ fn a_share_is_taken_over_on_hosts() {
         text.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let mut first = pool.talk(1, &json!({}));
-    eventually("both wait", || ["web1", "web2"].iter().all(|it| marks(it).len() == 2));
+    // Two steps have ended, and the one that waits has begun.
+    eventually("both wait", || ["web1", "web2"].iter().all(|it| first.number(it) == 5));
     first.kill();
     fs::write(home.join("go"), "").unwrap();
     let claims = json!({"web1": first.number("web1"), "web2": first.number("web2")});
