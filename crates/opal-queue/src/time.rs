@@ -34,6 +34,11 @@ impl Moment {
         Self(Duration::new(seconds, nanos))
     }
 
+    /// Some time later, in milliseconds of the clock.
+    pub(crate) fn after(self, time: Duration) -> u64 {
+        u64::try_from(self.0.saturating_add(time).as_millis()).unwrap_or(u64::MAX)
+    }
+
     pub(crate) fn elapsed(self) -> Duration {
         Self::now().0.saturating_sub(self.0)
     }

@@ -13,6 +13,21 @@ pub fn now() -> SystemTime {
     SystemTime::now()
 }
 
+/// Milliseconds since this machine was started, also those in which it slept.
+#[must_use]
+pub fn uptime() -> u64 {
+    let now = rustix::time::clock_gettime(UPTIME);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
+    seconds * 1000 + u64::try_from(now.tv_nsec).unwrap_or_default() / 1_000_000
+}
+
+#[cfg(target_os = "linux")]
+const UPTIME: rustix::time::ClockId = rustix::time::ClockId::Boottime;
+
+/// On macOS this clock goes on while the machine sleeps.
+#[cfg(not(target_os = "linux"))]
+const UPTIME: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
+
 #[cfg(debug_assertions)]
 pub use held::hold;
 

@@ -4,10 +4,11 @@
 //! | what | where |
 //! |---|---|
 //! | whether the order holds here, and has this share | `order` |
-//! | talking to the queue runner over standard input and output | `io` |
+//! | talking to the queue runner over standard input and output | `io`, with its `lines` |
 //! | what keeps its targets from two runners | this file |
 
 mod io;
+mod lines;
 mod order;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,6 +77,15 @@ impl Share {
     pub(crate) fn fence(&self, keys: &ContractKeys) -> Fence<'_> {
         let key = |name: &String| (name.clone(), keys.journal_key(&self.id, name));
         Fence { share: self, keys: self.targets().iter().map(key).collect() }
+    }
+
+    /// Does something once the share has ended: where a queue runner has started it, once the queue has the
+    /// result. Until then another runner may have to come to the same end.
+    pub(crate) fn at_end(&self, work: impl FnOnce() + Send + 'static) {
+        match &self.io {
+            Some(io) => io.at_end(Box::new(work)),
+            None => work(),
+        }
     }
 
     /// How its targets ended.

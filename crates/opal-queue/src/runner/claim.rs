@@ -177,6 +177,11 @@ impl Claim {
         !self.is_lost.get()
     }
 
+    /// Until when it holds, in milliseconds of the clock of this machine.
+    pub(crate) fn until(&self) -> u64 {
+        self.renewed.get().after(seconds(LEASE))
+    }
+
     /// Waits for something as long as the claim holds; none where it does not any more.
     pub(crate) async fn or_lost<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {

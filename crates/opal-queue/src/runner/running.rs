@@ -33,6 +33,8 @@ pub(super) struct Running<'r> {
     pub(super) failed: Bits,
     /// Lines that came while asks were gathered.
     pub(super) waiting: Option<Line>,
+    /// Until when the process believes that the claim holds.
+    pub(super) held: u64,
     /// Why it was asked to stop, and when it is killed.
     pub(super) stopping: Option<(Why, Instant)>,
 }
@@ -126,6 +128,7 @@ impl Running<'_> {
 
     /// What is due every moment: sending lines, and looking whether to go on.
     async fn watch(&mut self, desk: &Desk, renewing: &Renewing) {
+        self.lend().await;
         if let Some((_, until)) = self.stopping {
             if Instant::now() >= until {
                 self.child.kill();
@@ -142,6 +145,15 @@ impl Running<'_> {
         } else if !self.reporter.is_empty() {
             // What is not sent now is sent later: the process must not wait for it.
             let _ = tokio::time::timeout(seconds(2), self.reporter.send()).await;
+        }
+    }
+
+    /// Says until when the claim holds. A runner that is paused says nothing, and the process stops by itself.
+    pub(super) async fn lend(&mut self) {
+        let until = self.claim.until();
+        if self.held < until && self.claim.holds() {
+            self.held = until;
+            self.child.tell(&json!({"held": until})).await;
         }
     }
 

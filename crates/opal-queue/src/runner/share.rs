@@ -174,8 +174,10 @@ async fn run(desk: &Rc<Desk>, prepared: &Rc<Prepared>, share: u32, claim: Rc<Cla
         child,
         failed: 0,
         waiting: None,
+        held: 0,
         stopping: None,
     };
+    running.lend().await;
     let result = running.follow(desk, &renewing).await;
     let Running { mut child, reporter, stopping, .. } = running;
     let why = stopping.map(|(why, _)| why);

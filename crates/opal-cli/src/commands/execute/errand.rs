@@ -11,7 +11,7 @@ use opal_ops::contract::{Refusal, functions};
 use opal_ops::planning::{Subject, record_name};
 use opal_plan::plan::Resolved;
 use opal_vault::Vault;
-use opal_vault::ledger::{ClaimError, Ledger};
+use opal_vault::ledger::{ClaimError, Ledger, ShareOf};
 use opal_vault::record::reader::Run;
 use opal_vault::record::{Contract, Drifted};
 
@@ -104,11 +104,15 @@ impl Errand<'_> {
         share.ended(&outcome.fleets, vault);
         let is_cut_off = matches!(outcome.halt, Some(Halt::Stopped(_) | Halt::Unrecorded));
         let Some(claim) = self.claim.as_ref().filter(|_| !is_cut_off) else { return };
-        let root = context.root(asked.plan.root.as_ref());
-        let ended = root.map(|root| Ledger::new(&root).end_share(&claim.contract, share.of()));
-        if let Some(Err(ClaimError::Root(error))) = ended {
-            view::plan::note(&error.to_string());
-        }
+        let Some(root) = context.root(asked.plan.root.as_ref()) else { return };
+        let (contract, of) = (claim.contract, share.of());
+        let (order, number) = (of.order.to_owned(), of.number);
+        share.at_end(move || {
+            let share = ShareOf { order: &order, number };
+            if let Err(ClaimError::Root(error)) = Ledger::new(&root).end_share(&contract, share) {
+                view::plan::note(&error.to_string());
+            }
+        });
     }
 
     /// Nothing runs, and whoever was told that something would hears why.

@@ -7,15 +7,18 @@
 //! runner ──▶ {"start": NAME, "go": true}
 //!            {"start": NAME, "go": false, "reason": TEXT}
 //! runner ──▶ {"stop": REASON}                                    as TERM
+//! runner ──▶ {"held": MS}                                        until when the claim holds, again and again
 //!        ◀── {"event": {…}}                                      what `--events` prints
 //!        ◀── {"journal": {"target": NAME, "number": N}}          an entry is on the disk of the target
 //!        ◀── {"ended": {"target": NAME, "status": STATUS}}
 //!        ◀── {"result": {"exit": CODE, "targets": […]}}          last
+//! runner ──▶ {"kept": true}                                      the queue has it: the share has ended
 //! ```
 //!
 //! A share that is refused, or stopped before it was compared, has no result: its exit code says why.
 //!
-//! Where standard input ends, the runner has died: this process stops as with TERM. A line of the runner that
+//! Where standard input ends, the runner has died: this process stops as with TERM. So it does where a claim does
+//! not hold any more: a runner that is paused cannot say so, and another one may have the share. A line of the runner that
 //! makes no sense stops it too, and it exits with 70.
 
 use std::collections::BTreeMap;
@@ -30,15 +33,17 @@ use opal_vault::targets::TargetEnd;
 use serde_json::{Value, json};
 use signal_hook::consts::SIGTERM;
 
+use super::lines::{MAX_LINE, Said, pieces, said, shortened};
+use crate::clock::uptime;
 use crate::failure::{Exit, Failure};
 use crate::signals::{Interrupts, Watched};
 use crate::view;
 
-/// Bytes of a line.
-const MAX_LINE: usize = 1024 * 1024;
+/// How long the claim of a runner holds that has said nothing yet, in milliseconds.
+const LEASE: u64 = 20_000;
 
-/// Bytes of a text in an event that is too long for one line: each may become six.
-const MAX_TEXT: usize = 128 * 1024;
+/// How often it is compared with the clock.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How often who waits asks whether to stop.
 const TICK: Duration = Duration::from_millis(50);
@@ -53,24 +58,26 @@ pub(crate) struct ShareIo {
     is_ending: AtomicBool,
     /// What the result says about the targets; none where nothing was about to run.
     rows: Mutex<Option<Value>>,
+    /// What is done once the queue has the result.
+    at_end: Mutex<Option<AtEnd>>,
 }
+
+/// It is called once.
+type AtEnd = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
 struct State {
     claims: Option<BTreeMap<String, u64>>,
     /// By target: whether it may start, or why not.
     answers: BTreeMap<String, Result<(), String>>,
+    /// Until when the claim of the runner holds, in milliseconds of [`uptime`].
+    held: u64,
+    /// The queue has the result.
+    is_kept: bool,
     /// Nothing more comes.
     is_over: bool,
     /// The runner has said what makes no sense.
     malformed: Option<&'static str>,
-}
-
-/// A line of the runner.
-enum Said {
-    Claims(BTreeMap<String, u64>),
-    Start(String, Result<(), String>),
-    Stop(String),
 }
 
 impl ShareIo {
@@ -79,19 +86,44 @@ impl ShareIo {
         let watched = Watched::early()?;
         let io = Arc::new(Self {
             out: Mutex::new(io::stdout()),
-            state: Mutex::default(),
+            state: Mutex::new(State { held: uptime() + LEASE, ..State::default() }),
             changed: Condvar::new(),
             interrupts: watched.interrupts().clone(),
             is_ending: AtomicBool::new(false),
             rows: Mutex::default(),
+            at_end: Mutex::default(),
         });
-        let heard = Arc::clone(&io);
-        let thread = std::thread::Builder::new().name("runner".to_owned());
-        thread.spawn(move || heard.listen()).map_err(|error| {
-            let message = format!("no thread for the queue runner: {error}");
-            Failure::new(Exit::Unavailable, message, "check the limits with `ulimit -a`")
-        })?;
+        let (heard, leased) = (Arc::clone(&io), Arc::clone(&io));
+        for work in [Box::new(move || heard.listen()) as AtEnd, Box::new(move || leased.expire())] {
+            let thread = std::thread::Builder::new().name("runner".to_owned());
+            thread.spawn(work).map_err(|error| {
+                let message = format!("no thread for the queue runner: {error}");
+                Failure::new(Exit::Unavailable, message, "check the limits with `ulimit -a`")
+            })?;
+        }
         Ok(io)
+    }
+
+    /// Ends what runs where the claim does not hold any more.
+    fn expire(&self) {
+        loop {
+            let mut state = self.lock();
+            if state.is_over {
+                return;
+            }
+            let left = state.held.saturating_sub(uptime());
+            if left == 0 {
+                state.is_over = true;
+                drop(state);
+                self.changed.notify_all();
+                view::plan::note("the queue runner does not say that its claim still holds");
+                self.end();
+                return;
+            }
+            // The clock of a machine that sleeps goes on, and the one that is waited by does not.
+            let most = Duration::from_millis(left).min(LOOK);
+            drop(self.changed.wait_timeout(state, most));
+        }
     }
 
     fn listen(&self) {
@@ -132,6 +164,8 @@ impl ShareIo {
             Said::Claims(_) if state.claims.is_some() => return Err("claims came twice"),
             Said::Claims(claims) => state.claims = Some(claims),
             _ if state.claims.is_none() => return Err("the first line has no claims"),
+            Said::Held(until) => state.held = until,
+            Said::Kept => state.is_kept = true,
             Said::Start(target, answer) => _ = state.answers.insert(target, answer),
             Said::Stop(reason) => {
                 drop(state);
@@ -202,10 +236,21 @@ impl ShareIo {
         let Some(rows) = rows else { return exit };
         let mut result = json!({"result": {"exit": exit, "targets": rows}});
         if result.to_string().len() > MAX_LINE {
-            shorten(&mut result, MAX_TEXT / 64);
+            shortened(&mut result);
         }
         self.tell(&result);
+        let work = self.at_end.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(work) = work
+            && self.wait(None, |state| state.is_kept.then_some(())).is_some()
+        {
+            work();
+        }
         exit
+    }
+
+    /// Does something once the queue has the result, and never where it may not have it.
+    pub(super) fn at_end(&self, work: AtEnd) {
+        *self.at_end.lock().unwrap_or_else(PoisonError::into_inner) = Some(work);
     }
 
     /// The events of the run.
@@ -247,132 +292,5 @@ impl Write for Events {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// An event as lines that are not too long: output in several, of all else each text cut.
-fn pieces(event: &str) -> Vec<String> {
-    let whole = format!("{{\"event\":{event}}}");
-    if whole.len() <= MAX_LINE {
-        return vec![whole];
-    }
-    let Ok(mut event) = serde_json::from_str::<Value>(event) else { return Vec::new() };
-    let field =
-        ["text", "base64"].into_iter().find(|it| event.get(it).is_some_and(Value::is_string));
-    let (Some(field), Some("output")) = (field, event["kind"].as_str()) else {
-        shorten(&mut event, MAX_TEXT / 64);
-        return vec![json!({"event": event}).to_string()];
-    };
-    let text = event[field].as_str().unwrap_or_default().to_owned();
-    let mut rest = text.as_str();
-    let mut lines = Vec::new();
-    while !rest.is_empty() {
-        // A whole number of groups of four digits, and of characters.
-        let most = (0..=MAX_TEXT.min(rest.len())).rev().find(|at| rest.is_char_boundary(*at));
-        let (now, later) = rest.split_at(most.unwrap_or(rest.len()));
-        event[field] = Value::String(now.to_owned());
-        lines.push(json!({"event": event}).to_string());
-        rest = later;
-    }
-    lines
-}
-
-/// Cuts every text in a document.
-fn shorten(value: &mut Value, most: usize) {
-    match value {
-        Value::String(text) if text.len() > most => {
-            let cut = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-            text.truncate(cut);
-            text.push('…');
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| shorten(item, most)),
-        Value::Object(fields) => fields.values_mut().for_each(|item| shorten(item, most)),
-        _ => {}
-    }
-}
-
-fn said(line: &[u8]) -> Result<Said, &'static str> {
-    let Ok(Value::Object(mut fields)) = serde_json::from_slice(line) else {
-        return Err("a line is not a JSON object");
-    };
-    let count = fields.len();
-    if let Some(claims) = fields.remove("claims") {
-        let Value::Object(claims) = claims else { return Err("claims are not an object") };
-        let number = |(name, number): (String, Value)| Some((name, number.as_u64()?));
-        let claims: Option<BTreeMap<_, _>> = claims.into_iter().map(number).collect();
-        let claims = claims.ok_or("a claim is not a number")?;
-        return if count == 1 { Ok(Said::Claims(claims)) } else { Err("a line has other members") };
-    }
-    if let Some(reason) = fields.remove("stop") {
-        return match reason {
-            Value::String(reason) if count == 1 => Ok(Said::Stop(reason)),
-            _ => Err("a stop has no reason"),
-        };
-    }
-    let start = (fields.remove("start"), fields.remove("go"), fields.remove("reason"));
-    match start {
-        _ if !fields.is_empty() => Err("a line has unknown members"),
-        (Some(Value::String(name)), Some(Value::Bool(true)), None) => Ok(Said::Start(name, Ok(()))),
-        (Some(Value::String(name)), Some(Value::Bool(false)), Some(Value::String(why))) => {
-            Ok(Said::Start(name, Err(why)))
-        }
-        _ => Err("a line is none of those that a runner sends"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_runner_says_three_things_and_nothing_else() {
-        let is_known = |line: &str| said(line.as_bytes()).is_ok();
-        for line in [
-            "{\"claims\":{}}",
-            "{\"claims\":{\"web1\":12,\"10.0.0.4\":0}}",
-            "{\"start\":\"web1\",\"go\":true}",
-            "{\"go\":false,\"start\":\"web1\",\"reason\":\"tolerate\"}",
-            "{\"stop\":\"a batch is out of order\"}",
-        ] {
-            assert!(is_known(line), "{line}");
-        }
-        for line in [
-            "",
-            "[]",
-            "null",
-            "{}",
-            "\u{ff}",
-            "{\"claims\":[]}",
-            "{\"claims\":{\"a\":-1}}",
-            "{\"claims\":{\"a\":1.5}}",
-            "{\"claims\":{},\"stop\":\"x\"}",
-            "{\"start\":\"a\"}",
-            "{\"start\":\"a\",\"go\":1}",
-            "{\"start\":\"a\",\"go\":false}",
-            "{\"start\":\"a\",\"go\":true,\"reason\":\"x\"}",
-            "{\"start\":\"a\",\"go\":true,\"x\":1}",
-            "{\"stop\":1}",
-        ] {
-            assert!(!is_known(line), "{line}");
-        }
-    }
-
-    #[test]
-    fn no_event_is_longer_than_a_line_and_no_output_is_cut() {
-        let short = "{\"kind\":\"x\"}";
-        assert_eq!(pieces(short), ["{\"event\":{\"kind\":\"x\"}}"]);
-        for text in ["é\u{1}".repeat(700_000), "a".repeat(3_000_000)] {
-            let event = json!({"kind": "output", "number": 1, "stream": "stdout", "text": text});
-            let lines = pieces(&event.to_string());
-            assert!(lines.len() > 1 && lines.iter().all(|line| line.len() < MAX_LINE));
-            let text_of = |line: &String| {
-                let value: Value = serde_json::from_str(line).unwrap();
-                value["event"]["text"].as_str().unwrap().to_owned()
-            };
-            assert_eq!(lines.iter().map(text_of).collect::<String>(), text);
-        }
-        let long = json!({"kind": "step_verified", "details": "x".repeat(2_000_000)});
-        let lines = pieces(&long.to_string());
-        assert!(lines.len() == 1 && lines[0].len() < MAX_LINE);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -16,6 +17,8 @@ pub(super) struct Talk {
     child: Child,
     input: Arc<Mutex<Option<ChildStdin>>>,
     lines: Arc<Mutex<Vec<Value>>>,
+    /// Whether the queue gets the result.
+    keeps: Arc<AtomicBool>,
     reader: Option<thread::JoinHandle<()>>,
 }
 
@@ -36,6 +39,8 @@ impl Pool {
         let (input, lines) =
             (Arc::new(Mutex::new(Some(input))), Arc::<Mutex<Vec<Value>>>::default());
         let (answers, heard) = (Arc::clone(&input), Arc::clone(&lines));
+        let keeps = Arc::new(AtomicBool::new(true));
+        let is_kept = Arc::clone(&keeps);
         let out = BufReader::new(child.stdout.take().unwrap());
         let denied: Vec<String> = denied.iter().map(|name| (*name).to_owned()).collect();
         let reader = thread::spawn(move || {
@@ -53,10 +58,16 @@ impl Pool {
                         let _ = writeln!(input, "{answer}");
                     }
                 }
+                if value.get("result").is_some()
+                    && is_kept.load(Ordering::SeqCst)
+                    && let Some(input) = &mut *answers.lock().unwrap()
+                {
+                    let _ = writeln!(input, "{}", json!({"kept": true}));
+                }
                 heard.lock().unwrap().push(value);
             }
         });
-        Talk { child, input, lines, reader: Some(reader) }
+        Talk { child, input, lines, keeps, reader: Some(reader) }
     }
 }
 
@@ -67,6 +78,11 @@ impl Talk {
 
     pub(super) fn say(&self, line: &str) {
         writeln!(self.input.lock().unwrap().as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// From now on the queue gets nothing.
+    pub(super) fn keep_nothing(&self) {
+        self.keeps.store(false, Ordering::SeqCst);
     }
 
     /// As where the queue runner has died.
@@ -182,12 +198,16 @@ fn blocked() -> Option<(Pool, Talk)> {
 
 #[test]
 fn a_share_stops_where_the_queue_runner_says_so_or_dies() {
-    for how in ["hang up", "stop", "nonsense", "an answer that is too long", "claims again"] {
+    let ways =
+        ["hang up", "stop", "silence", "nonsense", "an answer that is too long", "claims again"];
+    for how in ways {
         let Some((pool, mut talk)) = blocked() else { return };
         let mut code = 143;
         match how {
             "hang up" => talk.hang_up(),
             "stop" => talk.say("{\"stop\": \"a target is out of order\"}"),
+            // The claim has ended when this machine was started.
+            "silence" => talk.say("{\"held\": 1}"),
             other => {
                 code = 70;
                 match other {
@@ -214,4 +234,26 @@ fn a_share_that_is_refused_has_no_result() {
     let mut talk = pool.talk(1, &json!({}));
     assert_eq!(talk.end(), 76);
     assert!(talk.lines().is_empty(), "{:?}", talk.lines());
+}
+
+#[test]
+fn a_share_whose_result_the_queue_has_not_got_is_not_used_up() {
+    let Some(pool) = pool(1, BLOCKED, "") else { return };
+    let pipe = pool.opal.path().join("home/pipe");
+    super::takeover::fifo(&pipe);
+    pool.opal.call(&["plan", "task", "-o", "c.plan", "--once", "--expires", "1h"]).code(0);
+    pool.order(&[&["h1"]], |_| {});
+    let mut talk = pool.talk(1, &json!({}));
+    talk.noted("h1", 1);
+    talk.keep_nothing();
+    std::fs::write(&pipe, "go").unwrap();
+    eventually("the result is there", || talk.lines().iter().any(|it| it.get("result").is_some()));
+    talk.hang_up();
+    assert_eq!(rows(&talk.result()), ["h1 ok"]);
+    // Another message of the queue leads to the same end, and repeats nothing.
+    let mut again = pool.talk(1, &json!({"h1": 2}));
+    assert_eq!(rows(&again.result()), ["h1 ok"]);
+    assert_eq!(again.number("h1"), 2);
+    let mut late = pool.talk(1, &json!({"h1": 2}));
+    assert_eq!(late.end(), 76);
 }
