@@ -220,7 +220,13 @@ impl<'a> Ledger<'a> {
 
     /// A mark that cannot be looked for counts as one that is there.
     fn has(&self, name: &str) -> bool {
-        self.0.path().join(FOLDER).join(name).try_exists().unwrap_or(true)
+        match self.0.path().join(FOLDER).join(name).symlink_metadata() {
+            Ok(_) => true,
+            // Any other reason leaves open what is there.
+            Err(error) => {
+                !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+            }
+        }
     }
 
     /// Marks a contract as used, once. When this returns, the mark is on the disk.

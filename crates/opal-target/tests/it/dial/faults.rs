@@ -15,7 +15,7 @@ use opal_testing::processes;
 use opal_testing::proxy::Proxy;
 use opal_testing::sshd::Sshd;
 
-use super::support::{Caller, act, nothing_runs_as, pids_of, run, ssh, try_run, world};
+use super::support::{Caller, act, act_as, nothing_runs_as, pids_of, run, ssh, try_run, world};
 
 /// A server after a network that can fail.
 struct Far {
@@ -41,7 +41,7 @@ impl Far {
     }
 
     fn act(&self) -> RemoteSession {
-        act(self.caller.dial(&self.hop, Mode::Effect).unwrap())
+        act_as(self.caller.dial(&self.hop, Mode::Effect).unwrap(), "dial-test")
     }
 
     fn home(&self) -> &Path {

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use opal_core::Secret;
@@ -95,8 +96,15 @@ pub(crate) fn world() -> Arc<OsWorld> {
     Arc::new(OsWorld::new(Surroundings::default()))
 }
 
+/// A session with a marker of its own: who ends what another one has left ends all that has the same.
 pub(crate) fn act(dialled: Dialled) -> RemoteSession {
-    let terms = Terms { marker: "dial-test".to_owned(), ..Terms::default() };
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    act_as(dialled, &format!("dial-{}-{number}", std::process::id()))
+}
+
+pub(crate) fn act_as(dialled: Dialled, marker: &str) -> RemoteSession {
+    let terms = Terms { marker: marker.to_owned(), ..Terms::default() };
     dialled.act(terms, world()).unwrap()
 }
 
