@@ -43,7 +43,12 @@ const MAX_OPEN: usize = 1_000;
 
 /// The journals of a session, by the numbers of the requests that opened them.
 #[derive(Debug, Default)]
-pub(super) struct Desk(Mutex<BTreeMap<Handle, Named>>);
+pub(super) struct Desk {
+    open: Mutex<BTreeMap<Handle, Named>>,
+    /// How many there are in the directory, once it was read and tidied: a session may have a thousand targets
+    /// in one place.
+    count: Mutex<Option<usize>>,
+}
 
 /// A journal, and the name of its file.
 type Named = (String, Arc<Mutex<Journal>>);
@@ -84,16 +89,16 @@ impl Desk {
         let owner = Owner { machine: here.machine, user };
         let name = opening.file_name(owner);
         {
-            let mut open = lock(&self.0);
+            let mut open = lock(&self.open);
             // Who asks again reads it again: this session must not wait for itself.
             open.retain(|_, (known, _)| *known != name);
             if open.len() >= MAX_OPEN {
                 return Err(JournalError::TooMany(MAX_OPEN).into());
             }
         }
-        let (journal, entries) = Journal::open(opening, owner, here, stop)?;
+        let (journal, entries) = Journal::open(opening, owner, here, &self.count, stop)?;
         let marker = journal.marker.clone();
-        lock(&self.0).insert(handle, (name, Arc::new(Mutex::new(journal))));
+        lock(&self.open).insert(handle, (name, Arc::new(Mutex::new(journal))));
         Ok((marker, entries))
     }
 
@@ -104,7 +109,7 @@ impl Desk {
         path: &str,
         code: Option<i32>,
     ) -> Result<u64, Trouble> {
-        let journal = lock(&self.0).get(&handle).map(|(_, journal)| Arc::clone(journal));
+        let journal = lock(&self.open).get(&handle).map(|(_, journal)| Arc::clone(journal));
         let journal = journal.ok_or(JournalError::NotOpen)?;
         let mut journal = lock(&journal);
         let what = match code {
@@ -124,11 +129,11 @@ impl Journal {
         opening: &Opening,
         owner: Owner<'_>,
         here: Here<'_>,
+        count: &Mutex<Option<usize>>,
         stop: &Stop,
     ) -> Result<(Self, Vec<Entry>), JournalError> {
         let place = Place::find(here.home)?;
-        place.tidy(opening.now);
-        let file = locked(&place, opening, owner, stop)?;
+        let file = locked(&place, opening, owner, count, stop)?;
         let mut chain = Chain::new(opening, owner);
         let (entries, length) = read(&file, &mut chain)?;
         if chain.number() < opening.claim {
@@ -168,9 +173,14 @@ fn locked(
     place: &Place,
     opening: &Opening,
     owner: Owner<'_>,
+    count: &Mutex<Option<usize>>,
     stop: &Stop,
 ) -> Result<File, JournalError> {
     let name = opening.file_name(owner);
+    lock(count).get_or_insert_with(|| {
+        place.tidy(opening.now);
+        place.count()
+    });
     let deadline = Instant::now() + opening.patience;
     loop {
         let file = match place.open(&name)? {
@@ -178,11 +188,17 @@ fn locked(
             None if opening.claim > 0 => {
                 return Err(JournalError::Absent { claim: opening.claim });
             }
-            None => match place.make(&name)? {
-                Some(file) => file,
-                // Another session was quicker.
-                None => continue,
-            },
+            None => {
+                let others = *lock(count).get_or_insert_default();
+                match place.make(&name, others)? {
+                    Some(file) => {
+                        *lock(count).get_or_insert_default() += 1;
+                        file
+                    }
+                    // Another session was quicker.
+                    None => continue,
+                }
+            }
         };
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) if place.has(&name, &file)? => return Ok(file),

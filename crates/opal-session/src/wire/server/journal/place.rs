@@ -98,10 +98,15 @@ impl Place {
         Ok(Some(file.into()))
     }
 
-    /// A new journal, which is in the directory also after a crash; none where there is one by now.
-    pub(super) fn make(&self, name: &str) -> Result<Option<File>, JournalError> {
-        let count = self.names().filter(|name| end_of(name).is_some()).count();
-        if count >= MAX_JOURNALS {
+    /// How many journals there are.
+    pub(super) fn count(&self) -> usize {
+        self.names().filter(|name| end_of(name).is_some()).count()
+    }
+
+    /// A new journal besides so many others, which is in the directory also after a crash; none where there
+    /// is one by now.
+    pub(super) fn make(&self, name: &str, others: usize) -> Result<Option<File>, JournalError> {
+        if others >= MAX_JOURNALS {
             return Err(JournalError::TooMany(MAX_JOURNALS));
         }
         let flags = JOURNAL | OFlags::CREATE | OFlags::EXCL;
