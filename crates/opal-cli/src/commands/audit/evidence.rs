@@ -83,7 +83,7 @@ impl Found {
                 let known = || (contract.created(), line(&contract, &digest));
                 self.contracts.entry(digest.hex()).or_insert_with(known);
             }
-            Err(_) => self.damaged(id, "it is not a contract"),
+            Err(_) => self.damaged(id, "it is not a contract that this opal can read"),
         }
     }
 

@@ -36,6 +36,8 @@ impl Pool {
         let mut child = command.spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         writeln!(input, "{}", json!({ "claims": claims })).unwrap();
+        // However long the test takes on a busy machine, the claim holds.
+        writeln!(input, "{}", json!({ "held": u64::MAX })).unwrap();
         let (input, lines) =
             (Arc::new(Mutex::new(Some(input))), Arc::<Mutex<Vec<Value>>>::default());
         let (answers, heard) = (Arc::clone(&input), Arc::clone(&lines));
