@@ -23,7 +23,7 @@ use opal_vault::root::Root;
 use serde_json::json;
 
 use crate::bundle;
-use crate::notice::{print, say};
+use crate::notice::{counted, print, say};
 use crate::options::Options;
 use crate::pool::{self, Pool, unix_time};
 use crate::runner::Ends;
@@ -131,9 +131,10 @@ fn signing_key(root: &Root, named: Option<&str>) -> Result<SigningKey, Trouble> 
 
 fn announce(order: &Order) {
     let (id, pool) = (order.id, &order.pool);
-    let (targets, shares) = (order.targets().count(), order.shares.len());
+    let targets = counted(order.targets().count(), "target");
+    let shares = counted(order.shares.len(), "share");
     say(&format!(
-        "order {id}: {targets} targets in {shares} shares to the pool `{pool}`\n  follow it anywhere: `opal runs tail {id} \
+        "order {id}: {targets} in {shares} to the pool `{pool}`\n  follow it anywhere: `opal runs tail {id} \
          --pool {pool}`"
     ));
 }

@@ -15,7 +15,7 @@ use crate::dispatch::reader;
 use crate::dispatch::watch::words;
 use crate::events::{Events, share_of};
 use crate::follow::{Follow, Notice};
-use crate::notice::print;
+use crate::notice::{counted, print};
 use crate::options::Options;
 use crate::pool::{self, Pool};
 use crate::report;
@@ -142,7 +142,10 @@ async fn begin(
     show(
         options,
         &json!({"order": id.to_string(), "signer": signer.to_string(), "targets": targets}),
-        || format!("order {id} of `{signer}`: {targets} targets in {} shares", order.shares.len()),
+        || {
+            let shares = counted(order.shares.len(), "share");
+            format!("order {id} of `{signer}`: {} in {shares}", counted(targets, "target"))
+        },
     );
     Ok(Follow::new(order, tolerate))
 }

@@ -17,7 +17,7 @@ use super::refusal::{LATER, Refusal};
 use super::refusing::refused;
 use super::running::{Renewing, Running};
 use crate::counter::Halt;
-use crate::notice::say;
+use crate::notice::{counted, say};
 use crate::report::Reporter;
 use crate::time::seconds;
 
@@ -126,7 +126,8 @@ async fn turn(
             if claim.has_begun() {
                 prepared.tally.has_begun();
             }
-            say(&format!("opal runner: order {}: share {share}: {targets} targets", order.id));
+            let targets = counted(targets, "target");
+            say(&format!("opal runner: order {}: share {share}: {targets}", order.id));
             Ok(claim)
         }
         // Its runner may have died before it sent the next batch.

@@ -138,7 +138,7 @@ fn an_order_that_cannot_be_sent_completely_is_stopped() {
     let file = shop.contract("prod.plan", &[]);
     let dispatching = shop.dispatching(&file, &["--creds", &shop.name("boss")]);
     // Its name is known before anything is sent.
-    dispatching.wait_for("2 targets in 1 shares");
+    dispatching.wait_for("2 targets in 1 share ");
     eventually("the share is denied", || {
         violations(&shop).iter().any(|it| it.contains("opal.shares.eu"))
     });
