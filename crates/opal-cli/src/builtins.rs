@@ -298,7 +298,7 @@ fn run() -> Command {
             require_signature().requires("plan"),
             flag(
                 "require-approval",
-                "Refuse a contract of which no rule of this machine demands an approval; answers its questions",
+                "Refuse a contract unless a rule of this machine requires its approval, which answers @confirm",
             )
             .requires("plan"),
             Arg::new("order")

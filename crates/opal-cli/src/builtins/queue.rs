@@ -39,7 +39,7 @@ pub(super) fn dispatch() -> Command {
 
 pub(super) fn runner() -> Command {
     Command::new("runner")
-        .about("Take contracts from a pool and run them, until it is told to end")
+        .about("Take contracts from a pool and run them until it is stopped")
         .args([
             pool().required_unless_present("keys"),
             Arg::new("capacity")
@@ -55,10 +55,10 @@ pub(super) fn runner() -> Command {
         .args([root()])
         .after_help(
             "A runner takes orders that a key of `dispatchers` (or `trusted_keys`) in its policy has signed, and no \
-             others. It runs each share with `opal run`. TERM or Ctrl+C: its targets come to their end, and their \
-             shares go back to the pool.\n\nExit: 0 ended as told, 69 no server, 77 a file that others can write, 78 \
-             no dispatchers or another wrong setting.\n\nExamples:\n  opal runner --pool eu --capacity 100\n  opal \
-             runner --pool eu --check\n  opal runner --keys",
+             others. It runs each share with `opal run`. TERM or Ctrl+C: what runs is stopped with its cleanup, \
+             and its shares go back to the pool.\n\nExit: 0 stopped, 69 no server, 77 a file that others can write, \
+             78 no dispatchers or another wrong setting.\n\nExamples:\n  opal runner --pool eu --capacity 100\n  \
+             opal runner --pool eu --check\n  opal runner --keys",
         )
 }
 
