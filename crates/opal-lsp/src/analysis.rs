@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use opal_core::{Code, Diagnostic, Registry, Span, diagnostic};
 use opal_plan::check;
+use opal_plan::lower::Proofs;
 use opal_plan::unit::FunctionNames;
 
 use crate::disk::Stamp;
@@ -43,13 +44,19 @@ impl Finding {
 }
 
 impl Analysis {
-    /// Checks `text`, which is the file `path`.
-    pub(crate) fn of(path: &Path, text: &str, sources: &dyn Sources, registry: &Registry) -> Self {
+    /// Checks `text`, which is the file `path`. Texts of steps that `proofs` knows are not read again.
+    pub(crate) fn of(
+        path: &Path,
+        text: &str,
+        sources: &dyn Sources,
+        registry: &Registry,
+        proofs: &mut Proofs,
+    ) -> Self {
         let Linked { text: whole, parse, program, parts, depends_on } =
             Linked::of(path, text, sources, registry);
         let recorder = Recorder::new(text.len() as u32);
         let (checked, recorder) =
-            check::check_observed(&parse, &whole, &program.links, registry, recorder);
+            check::check_observed(&parse, &whole, &program.links, registry, proofs, recorder);
         let unit = checked.unit();
         let mut found = checked.all();
         found.extend(program.errors);

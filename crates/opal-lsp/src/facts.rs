@@ -83,6 +83,8 @@ pub(crate) struct Function {
     pub(crate) whole: Span,
     pub(crate) body: Span,
     pub(crate) params: Vec<Param>,
+    /// The heading that it is under.
+    pub(crate) group: Option<String>,
     /// The documentation, without what it says about parameters.
     pub(crate) docs: String,
     /// The number of the function in the program.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use gen_lsp_types::Uri;
 use opal_core::Registry;
 use opal_core::text::MAX_SOURCE_BYTES;
+use opal_plan::lower::Proofs;
 use opal_plan::program::{Identity, paths};
 use opal_syntax::source;
 
@@ -39,7 +40,7 @@ const MOST_VARIABLES: u64 = 1024 * 1024;
 pub(crate) struct Document {
     /// As the client calls it.
     pub(crate) uri: Uri,
-    pub(crate) text: Text,
+    pub(crate) text: Arc<Text>,
     pub(crate) version: i32,
     /// How often it has changed since the server started.
     changes: u64,
@@ -60,6 +61,8 @@ pub(crate) struct Files {
     closed_bytes: Cell<usize>,
     /// Sources of the workspace; none where it has to be walked again.
     walked: RefCell<Option<Arc<Walked>>>,
+    /// Texts of steps that were read before: an edit changes one of them.
+    proofs: RefCell<Proofs>,
 }
 
 #[derive(Debug)]
@@ -92,6 +95,7 @@ impl Files {
             known: RefCell::default(),
             closed_bytes: Cell::default(),
             walked: RefCell::default(),
+            proofs: RefCell::default(),
         }
     }
 
@@ -115,7 +119,7 @@ impl Files {
             self.disk.add(folder);
         }
         self.changes += 1;
-        let (text, changes) = (Text::new(text, self.encoding), self.changes);
+        let (text, changes) = (Arc::new(Text::new(text, self.encoding)), self.changes);
         let document = Document { uri, text, version, changes, is_stale: false };
         self.open.insert(path.clone(), document);
         path
@@ -131,7 +135,7 @@ impl Files {
         let path = self.key(uri);
         let document = self.open.get_mut(&path)?;
         self.changes += 1;
-        edit(&mut document.text);
+        edit(Arc::make_mut(&mut document.text));
         document.version = version;
         document.is_stale = document.text.text.len() > LARGE;
         document.changes = self.changes;
@@ -197,7 +201,9 @@ impl Files {
             let is_stale = self.open.get(path).is_some_and(|it| it.is_stale);
             let mut analysis = match is_stale {
                 true => Analysis::default(),
-                false => Analysis::of(path, &text.text, self, registry),
+                false => {
+                    Analysis::of(path, &text.text, self, registry, &mut self.proofs.borrow_mut())
+                }
             };
             self.packages.borrow().explain(path, &self.disk, &mut analysis);
             let known = Known { stamp, registry, text, analysis: Arc::new(analysis) };
@@ -240,19 +246,17 @@ impl Files {
             Some(text) => text.clone(),
             None => self.current(path)?.0.text.clone(),
         };
-        Some(Analysis::of(path, &text, &supposed, registry))
+        Some(Analysis::of(path, &text, &supposed, registry, &mut self.proofs.borrow_mut()))
     }
 
     fn current(&self, path: &Path) -> Option<(Arc<Text>, Stamp)> {
         let stamp = self.stamp(path);
-        let text = match self.open.get(path) {
-            Some(document) => document.text.text.clone(),
-            None => {
-                let bytes = self.disk.read(path, MAX_SOURCE_BYTES as u64).ok()?;
-                source::decode(bytes).ok()?
-            }
-        };
-        Some((Arc::new(Text::new(text, self.encoding)), stamp))
+        if let Some(document) = self.open.get(path) {
+            return Some((Arc::clone(&document.text), stamp));
+        }
+        let bytes = self.disk.read(path, MAX_SOURCE_BYTES as u64).ok()?;
+        let text = Text::new(source::decode(bytes).ok()?, self.encoding);
+        Some((Arc::new(text), stamp))
     }
 
     /// Whether a file has one of these words somewhere. Nothing is known about it by that.

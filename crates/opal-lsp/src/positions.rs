@@ -18,7 +18,7 @@ pub(crate) enum Encoding {
 ///
 /// A line ends in a line feed, in both bytes of CRLF, or in a carriage return alone: so says the
 /// protocol, whatever the language says about the last of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub(crate) text: String,
     starts: Vec<u32>,
@@ -184,12 +184,9 @@ fn units(text: &str) -> Vec<u32> {
 
 fn line_starts(text: &str) -> Vec<u32> {
     let bytes = text.as_bytes();
-    let ends = bytes.iter().enumerate().filter(|(at, byte)| match byte {
-        b'\n' => true,
-        b'\r' => bytes.get(at + 1) != Some(&b'\n'),
-        _ => false,
-    });
-    std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect()
+    let is_end = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
+    let ends = memchr::memchr2_iter(b'\n', b'\r', bytes).filter(is_end);
+    std::iter::once(0).chain(ends.map(|at| at as u32 + 1)).collect()
 }
 
 #[cfg(test)]

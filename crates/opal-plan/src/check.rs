@@ -53,7 +53,7 @@ use std::collections::BTreeSet;
 use opal_core::{Code, Diagnostic, LineIndex, Registry, Span, diagnostic};
 use opal_syntax::{Foreign, Parse, SyntaxKind};
 
-use crate::lower;
+use crate::lower::{self, Proofs};
 use crate::unit::{FunctionNames, Links, Name, Unit};
 use crate::words::Words;
 use checker::Checker;
@@ -89,33 +89,41 @@ pub fn check(text: &str, registry: &Registry) -> Checked {
 /// The same, and collects every command text on the way, for the shell's parser.
 #[must_use]
 pub fn check_with_texts(parse: &Parse, text: &str, links: &Links, registry: &Registry) -> Checked {
-    run(parse, text, links, registry, true, ()).0
+    run(parse, text, links, registry, true)
 }
 
 /// Checks `text`, which has been parsed.
 #[must_use]
 pub fn check_parsed(parse: &Parse, text: &str, registry: &Registry) -> Checked {
-    run(parse, text, &Links::default(), registry, false, ()).0
+    run(parse, text, &Links::default(), registry, false)
 }
 
 /// The same for a text with the files that it imports.
 #[must_use]
 pub fn check_linked(parse: &Parse, text: &str, links: &Links, registry: &Registry) -> Checked {
-    run(parse, text, links, registry, false, ()).0
+    run(parse, text, links, registry, false)
 }
 
-/// The same, and tells `observer` what each name means.
+/// The same, and tells `observer` what each name means. Texts of steps that `proofs` knows are not read
+/// again.
 pub fn check_observed<O: Observer>(
     parse: &Parse,
     text: &str,
     links: &Links,
     registry: &Registry,
+    proofs: &mut Proofs,
     observer: O,
 ) -> (Checked, O) {
-    run(parse, text, links, registry, false, observer)
+    let unit = lower::edited(parse, text, proofs);
+    run_on(unit, parse, text, links, registry, false, observer)
 }
 
-fn run<O: Observer>(
+fn run(parse: &Parse, text: &str, links: &Links, registry: &Registry, collects: bool) -> Checked {
+    run_on(lower::unit(parse, text), parse, text, links, registry, collects, ()).0
+}
+
+fn run_on<O: Observer>(
+    mut unit: Unit,
     parse: &Parse,
     text: &str,
     links: &Links,
@@ -123,7 +131,6 @@ fn run<O: Observer>(
     collects: bool,
     observer: O,
 ) -> (Checked, O) {
-    let mut unit = lower::unit(parse, text);
     unit.link(links);
     let names = FunctionNames::new(&unit);
     let mut checker = Checker::new(text, registry, parse, &unit, &names, observer);

@@ -21,11 +21,14 @@ use crate::unit::{Function, Import, Links, Name, Piece, ShellText, Unit};
 use crate::words::Words;
 
 pub use literals::{Literal, string_literal};
+pub use proofs::Proofs;
 
 /// The functions without their bodies, and the script. Enough for a list of tasks.
 #[must_use]
 pub fn outline(parse: &Parse, text: &str, links: &Links) -> Unit {
-    let mut unit = Lower::new(parse, text).files();
+    let mut lower = Lower::new(parse, text);
+    lower.has_headings = true;
+    let mut unit = lower.files();
     unit.link(links);
     unit
 }
@@ -36,6 +39,18 @@ pub fn unit(parse: &Parse, text: &str) -> Unit {
     let mut lower = Lower::new(parse, text);
     lower.has_bodies = true;
     lower.files()
+}
+
+/// Everything, with the headings of groups, for an editor that reads a source after each edit. Texts of
+/// steps that were read before are not read again.
+#[must_use]
+pub fn edited(parse: &Parse, text: &str, proofs: &mut Proofs) -> Unit {
+    let mut lower = Lower::new(parse, text);
+    (lower.has_bodies, lower.has_headings) = (true, true);
+    lower.proofs = std::mem::take(proofs);
+    let unit = lower.files();
+    *proofs = lower.proofs.limited();
+    unit
 }
 
 /// The imports of the source. They are at its top, so nothing else is read.
@@ -82,7 +97,9 @@ pub(crate) struct Lower<'p> {
     end: u32,
     /// Whether the bodies of functions are lowered too.
     has_bodies: bool,
-    /// The heading of the group that functions are in; read only for an outline.
+    /// Whether the headings of groups are read.
+    has_headings: bool,
+    /// The heading of the group that functions are in.
     group: Option<String>,
     proofs: proofs::Proofs,
     /// Pieces of the texts that are being read: kept for its memory.
@@ -100,6 +117,7 @@ impl<'p> Lower<'p> {
             places: None,
             end: 0,
             has_bodies: false,
+            has_headings: false,
             group: None,
             proofs: proofs::Proofs::default(),
             pieces: Vec::new(),

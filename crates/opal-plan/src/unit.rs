@@ -52,7 +52,7 @@ pub struct Function {
     pub name: Name,
     /// The comment block directly above, without its markers.
     pub docs: String,
-    /// The heading that it is under; only in an outline.
+    /// The heading that it is under; only in an outline and for an editor.
     pub group: Option<String>,
     pub params: Vec<Param>,
     /// Empty in an outline.

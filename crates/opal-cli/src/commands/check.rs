@@ -106,7 +106,6 @@ fn configuration(context: &Context<'_>, text: &str) -> Result<Vec<Diagnostic>, F
     }
 }
 
-/// The machine, for its shell.
 /// The machine, for the shell's parser.
 pub(super) fn world(context: &Context<'_>) -> Result<OsWorld, Failure> {
     let environment = Arc::clone(context.environment(&[])?);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use opal_core::{Span, Type};
 use opal_plan::check::observer::{self, DefinitionKind, Given, Observer};
-use opal_plan::unit::{self, FunctionNames, Mention, Unit};
+use opal_plan::unit::{self, FunctionNames, Unit};
 
 use super::{Argument, Called, Definition, Facts, Function, Import, Param, Target, Use};
 use crate::program::Part;
@@ -19,6 +19,8 @@ pub(crate) struct Recorder {
     calls: Vec<Called>,
     arguments: Vec<Argument>,
     types: Vec<(Span, Type)>,
+    /// Paths of references to the environment, in every file.
+    environment: Vec<Span>,
 }
 
 impl Recorder {
@@ -31,6 +33,7 @@ impl Recorder {
             calls: Vec::new(),
             arguments: Vec::new(),
             types: Vec::new(),
+            environment: Vec::new(),
         }
     }
 
@@ -73,6 +76,11 @@ impl Observer for Recorder {
     }
 
     fn called(&mut self, path: Span, callee: observer::Callee) {
+        if let observer::Callee::Decorator(descriptor) = callee
+            && descriptor.path == ENVIRONMENT
+        {
+            self.environment.push(path);
+        }
         if self.is_own(path) {
             self.calls.push(Called { path, callee });
         }
@@ -139,7 +147,7 @@ impl Recorder {
             uses,
             functions,
             imports: imports(unit, places),
-            environment: environment(unit),
+            environment: environment(&self.environment, places.text),
             calls: self.calls,
             arguments: self.arguments,
             types: self.types,
@@ -204,6 +212,7 @@ fn function(
         whole: place(source.span.to(source.body.span)),
         body: place(source.body.span),
         params: params.collect(),
+        group: source.group.clone(),
         docs: said.text,
         index,
     }
@@ -238,16 +247,13 @@ fn imports(unit: &Unit, places: &Places<'_>) -> Vec<Import> {
     unit.imports_of(0).iter().map(one).collect()
 }
 
-fn environment(unit: &Unit) -> Vec<String> {
-    let mut names = Vec::new();
-    unit.mentions(&mut |mention| {
-        if let Mention::Reference(reference) = mention
-            && let Some(("env", name)) = reference.named()
-        {
-            names.push(name.to_owned());
-        }
-    });
+/// What reads a variable of the environment: `@env.NAME`.
+const ENVIRONMENT: &str = "env";
+
+fn environment(paths: &[Span], text: &str) -> Vec<String> {
+    let name = |path: &Span| text.get(path.range())?.strip_prefix('@')?.split_once('.');
+    let mut names: Vec<&str> = paths.iter().filter_map(|path| Some(name(path)?.1)).collect();
     names.sort_unstable();
     names.dedup();
-    names
+    names.into_iter().map(str::to_owned).collect()
 }

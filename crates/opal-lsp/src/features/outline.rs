@@ -3,8 +3,6 @@
 use gen_lsp_types::{BaseSymbolInformation, DocumentSymbol, Location, SymbolKind, WorkspaceSymbol};
 use opal_core::Span;
 use opal_plan::check::observer::DefinitionKind;
-use opal_plan::unit::Links;
-use opal_plan::{Words, lower};
 
 use super::documents;
 use crate::files::{Files, View};
@@ -13,9 +11,6 @@ use crate::files::{Files, View};
 const MOST: usize = 500;
 
 pub(crate) fn of(view: &View) -> Vec<DocumentSymbol> {
-    let text = &view.text.text;
-    let parse = opal_syntax::parse(text, &Words(view.registry));
-    let outline = lower::outline(&parse, text, &Links::default());
     let facts = &view.analysis.facts;
     let mut symbols: Vec<(Option<String>, DocumentSymbol)> = Vec::new();
     for definition in facts.definitions.iter().filter(|it| it.is_global) {
@@ -24,8 +19,7 @@ pub(crate) fn of(view: &View) -> Vec<DocumentSymbol> {
         symbols
             .push((None, symbol(view, &definition.name, kind, detail, (range, definition.span))));
     }
-    let own: Vec<_> = facts.own_functions().collect();
-    for (function, outlined) in own.iter().zip(&outline.functions) {
+    for function in facts.own_functions() {
         let detail = documents::function_label(function);
         let detail = detail.trim_start_matches("fun ").trim_start_matches(&function.called);
         let spans = (function.whole, function.span);
@@ -45,7 +39,7 @@ pub(crate) fn of(view: &View) -> Vec<DocumentSymbol> {
         });
         let inner: Vec<DocumentSymbol> = inner.collect();
         one.children = (!inner.is_empty()).then_some(inner);
-        symbols.push((outlined.group.clone(), one));
+        symbols.push((function.group.clone(), one));
     }
     symbols.sort_by_key(|(_, it)| (it.range.start.line, it.range.start.character));
     grouped(symbols)

@@ -1,11 +1,14 @@
-//! The shape of a text: what can be folded, and what is selected when a selection grows. It is read from
-//! the tree, which is built for each request.
+//! The shape of a text: what can be folded, and what is selected when a selection grows.
+//!
+//! Folding is asked for after each edit, so it reads the events of the parser. Selections are read from the
+//! tree, which is built for each request.
 
 use gen_lsp_types::{FoldingRange, FoldingRangeKind, Position, SelectionRange};
 use opal_core::Span;
 use opal_plan::Words;
-use opal_syntax::SyntaxKind;
+use opal_syntax::cursor::Item;
 use opal_syntax::tree::{self, Node};
+use opal_syntax::{Parse, SyntaxKind};
 
 use crate::files::View;
 
@@ -19,12 +22,36 @@ fn span(node: &Node) -> Span {
     Span::new(range.start().into(), range.end().into())
 }
 
+/// The nodes of a text, each after those in it, from their first token to their last.
+fn nodes(parse: &Parse) -> Vec<(SyntaxKind, Span)> {
+    let mut nodes = Vec::new();
+    let mut open: Vec<(SyntaxKind, Option<u32>)> = Vec::new();
+    let mut end = 0;
+    for item in parse.cursor() {
+        match item {
+            Item::Start { kind, .. } => open.push((kind, None)),
+            Item::Token { span, .. } => {
+                let begun = open.iter_mut().rev().take_while(|(_, start)| start.is_none());
+                begun.for_each(|(_, start)| *start = Some(span.start));
+                end = span.end;
+            }
+            Item::Finish => {
+                if let Some((kind, Some(start))) = open.pop() {
+                    nodes.push((kind, Span::new(start, end)));
+                }
+            }
+        }
+    }
+    nodes
+}
+
 pub(crate) fn folding(view: &View) -> Vec<FoldingRange> {
-    let root = tree(view);
+    let parse = opal_syntax::parse(&view.text.text, &Words(view.registry));
+    let nodes = nodes(&parse);
     let mut all = Vec::new();
-    for node in root.descendants() {
+    for (kind, span) in &nodes {
         let is_block = matches!(
-            node.kind(),
+            kind,
             SyntaxKind::Block
                 | SyntaxKind::TextBlock
                 | SyntaxKind::Array
@@ -34,14 +61,14 @@ pub(crate) fn folding(view: &View) -> Vec<FoldingRange> {
         );
         if is_block {
             // The line of the closing bracket stays.
-            all.extend(lines(view, trimmed(view, span(&node)), None).and_then(|mut it| {
+            all.extend(lines(view, trimmed(view, *span), None).and_then(|mut it| {
                 it.end_line = it.end_line.saturating_sub(1);
                 (it.end_line > it.start_line).then_some(it)
             }));
         }
     }
-    all.extend(comments(view, &root));
-    all.extend(imports(view, &root));
+    all.extend(comments(view, &parse));
+    all.extend(imports(view, &nodes));
     all.extend(groups(view));
     all.sort_by_key(|it| (it.start_line, it.end_line));
     all.dedup_by_key(|it| (it.start_line, it.end_line));
@@ -62,12 +89,11 @@ fn lines(view: &View, span: Span, kind: Option<FoldingRangeKind>) -> Option<Fold
 }
 
 /// Comments of several lines, and several comments below each other.
-fn comments(view: &View, root: &Node) -> Vec<FoldingRange> {
+fn comments(view: &View, parse: &Parse) -> Vec<FoldingRange> {
     let mut runs: Vec<Span> = Vec::new();
-    let tokens = root.descendants_with_tokens().filter_map(|it| it.into_token());
-    for token in tokens.filter(|it| it.kind() == SyntaxKind::Comment) {
-        let range = token.text_range();
-        let here = Span::new(range.start().into(), range.end().into());
+    let tokens = parse.tokens();
+    let comments = (0..tokens.len()).filter(|at| tokens.kind(*at) == SyntaxKind::Comment);
+    for here in comments.map(|at| tokens.span(at)) {
         match runs.last_mut() {
             Some(last) if view.text.line_of(last.end) + 1 >= view.text.line_of(here.start) => {
                 *last = last.to(here);
@@ -78,9 +104,9 @@ fn comments(view: &View, root: &Node) -> Vec<FoldingRange> {
     runs.iter().filter_map(|run| lines(view, *run, Some(FoldingRangeKind::Comment))).collect()
 }
 
-fn imports(view: &View, root: &Node) -> Option<FoldingRange> {
-    let all = root.children().filter(|it| it.kind() == SyntaxKind::Import);
-    let whole = all.map(|it| trimmed(view, span(&it))).reduce(Span::to)?;
+fn imports(view: &View, nodes: &[(SyntaxKind, Span)]) -> Option<FoldingRange> {
+    let all = nodes.iter().filter(|(kind, _)| *kind == SyntaxKind::Import);
+    let whole = all.map(|(_, span)| trimmed(view, *span)).reduce(Span::to)?;
     lines(view, whole, Some(FoldingRangeKind::Imports))
 }
 

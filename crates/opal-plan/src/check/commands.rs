@@ -18,7 +18,8 @@ pub(super) fn commands(text: &str) -> Vec<Vec<&str>> {
         if at < resume {
             continue;
         }
-        let begins = plain && text[at..].starts_with("<<") && !text[..at].ends_with('<');
+        let begins =
+            c == '<' && plain && text[at..].starts_with("<<") && !text[..at].ends_with('<');
         if begins {
             heredocs.extend(heredoc(&text[at + 2..]));
         }

@@ -6,7 +6,6 @@ use super::checker::Checker;
 use super::commands::commands;
 use super::observer::Observer;
 use crate::unit::{Piece, ShellText};
-use opal_core::gather::Gather as _;
 
 /// Stands for a reference in the text that is checked.
 const VALUE: char = '\u{fffc}';
@@ -55,14 +54,13 @@ impl<O: Observer> Checker<'_, O> {
         if !characters.are_reported && self.is_plain(text) {
             return;
         }
-        let flat: String = text
-            .pieces
-            .iter()
-            .map(|piece| match piece {
-                Piece::Text(text) => text.clone(),
-                _ => VALUE.to_string(),
-            })
-            .gathered();
+        let mut flat = String::new();
+        for piece in &text.pieces {
+            match piece {
+                Piece::Text(text) => flat.push_str(text),
+                _ => flat.push(VALUE),
+            }
+        }
         let commands = commands(&flat);
         if self.unknown_construct(&flat, text)
             || self.recipe(&flat, text)

@@ -10,11 +10,24 @@ use crate::unit::{Piece, ShellText};
 
 /// Texts that were read before.
 #[derive(Debug, Default)]
-pub(super) struct Proofs {
+pub struct Proofs {
     /// By the [`hash`] of their keys; of those with the same one, the last.
     pub(super) known: BTreeMap<u64, Known>,
     /// The key of the text at hand: kept for its memory.
     key: Vec<u8>,
+}
+
+/// Texts that are kept from one source to the next, at most: those of a file of 60,000 lines, and more.
+const MOST: usize = 50_000;
+
+impl Proofs {
+    /// Without what would take too much memory: an editor shows new texts all day.
+    pub(super) fn limited(mut self) -> Self {
+        if self.known.len() > MOST {
+            self.known.clear();
+        }
+        self
+    }
 }
 
 #[derive(Debug)]

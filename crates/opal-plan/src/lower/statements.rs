@@ -41,7 +41,7 @@ impl Lower<'_> {
         self.group = None;
         while let Some(child) = self.child() {
             let Child::Node { kind, .. } = child else { continue };
-            if !self.has_bodies {
+            if self.has_headings {
                 self.read_heading();
             }
             match kind {

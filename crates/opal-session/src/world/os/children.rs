@@ -44,14 +44,60 @@ const LEFT_OPEN: Duration = Duration::from_millis(200);
 pub(super) struct Work<'a> {
     pub(super) program: &'a Path,
     pub(super) arguments: &'a [&'a str],
-    /// What it reads on standard input.
-    pub(super) feed: Option<Wiped<String>>,
+    pub(super) feed: Feed,
     pub(super) name: CommandName,
     pub(super) directory: &'a Path,
     /// On top of the environment of the view.
     pub(super) environment: &'a BTreeMap<String, Secret>,
     /// Variables that it does not get, wherever they come from.
     pub(super) without: &'a [&'a str],
+}
+
+/// What a command reads on standard input.
+pub(super) enum Feed {
+    Nothing,
+    /// Values, through a pipe: they are in no file.
+    Values(Wiped<String>),
+    /// Text of a source. A shell reads a pipe byte by byte, and a file in blocks.
+    Source(String),
+}
+
+impl From<Option<Wiped<String>>> for Feed {
+    fn from(values: Option<Wiped<String>>) -> Self {
+        values.map_or(Self::Nothing, Self::Values)
+    }
+}
+
+impl Feed {
+    /// What the command starts with, and what is written to it afterwards.
+    fn opened(self) -> (Stdio, Option<Wiped<String>>) {
+        match self {
+            Self::Nothing => (Stdio::null(), None),
+            Self::Values(values) => (Stdio::piped(), Some(values)),
+            Self::Source(text) => match in_memory(&text) {
+                Some(file) => (file.into(), None),
+                None => (Stdio::piped(), Some(Wiped::new(text))),
+            },
+        }
+    }
+}
+
+/// A file without a name, at its start. None where the system has no such files.
+#[cfg(target_os = "linux")]
+fn in_memory(text: &str) -> Option<File> {
+    use std::io::Seek as _;
+
+    use rustix::fs::{MemfdFlags, memfd_create};
+
+    let mut file = File::from(memfd_create("opal", MemfdFlags::CLOEXEC).ok()?);
+    file.write_all(text.as_bytes()).ok()?;
+    file.rewind().ok()?;
+    Some(file)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn in_memory(_: &str) -> Option<File> {
+    None
 }
 
 /// How a command is listened to.
@@ -105,9 +151,10 @@ pub(super) fn answer(
 fn finished(view: &View<'_>, work: Work<'_>, listening: Listening) -> Result<Finished, CommandEnd> {
     let Listening { stderr, limit, drops_excess } = listening;
     let mut command = command(view, &work);
-    let started = starting::shared(|| command.stderr(stderr).spawn());
+    let (stdin, feed) = work.feed.opened();
+    let started = starting::shared(|| command.stdin(stdin).stderr(stderr).spawn());
     let mut child = started.map_err(|error| CommandEnd::NotStarted(error.kind()))?;
-    if let (Some(feed), Some(stdin)) = (work.feed, child.stdin.take()) {
+    if let (Some(feed), Some(stdin)) = (feed, child.stdin.take()) {
         thread::spawn(move || write(stdin, &feed));
     }
     let pid = rustix::process::Pid::from_child(&child);
@@ -150,7 +197,6 @@ fn command(view: &View<'_>, work: &Work<'_>) -> Command {
         .envs(exposed(view.environment))
         .envs(exposed(work.environment))
         .current_dir(work.directory)
-        .stdin(if work.feed.is_some() { Stdio::piped() } else { Stdio::null() })
         .stdout(Stdio::piped());
     for name in work.without {
         command.env_remove(name);

@@ -8,11 +8,10 @@ use opal_core::Secret;
 use opal_core::resolver::{Answer, Ask, Run, ScriptPart, Trouble};
 
 use super::View;
-use super::children::{self, Work};
+use super::children::{self, Feed, Work};
 use crate::error::{CommandEnd, CommandError, CommandName, PathError, SessionError};
 use opal_core::shell::syntax::MAX_MESSAGE_BYTES;
 use opal_core::shell::{self, Language, Shell};
-use opal_core::wiped::Wiped;
 use opal_files::program;
 
 #[derive(Clone, Debug)]
@@ -88,7 +87,7 @@ pub(super) fn syntax(view: &View<'_>, text: &str) -> Result<Option<String>, Trou
     let work = Work {
         program: &path,
         arguments,
-        feed: Some(Wiped::new(text.to_owned())),
+        feed: Feed::Source(text.to_owned()),
         name: CommandName::Parser,
         directory: around.directory,
         environment: around.environment,
@@ -113,7 +112,7 @@ fn script<T>(
     let work = Work {
         program: &path,
         arguments: &["-c", &command],
-        feed: compiled.feed(),
+        feed: compiled.feed().into(),
         name: CommandName::Script,
         directory: around.directory,
         environment: around.environment,
@@ -135,9 +134,9 @@ fn interpreted(
     let (text, feed) = match language {
         Language::Shell(shell) => {
             let compiled = shell::compile(parts)?.for_shell(shell)?;
-            (Secret::new(compiled.command(shell)), compiled.feed())
+            (Secret::new(compiled.command(shell)), compiled.feed().into())
         }
-        Language::Other { .. } => (shell::constant(parts)?, None),
+        Language::Other { .. } => (shell::constant(parts)?, Feed::Nothing),
     };
     let work = Work {
         program: &program,
@@ -164,7 +163,7 @@ fn program<T>(
     let work = Work {
         program: &program,
         arguments,
-        feed: None,
+        feed: Feed::Nothing,
         name: CommandName::Program((*name).to_owned()),
         directory: around.directory,
         environment: around.environment,
