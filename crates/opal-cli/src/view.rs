@@ -200,8 +200,3 @@ pub(crate) fn failure_text(failure: &Failure, ink: Ink) -> String {
     }
     text
 }
-
-/// `1 error`, `2 errors`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}

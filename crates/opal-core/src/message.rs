@@ -6,6 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 use std::{io, iter};
 
+/// A number with its noun: `1 step`, `2 steps`.
+#[must_use]
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// What appears in place of something hidden.
 const HIDDEN: &str = "…";
 

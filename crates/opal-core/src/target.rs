@@ -26,6 +26,10 @@ pub use program::{Carrier, Program, ProgramError, Readiness};
 /// Levels of a way at most.
 pub const MAX_LEVELS: usize = 3;
 
+/// The way forward where something needs a target and has none.
+pub const INSIDE_A_TARGET: &str = "use it inside `@ssh.host`, `@ssh.hosts`, `@as`, `@container.exec`, \
+                                   `@container.run` or `@k8s.exec`";
+
 /// A host that `ssh` connects to. What is not given is the user's SSH configuration's to say.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ssh {

@@ -1,6 +1,7 @@
 //! A plan as a page.
 
 use maud::{Markup, html};
+use opal_core::message::counted;
 use opal_core::plan::{ChainOperator, Step};
 use opal_core::view::{Entry, Outline, PlanFormatter, PlanView, Section};
 
@@ -18,10 +19,9 @@ impl PlanFormatter for PlanPage {
         // Before the sections: steps number the values that they show.
         let steps = block(&mut outline, view, &view.plan.steps, &[]);
         let count = view.plan.all_steps().filter(|step| step.is_leaf()).count();
-        let plural = if count == 1 { "" } else { "s" };
         let body = html! {
             h1 { code { (name) } ": plan" }
-            p { (count) " step" (plural) }
+            p { (counted(count, "step")) }
             @for note in outline.notes() { p.note { "note: " (line(note)) } }
             (frame::facts(&outline.facts()))
             h2 { "Steps" }

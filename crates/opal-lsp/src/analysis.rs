@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use opal_core::{Code, Diagnostic, Registry, Span, diagnostic};
-use opal_plan::check;
+use opal_plan::check::{self, Checked};
 use opal_plan::lower::Proofs;
 use opal_plan::unit::FunctionNames;
+use opal_syntax::Parse;
 
 use crate::disk::Stamp;
 use crate::facts::{Facts, Places, Recorder};
@@ -19,6 +20,13 @@ pub(crate) struct Analysis {
     pub(crate) found: Vec<FileFindings>,
     /// The files of the program, the source left out, and how they were.
     pub(crate) depends_on: BTreeMap<PathBuf, Stamp>,
+}
+
+/// What an analysis was made of. To free it takes a twentieth of the time of an edit, and can wait.
+#[derive(Debug)]
+pub(crate) struct Spent {
+    _parse: Parse,
+    _checked: Checked,
 }
 
 /// What was found in one file; places are those in its text.
@@ -51,20 +59,21 @@ impl Analysis {
         sources: &dyn Sources,
         registry: &Registry,
         proofs: &mut Proofs,
-    ) -> Self {
-        let Linked { text: whole, parse, program, parts, depends_on } =
+    ) -> (Self, Spent) {
+        let Linked { text: whole, parse, mut program, parts, depends_on } =
             Linked::of(path, text, sources, registry);
         let recorder = Recorder::new(text.len() as u32);
         let (checked, recorder) =
             check::check_observed(&parse, &whole, &program.links, registry, proofs, recorder);
         let unit = checked.unit();
         let mut found = checked.all();
-        found.extend(program.errors);
+        found.append(&mut program.errors);
         found.extend(check::reserved(unit, &command(&sources.shown(path))));
         diagnostic::sort(&mut found);
         let places = Places { parts: &parts, text: &whole };
         let facts = recorder.facts(unit, &FunctionNames::new(unit), &places);
-        Self { facts, found: sorted(&parts, found), depends_on }
+        let analysis = Self { facts, found: sorted(&parts, found), depends_on };
+        (analysis, Spent { _parse: parse, _checked: checked })
     }
 
     /// What was found in the source itself.

@@ -18,7 +18,7 @@ use opal_plan::lower::Proofs;
 use opal_plan::program::{Identity, paths};
 use opal_syntax::source;
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Spent};
 use crate::disk::{Disk, Stamp, Walked};
 use crate::positions::{Encoding, Text};
 use crate::program::Sources;
@@ -31,6 +31,9 @@ const LARGE: usize = 2 * 1024 * 1024;
 
 /// Bytes of the files that are not open and about which something is known.
 const MOST_CLOSED: usize = 8 * 1024 * 1024;
+
+/// What may wait to be freed, at most.
+const MOST_SPENT: usize = 4;
 
 /// Bytes of a file of variables.
 const MOST_VARIABLES: u64 = 1024 * 1024;
@@ -63,6 +66,8 @@ pub(crate) struct Files {
     walked: RefCell<Option<Arc<Walked>>>,
     /// Texts of steps that were read before: an edit changes one of them.
     proofs: RefCell<Proofs>,
+    /// What is no longer needed: freed when nobody waits for an answer.
+    spent: RefCell<Vec<(Option<Spent>, Option<Known>)>>,
 }
 
 #[derive(Debug)]
@@ -96,6 +101,7 @@ impl Files {
             closed_bytes: Cell::default(),
             walked: RefCell::default(),
             proofs: RefCell::default(),
+            spent: RefCell::default(),
         }
     }
 
@@ -199,15 +205,18 @@ impl Files {
             let (text, stamp) = self.current(path)?;
             let registry = self.registry(path);
             let is_stale = self.open.get(path).is_some_and(|it| it.is_stale);
-            let mut analysis = match is_stale {
-                true => Analysis::default(),
+            let (mut analysis, spent) = match is_stale {
+                true => (Analysis::default(), None),
                 false => {
-                    Analysis::of(path, &text.text, self, registry, &mut self.proofs.borrow_mut())
+                    let proofs = &mut self.proofs.borrow_mut();
+                    let (analysis, spent) = Analysis::of(path, &text.text, self, registry, proofs);
+                    (analysis, Some(spent))
                 }
             };
             self.packages.borrow().explain(path, &self.disk, &mut analysis);
             let known = Known { stamp, registry, text, analysis: Arc::new(analysis) };
-            self.know(path, known);
+            let before = self.know(path, known);
+            self.spend(spent, before);
         }
         let known = self.known.borrow();
         let Known { text, analysis, registry, .. } = known.get(path)?;
@@ -218,7 +227,7 @@ impl Files {
 
     /// Keeps what is known about a file. Of files that are not open only some is kept: a workspace may
     /// have thousands, and each can be checked again.
-    fn know(&self, path: &Path, new: Known) {
+    fn know(&self, path: &Path, new: Known) -> Option<Known> {
         let mut known = self.known.borrow_mut();
         if !self.open.contains_key(path) {
             let bytes = self.closed_bytes.get() + new.text.text.len();
@@ -227,7 +236,20 @@ impl Files {
             }
             self.closed_bytes.set(if bytes > MOST_CLOSED { new.text.text.len() } else { bytes });
         }
-        known.insert(path.to_owned(), new);
+        known.insert(path.to_owned(), new)
+    }
+
+    fn spend(&self, spent: Option<Spent>, before: Option<Known>) {
+        let mut all = self.spent.borrow_mut();
+        if all.len() == MOST_SPENT {
+            all.clear();
+        }
+        all.push((spent, before));
+    }
+
+    /// Frees what is no longer needed. Nobody waits now.
+    pub(crate) fn free(&self) {
+        self.spent.borrow_mut().clear();
     }
 
     pub(crate) fn view_of(&self, uri: &Uri) -> Option<View> {
@@ -246,7 +268,7 @@ impl Files {
             Some(text) => text.clone(),
             None => self.current(path)?.0.text.clone(),
         };
-        Some(Analysis::of(path, &text, &supposed, registry, &mut self.proofs.borrow_mut()))
+        Some(Analysis::of(path, &text, &supposed, registry, &mut self.proofs.borrow_mut()).0)
     }
 
     fn current(&self, path: &Path) -> Option<(Arc<Text>, Stamp)> {

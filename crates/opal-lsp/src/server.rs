@@ -109,13 +109,12 @@ impl Server<'_> {
             let next = match self.waiting.pop_front() {
                 Some(next) => next,
                 None if self.publish_one() => continue,
-                None => match self.connection.receiver.recv() {
-                    Ok(next) => {
-                        self.waiting.push_back(next);
-                        continue;
-                    }
-                    Err(_) => return Ended::Abruptly,
-                },
+                None => {
+                    self.files.free();
+                    let Ok(next) = self.connection.receiver.recv() else { return Ended::Abruptly };
+                    self.waiting.push_back(next);
+                    continue;
+                }
             };
             match next {
                 Message::Request(request) => self.request(request),

@@ -16,6 +16,7 @@ use std::path::Path;
 
 use opal_core::duration::Duration;
 use opal_core::hash::{Algorithm, Digest};
+use opal_core::message::counted;
 use opal_trust::keys::{Credentials, Runner, SigningKey};
 use opal_trust::order::{MAX_SECONDS, Order, OrderId};
 use opal_trust::policy::Settings;
@@ -23,7 +24,7 @@ use opal_vault::root::Root;
 use serde_json::json;
 
 use crate::bundle;
-use crate::notice::{counted, print, say};
+use crate::notice::{print, say};
 use crate::options::Options;
 use crate::pool::{self, Pool, unix_time};
 use crate::runner::Ends;

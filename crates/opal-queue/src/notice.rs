@@ -16,11 +16,6 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", visible::lines(text));
 }
 
-/// `1 share`, `2 shares`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 /// Prints what was asked for.
 pub(crate) fn print(text: &str) {
     let _ = writeln!(std::io::stdout(), "{}", visible::lines(text));

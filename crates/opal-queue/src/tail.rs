@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use futures_util::StreamExt as _;
 use opal_core::hash::Digest;
+use opal_core::message::counted;
 use opal_trust::keys::{Credentials, KeyKind, PublicKey, Runner};
 use opal_trust::order::{MAX_BYTES, Order, OrderId};
 use opal_trust::policy::Settings;
@@ -15,7 +16,7 @@ use crate::dispatch::reader;
 use crate::dispatch::watch::words;
 use crate::events::{Events, share_of};
 use crate::follow::{Follow, Notice};
-use crate::notice::{counted, print};
+use crate::notice::print;
 use crate::options::Options;
 use crate::pool::{self, Pool};
 use crate::report;

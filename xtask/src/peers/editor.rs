@@ -287,8 +287,7 @@ impl Opened {
         });
         let since = Instant::now();
         self.client.notify("textDocument/didChange", &params)?;
-        self.client.published(&self.uri, self.version)?;
-        Ok(since.elapsed())
+        Ok(self.client.published(&self.uri, self.version)? - since)
     }
 }
 

@@ -5,6 +5,8 @@ set -eu
 opal=$1 port=$2 numbers=$3 runners=$4 targets=$5 here=$(pwd)
 rm -rf store d r[0-9]* project home prod.plan* ./*.log
 mkdir -p project home d/config
+# A repository of its own: this directory is in one that ignores it, and ignored files stay at home.
+git init --quiet project
 chmod 700 d d/config
 export HOME="$here/home" NATS_URL="nats://127.0.0.1:$port"
 

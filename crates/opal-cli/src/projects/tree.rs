@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use opal_core::message::counted;
 use opal_ops::source::imports::Wanted;
 use opal_ops::source::{Loaded, Selection, seen_from};
 
@@ -15,7 +16,6 @@ use crate::failure::{Exit, Failure};
 use crate::project::{Chosen, DEFAULT_FILE};
 use crate::source::{self, NotLoaded};
 use crate::tasks::{self, Task};
-use crate::view::counted;
 
 /// The source of `task` in the projects of `tree`, with the files that it uses. Those that have not
 /// changed since a commit are omitted. `opal` begins the commands of messages.

@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use opal_core::message::counted;
 use opal_core::resource::Status;
 use opal_core::view::visible;
 use serde_json::{Value, json};
 
 use super::table::Table;
 use super::verify::{Paint, symbol};
-use super::{Ink, counted, print_json, say};
+use super::{Ink, print_json, say};
 use crate::failure::{Exit, Failure};
 
 /// The code of objects that exist nowhere else.

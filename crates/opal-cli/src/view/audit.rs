@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use opal_core::message::counted;
 use opal_vault::record::audit::Finding;
 use serde_json::json;
 
 use super::diagnostics::visible;
-use super::{counted, print, print_json};
+use super::{print, print_json};
 use crate::failure::{Exit, Failure};
 
 /// What was found among so many records. `signed` is about an export: whose signature it has, if any.

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
+use opal_core::message::counted;
 use opal_modules::{Blueprint, Step};
 use opal_ops::blueprint::{Done, Fate};
 use serde_json::{Value, json};
 
 use super::diagnostics::visible;
 use super::table::Table;
-use super::{counted, error_json, print, print_json, say};
+use super::{error_json, print, print_json, say};
 use crate::failure::{Exit, Failure};
 
 pub(crate) fn valid(

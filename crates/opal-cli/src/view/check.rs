@@ -1,12 +1,13 @@
 //! What `opal check` shows.
 
+use opal_core::message::counted;
 use opal_core::{Diagnostic, Severity};
 use opal_ops::source::Loaded;
 use opal_ops::source::files::FileFindings;
 
 use super::diagnostics::{self, Report, Source, visible};
 use super::ink::{Ink, Inks};
-use super::{counted, error_json, failure_text, print, print_json, say};
+use super::{error_json, failure_text, print, print_json, say};
 use crate::checked_file::CheckedFile;
 use crate::failure::{Exit, Failure};
 

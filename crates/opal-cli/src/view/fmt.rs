@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use opal_core::message::counted;
 use opal_decorators::patch;
 use serde_json::json;
 
 use super::diagnostics::visible;
 use super::ink::Ink;
-use super::{counted, failure_text, print, print_json, say};
+use super::{failure_text, print, print_json, say};
 use crate::checked_file::CheckedFile;
 use crate::failure::{Exit, Failure};
 

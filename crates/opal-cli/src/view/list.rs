@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use opal_core::message::counted;
 use opal_ops::source::Loaded;
 use serde_json::json;
 
 use super::diagnostics::visible;
 use super::ink::Ink;
-use super::{counted, print, print_json, say};
+use super::{print, print_json, say};
 use crate::failure::{Exit, Failure};
 use crate::project::DEFAULT_FILE;
 use crate::tasks::{Task, TaskParam, path_word};

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use opal_core::message::counted;
 use opal_core::{Diagnostic, Severity};
 use opal_modules::inputs::Outlook;
 use opal_modules::keep::State;
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use super::check::{document, report};
 use super::diagnostics::{self, visible};
 use super::ink::Ink;
-use super::{counted, error_json, print, print_json, say};
+use super::{error_json, print, print_json, say};
 use crate::checked_file::CheckedFile;
 use crate::failure::{Exit, Failure};
 use crate::tasks::quoted;

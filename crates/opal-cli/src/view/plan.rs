@@ -13,6 +13,7 @@ use std::path::Path;
 
 use opal_core::Registry;
 use opal_core::contract::{Change, Contract, Difference, Drift, Verdict};
+use opal_core::message::counted;
 use opal_core::plan::{Plan, Step};
 use opal_core::view::visible;
 use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree, target_record};
@@ -22,7 +23,7 @@ use opal_trust::keys::PublicKey;
 use serde_json::json;
 
 use super::ink::Ink;
-use super::{check, counted, error_json, failure_text, print, print_bytes, print_json, say};
+use super::{check, error_json, failure_text, print, print_bytes, print_json, say};
 use crate::checked_file::CheckedFile;
 use crate::clock;
 use crate::failure::{Exit, Failure};

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use opal_core::message::counted;
+
 use serde_json::{Value, json};
 
-use super::{counted, print, print_json};
+use super::{print, print_json};
 use crate::failure::{Exit, Failure};
 
 fn text<'v>(head: &'v Value, key: &str) -> &'v str {

@@ -1,7 +1,8 @@
 //! What is said of a run that leaves no record, or half of one, and of records that cannot be read.
 
 use super::diagnostics::visible;
-use super::{counted, say};
+use super::say;
+use opal_core::message::counted;
 
 /// Nothing can be written, and the run goes on.
 pub(crate) fn missing(why: &str, help: &[String]) {

@@ -8,6 +8,7 @@ mod tail;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use opal_core::message::counted;
 use opal_vault::event::{Counts, Opened};
 use opal_vault::record::RunId;
 use opal_vault::record::reader::{Run, State, Step, Unreadable};
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use super::diagnostics::visible;
 use super::ink::Ink;
 use super::run::in_counts;
-use super::{counted, print, print_json, say, table::Table, targets};
+use super::{print, print_json, say, table::Table, targets};
 use crate::failure::{Exit, Failure};
 
 /// Objects that the page of a run names.

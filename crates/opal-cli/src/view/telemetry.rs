@@ -1,9 +1,10 @@
 //! What is said of telemetry.
 
 use super::diagnostics::visible;
-use super::{counted, print, say};
+use super::{print, say};
 use crate::failure::{Exit, Failure};
 use crate::telemetry::Sent;
+use opal_core::message::counted;
 
 /// A run went as it went; what it would have told others is missing there.
 pub(crate) fn unsent(failure: &Failure, again: Option<&str>) {

@@ -17,6 +17,7 @@ mod tests;
 
 use std::fmt::Write as _;
 
+use opal_core::message::counted;
 use opal_core::resource::Status;
 use opal_exec::verify::Report;
 use opal_vault::Shown;
@@ -26,7 +27,7 @@ use super::diagnostics::visible;
 use super::ink::Ink;
 use super::run::time;
 use super::table::Table;
-use super::{counted, print, print_json, say};
+use super::{print, print_json, say};
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 

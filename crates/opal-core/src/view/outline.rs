@@ -8,6 +8,7 @@ use super::{Facts, PlanView, PluginFact, named_digest, time_text};
 use crate::Value;
 use crate::contract::Seed;
 use crate::crossing::TARGETS;
+use crate::message;
 use crate::plan::{Arg, PlanValue, Step};
 use crate::resource::Status;
 
@@ -132,10 +133,9 @@ impl<'a> Outline<'a> {
     fn reads(&self) -> Vec<Entry> {
         let plan = self.view.plan;
         let listed: BTreeMap<&str, usize> = plan.all_steps().filter_map(listed).collect();
-        let listed = listed.into_iter().map(|(program, count)| {
-            let s = if count == 1 { "" } else { "s" };
-            pair(program, format!("{count} target{s}"), [])
-        });
+        let listed = listed.into_iter();
+        let listed =
+            listed.map(|(program, count)| pair(program, message::counted(count, "target"), []));
         let reads = plan.reads.iter().filter(|read| !is_of_block(&read.key));
         let reads = reads.map(|read| match (&read.public, &read.placeholder) {
             (Some(public), _) => pair(&read.key, public.to_string(), ["public".to_owned()]),

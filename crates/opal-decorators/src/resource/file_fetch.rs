@@ -15,6 +15,7 @@ use opal_core::files::EntryKind;
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Inputs, Links, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Details, Finding, Verify};
+use opal_core::target::INSIDE_A_TARGET;
 use opal_core::tree::{TreeEntry, TreeLimits, below};
 use opal_core::view::visible;
 use opal_core::{Data, Type, Value};
@@ -224,8 +225,7 @@ impl Action for FileFetch {
 
 fn no_target() -> Trouble {
     let message = "`@file.fetch` outside a block that runs on a target";
-    let help = "use it inside `@ssh.host`, `@ssh.hosts` or `@container.exec`; `@file.copy` copies on \
-                one machine";
+    let help = format!("{INSIDE_A_TARGET}; `@file.copy` copies on one machine");
     Trouble::new(TroubleKind::Invalid, message, help)
 }
 

@@ -6,6 +6,7 @@ use opal_core::crossing::Facts;
 use opal_core::decorator::{Descriptor, Effect, Example, Exposure, Param, Returns, Site, Subject};
 use opal_core::message;
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
+use opal_core::target::INSIDE_A_TARGET;
 
 use crate::common::{DASH, PUBLIC, SECRET, STRINGS, TEXT};
 
@@ -94,8 +95,7 @@ pub(crate) static VARS: Descriptor = Descriptor {
 fn facts(inputs: &Inputs) -> Result<&Facts, Trouble> {
     inputs.target.as_deref().ok_or_else(|| {
         let message = "`@target` is used outside a block that runs on a target";
-        let help = "use it inside `@ssh.host`, `@ssh.hosts` or `@container.exec`";
-        Trouble::new(TroubleKind::Invalid, message, help)
+        Trouble::new(TroubleKind::Invalid, message, INSIDE_A_TARGET)
     })
 }
 

@@ -166,6 +166,12 @@ impl Facts {
         self.arguments.dedup_by_key(|it| (it.call, it.span));
         self.types.sort_by_key(|(span, _)| *span);
         self.types.dedup_by(|a, b| a.0 == b.0);
+        // They are kept for as long as the file does not change, for every file that is open.
+        self.definitions.shrink_to_fit();
+        self.uses.shrink_to_fit();
+        self.calls.shrink_to_fit();
+        self.arguments.shrink_to_fit();
+        self.types.shrink_to_fit();
     }
 }
 

@@ -1,7 +1,8 @@
 //! Renaming: every use of a name with its definition, or nothing at all.
 //!
 //! Whether a new name would mean something else somewhere, nothing here guesses: the texts are changed
-//! in memory and checked again. Every name must still mean what it meant.
+//! in memory and checked again. Every name must still mean what it meant. Only a file that cannot know
+//! the new name, because the word is nowhere in it and in what it imports, is not checked again.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use gen_lsp_types::{PrepareRenamePlaceholder, WorkspaceEdit};
 use opal_core::{Code, Diagnostic, Span};
 use opal_plan::check::observer::DefinitionKind;
+use opal_plan::unit::Builtin;
 
 use super::navigation::{self, Symbol};
 use super::{Changes, Client, changed, workspace_edit};
@@ -145,9 +147,11 @@ fn verify(
         }
     }
     for path in concerned {
-        let (Some(before), Some(after)) = (files.view(&path), files.supposed(&path, &texts)) else {
+        let Some(before) = files.view(&path) else { continue };
+        if is_free(files, &before, symbol, new) {
             continue;
-        };
+        }
+        let Some(after) = files.supposed(&path, &texts) else { continue };
         let edits = changes.iter().find(|(it, _)| *it == path).map_or(&[][..], |(_, edits)| edits);
         same(&before, &after, edits, (symbol, new))?;
         if let Some(error) = newly(&before.analysis, &after) {
@@ -156,6 +160,17 @@ fn verify(
         }
     }
     Ok(())
+}
+
+/// Whether a file cannot take the new name of a function of another file for anything else, nor anything else
+/// for it: a plain word that is nowhere in the file and in what it imports.
+fn is_free(files: &Files, view: &View, symbol: &Symbol, new: &str) -> bool {
+    let is_foreign_function = matches!(symbol, Symbol::Function { path, .. } if *path != view.path);
+    let is_plain = new.starts_with(|c: char| c.is_ascii_alphabetic())
+        && new.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && Builtin::named(new).is_none();
+    let mut read = std::iter::once(&view.path).chain(view.analysis.depends_on.keys());
+    is_foreign_function && is_plain && !read.any(|path| files.contains(path, &[new]))
 }
 
 /// Whether each name means what it meant.

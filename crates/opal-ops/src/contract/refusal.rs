@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use opal_core::Diagnostic;
 use opal_core::contract::{Difference, Drift, FormatError, FormatErrorKind, Verdict};
+use opal_core::message::counted;
 use opal_core::resolver::Trouble;
 use opal_core::view::time_text;
 use opal_trust::approvals::{Counted, Unmet};
@@ -198,7 +199,6 @@ pub fn differs(verdict: &Verdict) -> String {
 fn refused(differences: &[Difference]) -> String {
     let codes: BTreeSet<&str> = differences.iter().map(|one| one.code.name()).collect();
     let codes: Vec<&str> = codes.into_iter().collect();
-    let count = differences.len();
-    let plural = if count == 1 { "" } else { "s" };
-    format!("contract refused: {count} difference{plural} ({})", codes.join(", "))
+    let count = counted(differences.len(), "difference");
+    format!("contract refused: {count} ({})", codes.join(", "))
 }

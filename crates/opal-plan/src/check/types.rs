@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use opal_core::message::counted;
 use opal_core::types::TypeRef;
 use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
@@ -201,10 +202,9 @@ impl<O: Observer> Checker<'_, O> {
             true => Code::MissingArgument,
             false => Code::TooManyArguments,
         };
-        let plural = if wanted == 1 { "" } else { "s" };
+        let expected = counted(wanted, "argument");
         let least = if variadic { "at least " } else { "" };
-        let message =
-            format!("`{}` expects {least}{wanted} argument{plural}, got {}", name.text, args.len());
+        let message = format!("`{}` expects {least}{expected}, got {}", name.text, args.len());
         self.error(code, name.span, message, function.form());
     }
 

@@ -125,6 +125,32 @@ mod tests {
     }
 
     #[test]
+    fn after_an_edit_only_the_texts_that_it_changed_are_read() {
+        let source = |tag: &str| {
+            format!("var T = \"v1\"\nfun a() {{\n    echo {tag}:@var.T\n    echo app:@var.T\n}}\n")
+        };
+        let registry = opal_decorators::registry();
+        let mut proofs = Proofs::default();
+        for (tag, known) in [("old", 2), ("old", 2), ("new", 3)] {
+            let text = source(tag);
+            let parse = opal_syntax::parse(&text, &Words(&registry));
+            let edited = crate::lower::edited(&parse, &text, &mut proofs);
+            assert_eq!(proofs.known.len(), known, "{tag}");
+            assert_eq!(format!("{edited:?}"), format!("{:?}", crate::lower::unit(&parse, &text)));
+        }
+    }
+
+    #[test]
+    fn texts_that_are_kept_have_a_limit() {
+        let known = |count| Proofs {
+            known: (0..count).map(|it| (it, Known { key: vec![], places: vec![] })).collect(),
+            key: vec![],
+        };
+        assert_eq!(known(MOST as u64).limited().known.len(), MOST);
+        assert!(known(MOST as u64 + 1).limited().known.is_empty());
+    }
+
+    #[test]
     fn only_the_same_parts_have_the_same_key() {
         let value = Part::Value(Context::new(Place::Word));
         let quoted = Part::Value(Context::new(Place::Quoted));

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use opal_core::decorator::Site;
 use opal_core::plan::{Key, Read};
 use opal_core::resolver::{Inputs, Probe, Resolver};
+use opal_core::target::INSIDE_A_TARGET;
 use opal_core::{Code, Data, Diagnostic, Span};
 
 use asking::{Answer, From, Question, Unanswered, ask, resolve};
@@ -189,8 +190,7 @@ impl Graph {
         let span = shape.call.span;
         if descriptor.site == Site::Facts && shape.target.is_none() {
             let message = format!("`@{}` outside a block that runs on a target", descriptor.path);
-            return Err(Diagnostic::new(Code::NoTarget, span, message)
-                .help("use it inside `@ssh.host`, `@ssh.hosts` or `@container.exec`"));
+            return Err(Diagnostic::new(Code::NoTarget, span, message).help(INSIDE_A_TARGET));
         }
         refuse_handles(values).map_err(|error| diagnostic(error, span))?;
         let open = values.iter().filter_map(|value| value.open()).max();

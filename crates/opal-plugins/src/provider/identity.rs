@@ -49,7 +49,7 @@ impl TypeIdentity {
 #[must_use]
 pub fn instead(of: &str) -> String {
     match of.split('_').next().unwrap_or(of) {
-        "random" => "use `@random.password` or another `@random` decorator".to_owned(),
+        "random" => "use `@random.password`, or a step that makes the value".to_owned(),
         "tls" => "use `@crypto.generate_key`, or a step that makes the key".to_owned(),
         "time" => "use `@time.now`".to_owned(),
         _ => "use a step that does the work".to_owned(),

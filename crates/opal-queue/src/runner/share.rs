@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use async_nats::jetstream::{AckKind, Message};
+use opal_core::message::counted;
 use opal_trust::order::OrderId;
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ use super::refusal::{LATER, Refusal};
 use super::refusing::refused;
 use super::running::{Renewing, Running};
 use crate::counter::Halt;
-use crate::notice::{counted, say};
+use crate::notice::say;
 use crate::report::Reporter;
 use crate::time::seconds;
 

@@ -28,10 +28,16 @@ fn real_runners(shop: &Shop, count: usize) -> Vec<Started> {
     (0..count).map(|number| shop.real_runner(number)).collect()
 }
 
+/// Targets of one contract: 1,000 in the long run of the tests.
+fn fleet() -> usize {
+    if opal_testing::rounds(0) > 0 { 1_000 } else { 120 }
+}
+
 /// (1), (7): the table is that of a direct run, and nothing is readable on the server.
 #[test]
 fn a_contract_on_a_pool_has_the_table_of_a_direct_run() {
-    let Some(shop) = shop(120, ", batch=\"50%\", max_concurrency=20", 4) else { return };
+    let count = fleet();
+    let Some(shop) = shop(count, ", batch=\"50%\", max_concurrency=20", 4) else { return };
     let direct = shop.opal(&["task", "--root", &shop.name("d")]);
     direct.code(0);
     let file = shop.contract("prod.plan", &[]);
@@ -39,8 +45,9 @@ fn a_contract_on_a_pool_has_the_table_of_a_direct_run() {
     let pooled = shop.dispatch(&file, &[]);
     pooled.code(0);
     assert_eq!(table(&pooled.stdout), table(&direct.stderr));
+    assert_eq!(ran(&shop).len(), count);
     assert!(ran(&shop).values().all(|times| *times == 2), "{:?}", ran(&shop));
-    for canary in ["sleep 0.2", "hosts.ini", "t120"] {
+    for canary in ["sleep 0.2", "hosts.ini", &format!("t{count}")] {
         assert!(!shop.nats.has(canary), "{canary}");
     }
 }

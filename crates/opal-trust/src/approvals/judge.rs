@@ -6,6 +6,7 @@ use std::fmt;
 use opal_core::Duration;
 use opal_core::contract::approval::{Approval, Decision};
 use opal_core::hash::{Algorithm, Digest};
+use opal_core::message;
 
 use super::signer::{BadSignature, Checked, Signer, check};
 use crate::keys::PublicKey;
@@ -107,8 +108,8 @@ impl fmt::Display for Unmet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Approvals { needed, approved_by, .. } => {
-                let plural = if *needed == 1 { "" } else { "s" };
-                write!(f, "the contract needs {needed} approval{plural} and has ")?;
+                let needed = message::counted(*needed, "approval");
+                write!(f, "the contract needs {needed} and has ")?;
                 match approved_by[..] {
                     [] => f.write_str("none"),
                     _ => write!(f, "{} ({})", approved_by.len(), approved_by.join(", ")),
@@ -125,8 +126,8 @@ impl fmt::Display for Unmet {
                 write!(f, "the contract is dated in the future (`max_age` is {max_age})")
             }
             Self::Unseen { count } => {
-                let plural = if *count == 1 { "" } else { "s" };
-                write!(f, "the contract has {count} value{plural} that nobody can see in it")
+                let values = message::counted(*count, "value");
+                write!(f, "the contract has {values} that nobody can see in it")
             }
             Self::Limit => f.write_str("the policy refuses `--limit` for this contract"),
         }

@@ -17,8 +17,8 @@ pub(super) struct Client {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     next: u64,
-    /// What was published while an answer was waited for.
-    waiting: Vec<Value>,
+    /// What was published while an answer was waited for, and when it had arrived.
+    waiting: Vec<(Instant, Value)>,
 }
 
 impl Client {
@@ -53,7 +53,7 @@ impl Client {
         self.write(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
     }
 
-    /// An answer, and how long it took.
+    /// An answer, and how long it took to arrive. What this client needs to read it is not the server's.
     pub(super) fn asked(
         &mut self,
         method: &str,
@@ -64,12 +64,12 @@ impl Client {
         let since = Instant::now();
         self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
-            let mut message = self.read()?;
+            let (arrived, mut message) = self.read()?;
             if message["id"] != id {
-                self.waiting.push(message);
+                self.waiting.push((arrived, message));
                 continue;
             }
-            let took = since.elapsed();
+            let took = arrived - since;
             return match message.get("error") {
                 Some(error) => Err(format!("{method}: {error}")),
                 None => Ok((took, message["result"].take())),
@@ -77,21 +77,20 @@ impl Client {
         }
     }
 
-    /// Waits for the diagnostics of a version of a file.
-    pub(super) fn published(&mut self, uri: &str, version: i64) -> Result<(), String> {
+    /// Waits for the diagnostics of a version of a file, and says when they had arrived.
+    pub(super) fn published(&mut self, uri: &str, version: i64) -> Result<Instant, String> {
         let is_it = |message: &Value| {
             message["params"]["uri"] == uri && message["params"]["version"] == version
         };
-        if let Some(at) = self.waiting.iter().position(is_it) {
-            self.waiting.remove(at);
-            return Ok(());
+        if let Some(at) = self.waiting.iter().position(|(_, message)| is_it(message)) {
+            return Ok(self.waiting.remove(at).0);
         }
         loop {
-            let message = self.read()?;
+            let (arrived, message) = self.read()?;
             if is_it(&message) {
-                return Ok(());
+                return Ok(arrived);
             }
-            self.waiting.push(message);
+            self.waiting.push((arrived, message));
         }
     }
 
@@ -118,7 +117,8 @@ impl Client {
             .map_err(|error| format!("`opal lsp` takes nothing any more: {error}"))
     }
 
-    fn read(&mut self) -> Result<Value, String> {
+    /// The next message, and when all of it had arrived.
+    fn read(&mut self) -> Result<(Instant, Value), String> {
         let wrong = |error: std::io::Error| format!("`opal lsp` cannot be read: {error}");
         let mut length = 0;
         loop {
@@ -139,6 +139,9 @@ impl Client {
         }
         let mut bytes = vec![0; length];
         self.output.read_exact(&mut bytes).map_err(wrong)?;
-        serde_json::from_slice(&bytes).map_err(|error| format!("not JSON: {error}"))
+        let arrived = Instant::now();
+        let message =
+            serde_json::from_slice(&bytes).map_err(|error| format!("not JSON: {error}"))?;
+        Ok((arrived, message))
     }
 }

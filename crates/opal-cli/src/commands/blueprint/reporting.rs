@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use opal_core::message::counted;
 use opal_html::{Case, Outcome, Printed, Report};
 use opal_modules::{Blueprint, Step};
 use opal_ops::blueprint::Done;
@@ -11,7 +12,6 @@ use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::reports::{Gathered, Reports, moved};
 use crate::view::blueprint as view;
-use crate::view::counted;
 
 /// Gathers what the reports of a blueprint are made of.
 pub(super) struct Reporting<'r> {

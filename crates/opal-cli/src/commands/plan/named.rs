@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use opal_core::contract::approval::Approval;
 use opal_core::hash::{Algorithm, Digest};
+use opal_core::message;
 use opal_files::regular;
 use opal_trust::approvals::{self, MAX_FILE_BYTES};
 use opal_vault::root::Root;
@@ -76,7 +77,7 @@ impl Named {
         if let Some((line, why)) = broken.first() {
             let others = match broken.len() - 1 {
                 0 => String::new(),
-                others => format!(" (and {})", view::counted(others, "other line")),
+                others => format!(" (and {})", message::counted(others, "other line")),
             };
             view::plan::note(&format!("{}:{line}: {why}{others}", path.display()));
         }

@@ -3,10 +3,11 @@
 use std::io::Read as _;
 
 use clap::ArgMatches;
+use memchr::memmem::Finder;
 use opal_core::Duration;
 use opal_core::view::time_text;
 use opal_vault::event::Status;
-use opal_vault::record::reader::{self, Outputs, Run, State, Unread, Unreadable};
+use opal_vault::record::reader::{self, Outputs, Printed, Run, State, Unread, Unreadable};
 
 use crate::clock::unix_time;
 use crate::failure::Failure;
@@ -93,36 +94,59 @@ impl<'f> Filter<'f> {
 
     /// Whether a step printed the text.
     fn printed(&self, run: &Run) -> Result<bool, Unreadable> {
-        let Some(wanted) = self.grep.map(str::as_bytes) else { return Ok(true) };
-        let (mut seen, mut of) = (Vec::new(), None);
-        let mut chunk = vec![0; CHUNK];
+        let Some(wanted) = self.grep else { return Ok(true) };
+        let mut search = Search { wanted: Finder::new(wanted), seen: Vec::new() };
+        let mut of = None;
         for printed in Outputs::open(&run.folder, None)? {
             let printed = printed?;
             if of != Some(printed.number()) {
-                seen.clear();
+                search.seen.clear();
                 of = Some(printed.number());
             }
-            let mut output = printed.read()?;
-            loop {
-                let count = match output.read(&mut chunk) {
-                    Ok(0) => break,
-                    Ok(count) => count,
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                    Err(error) => {
-                        let (path, why) = (run.folder.clone(), Unread::Io(error));
-                        return Err(Unreadable { path, why });
-                    }
-                };
-                seen.extend_from_slice(&chunk[..count]);
-                if seen.windows(wanted.len()).any(|at| at == wanted) {
-                    return Ok(true);
-                }
-                // What is left may be the beginning of it.
-                let keep = seen.len().min(wanted.len() - 1);
-                seen.drain(..seen.len() - keep);
+            let is_there = match printed {
+                Printed::Bytes { bytes, .. } => search.finds(&bytes),
+                file @ Printed::File { .. } => search.finds_in(&mut file.read()?, run)?,
+            };
+            if is_there {
+                return Ok(true);
             }
         }
         Ok(false)
+    }
+}
+
+/// Looks for a text in output that comes in pieces.
+struct Search<'f> {
+    wanted: Finder<'f>,
+    /// What may be the beginning of it.
+    seen: Vec<u8>,
+}
+
+impl Search<'_> {
+    fn finds(&mut self, more: &[u8]) -> bool {
+        self.seen.extend_from_slice(more);
+        if self.wanted.find(&self.seen).is_some() {
+            return true;
+        }
+        let keep = self.seen.len().min(self.wanted.needle().len() - 1);
+        self.seen.drain(..self.seen.len() - keep);
+        false
+    }
+
+    fn finds_in(&mut self, output: &mut dyn Read, run: &Run) -> Result<bool, Unreadable> {
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            match output.read(&mut chunk) {
+                Ok(0) => return Ok(false),
+                Ok(count) if self.finds(&chunk[..count]) => return Ok(true),
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let (path, why) = (run.folder.clone(), Unread::Io(error));
+                    return Err(Unreadable { path, why });
+                }
+            }
+        }
     }
 }
 

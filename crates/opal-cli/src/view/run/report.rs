@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use opal_core::message::Message;
+use opal_core::message::{Message, counted};
 use opal_core::view::visible;
 use opal_vault::event::{Counts, Status};
 use opal_vault::targets::FleetTable;
@@ -13,7 +13,6 @@ use opal_vault::Vault;
 
 use super::super::ink::Ink;
 use super::words;
-use crate::view::counted;
 
 /// How a run ended.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! A difference, line by line. What is printed here is still one that `patch` accepts.
 
+use opal_core::message;
 use opal_core::resource::details::Mark;
 use opal_core::view::visible::character;
 use opal_vault::verification::ShownDetails;
@@ -29,7 +30,7 @@ pub(crate) fn bounded(details: &ShownDetails, colour: bool, most: usize, indent:
     }
     match lines.count() {
         0 => {}
-        more => out.push_str(&format!("{indent}… {}\n", crate::view::counted(more, "more line"))),
+        more => out.push_str(&format!("{indent}… {}\n", message::counted(more, "more line"))),
     }
     out
 }

@@ -1,5 +1,6 @@
 //! The arguments of a call of a function: by position, by name, or one an element of a list.
 
+use opal_core::message::counted;
 use opal_core::parameter::{BindError, Binding, Parameter};
 use opal_core::plan::Step;
 use opal_core::{Code, Diagnostic, Span};
@@ -85,10 +86,8 @@ impl Planner<'_> {
                 repeated(&function.params[index].name, span, first)
             }
             BindError::TooMany | BindError::Unknown => {
-                let count = function.params.len();
-                let plural = if count == 1 { "" } else { "s" };
-                let message =
-                    format!("`{}` expects {count} argument{plural}, got more", function.name);
+                let expected = counted(function.params.len(), "argument");
+                let message = format!("`{}` expects {expected}, got more", function.name);
                 let help = "pass fewer elements, or let a last parameter `name...` take the rest";
                 Diagnostic::new(Code::TooManyArguments, span, message).help(help)
             }

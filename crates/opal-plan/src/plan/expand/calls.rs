@@ -7,6 +7,7 @@ use opal_core::contract::schema_hash;
 use opal_core::decorator::{BLOCK_TEXT, Descriptor, SETTINGS, Settings, Site};
 use opal_core::inventory::CACHED;
 use opal_core::plan::{Arg, Binding, Handle, Node, Note, Part, Step};
+use opal_core::target::INSIDE_A_TARGET;
 
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
@@ -49,10 +50,8 @@ impl<'a> Planner<'a> {
         }
         if descriptor.site == Site::Facts && self.target.is_none() {
             let message = format!("`@{}` outside a block that runs on a target", descriptor.path);
-            return Err(self.stop(
-                Diagnostic::new(Code::NoTarget, call.span, message)
-                    .help("use it inside `@ssh.host`, `@ssh.hosts` or `@container.exec`"),
-            ));
+            return Err(self
+                .stop(Diagnostic::new(Code::NoTarget, call.span, message).help(INSIDE_A_TARGET)));
         }
         let path = place.next(descriptor.path);
         let mut step = self.node(Node::decorator(descriptor.path), path, call.span)?;

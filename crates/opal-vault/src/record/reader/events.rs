@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use memchr::memmem::Finder;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{Unread, Unreadable};
@@ -38,10 +40,29 @@ impl Events {
         self.line += 1;
         let event = serde_json::from_slice::<Value>(&self.begun).ok().filter(Value::is_object);
         self.begun.clear();
-        event.map(Some).ok_or_else(|| Unreadable {
-            path: self.path.clone(),
-            why: Unread::Malformed { line: self.line },
-        })
+        event.map(Some).ok_or_else(|| self.malformed())
+    }
+
+    /// The next event with this word somewhere. Of the others it is only checked that they are events.
+    pub(super) fn next_with(&mut self, word: &Finder<'_>) -> Result<Option<Value>, Unreadable> {
+        while self.read_line()? {
+            self.line += 1;
+            let has_word = word.find(&self.begun).is_some();
+            let event = match has_word {
+                true => serde_json::from_slice::<Value>(&self.begun).ok().filter(Value::is_object),
+                false => is_object(&self.begun).then_some(Value::Null),
+            };
+            self.begun.clear();
+            let event = event.ok_or_else(|| self.malformed())?;
+            if has_word {
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
+    }
+
+    fn malformed(&self) -> Unreadable {
+        Unreadable { path: self.path.clone(), why: Unread::Malformed { line: self.line } }
     }
 
     /// Whether there is a whole line now.
@@ -64,6 +85,11 @@ impl Events {
             }
         }
     }
+}
+
+/// Whether a line is an object. To know that takes a fraction of the time of keeping it.
+fn is_object(line: &[u8]) -> bool {
+    line.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
 impl Iterator for Events {

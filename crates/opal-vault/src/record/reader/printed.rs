@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use base64ct::{Base64, Encoding as _};
+use memchr::memmem::Finder;
 use serde_json::Value;
 
 use super::{Events, Unreadable};
@@ -95,8 +96,9 @@ impl Outputs {
     /// Of one step where `number` says so.
     pub fn open(folder: &Path, number: Option<u64>) -> Result<Self, Unreadable> {
         let mut own = BTreeMap::new();
-        for event in Events::open(folder)? {
-            if let Some(Printed::File { number, .. }) = Printed::of(&event?, folder) {
+        let (mut events, file) = (Events::open(folder)?, Finder::new("\"file\""));
+        while let Some(event) = events.next_with(&file)? {
+            if let Some(Printed::File { number, .. }) = Printed::of(&event, folder) {
                 own.insert(number, false);
             }
         }
@@ -119,8 +121,9 @@ impl Iterator for Outputs {
     type Item = Result<Printed, Unreadable>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        let output = Finder::new("\"output\"");
         loop {
-            match self.events.next()? {
+            match self.events.next_with(&output).transpose()? {
                 Err(error) => return Some(Err(error)),
                 Ok(event) => match Printed::of(&event, &self.folder) {
                     Some(printed) if self.is_meant(&printed) => return Some(Ok(printed)),
