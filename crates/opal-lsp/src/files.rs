@@ -4,6 +4,7 @@
 //! and made again when the file or one that it imports has changed.
 
 mod packages;
+mod supposed;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use crate::program::Sources;
 use crate::uri;
 
 pub(crate) use packages::Packages;
+use supposed::Supposed;
 
 /// Larger texts are checked when they are opened or saved, and not while somebody types.
 const LARGE: usize = 2 * 1024 * 1024;
@@ -377,44 +379,5 @@ impl Sources for Files {
 
     fn shown(&self, real: &Path) -> PathBuf {
         self.disk.shown(real)
-    }
-}
-
-/// The files with other texts than they have.
-struct Supposed<'s> {
-    files: &'s Files,
-    texts: &'s BTreeMap<PathBuf, String>,
-}
-
-impl Sources for Supposed<'_> {
-    fn real(&self, path: &Path) -> io::Result<PathBuf> {
-        self.files.real(path)
-    }
-
-    fn top(&self, folder: &Path) -> PathBuf {
-        self.files.top(folder)
-    }
-
-    fn may_read(&self, real: &Path) -> bool {
-        self.files.may_read(real)
-    }
-
-    fn bytes(&self, real: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        match self.texts.get(real) {
-            Some(text) => Ok(text.as_bytes().to_vec()),
-            None => self.files.bytes(real, limit),
-        }
-    }
-
-    fn identity(&self, real: &Path) -> Identity {
-        self.files.identity(real)
-    }
-
-    fn stamp(&self, real: &Path) -> Stamp {
-        self.files.stamp(real)
-    }
-
-    fn shown(&self, real: &Path) -> PathBuf {
-        self.files.shown(real)
     }
 }

@@ -4,14 +4,17 @@ mod diff;
 pub(crate) mod query;
 mod screen;
 mod tail;
+mod times;
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use opal_core::message::counted;
 use opal_vault::event::{Counts, Opened};
-use opal_vault::record::RunId;
-use opal_vault::record::reader::{Run, State, Step, Unreadable};
+use opal_vault::record::{
+    RunId,
+    reader::{Run, State, Step, Unreadable},
+};
 use opal_vault::targets::FleetTable;
 use serde_json::{Value, json};
 
@@ -21,12 +24,13 @@ use super::run::in_counts;
 use super::{print, print_json, say, table::Table, targets};
 use crate::failure::{Exit, Failure};
 
-/// Objects that the page of a run names.
-const MOST_OBJECTS: usize = 20;
-
 pub(crate) use diff::{Comparison, Pair, diff, diff_json};
 pub(crate) use screen::{Page, Screen, piece_json};
 pub(crate) use tail::{tail_end, tail_event};
+use times::{time, took};
+
+/// Objects that the page of a run names.
+const MOST_OBJECTS: usize = 20;
 
 /// A run, and what could be read of it.
 pub(crate) struct Listed {
@@ -380,22 +384,4 @@ pub(crate) fn pruned(gone: &[RunId], dry_run: bool, json: bool) -> Result<Exit, 
 fn failed_at(run: &Run) -> Option<String> {
     let path = run.get("failed")?.get("path")?.as_str()?;
     matches!(run.state, State::Ended(_)).then(|| format!("at {}", visible(path)))
-}
-
-/// `2026-11-15 12:00:01`, from RFC 3339.
-fn time(text: Option<&str>) -> String {
-    text.and_then(|text| text.get(..19)).map_or("-".into(), |text| visible(&text.replace('T', " ")))
-}
-
-/// `1.2ms`, `3.4s`, `2m05s`.
-fn took(ms: Option<f64>) -> String {
-    match ms {
-        None => "-".into(),
-        Some(ms) if ms < 1000.0 => format!("{ms:.1}ms"),
-        Some(ms) if ms < 60_000.0 => format!("{:.1}s", ms / 1000.0),
-        Some(ms) if ms < 3_600_000.0 => {
-            format!("{}m{:02}s", (ms / 60_000.0) as u64, (ms / 1000.0) as u64 % 60)
-        }
-        Some(ms) => format!("{}h{:02}m", (ms / 3_600_000.0) as u64, (ms / 60_000.0) as u64 % 60),
-    }
 }

@@ -1,6 +1,6 @@
 //! Which runs `opal runs list` lists.
 
-use std::io::Read as _;
+use std::io::Read;
 
 use clap::ArgMatches;
 use memchr::memmem::Finder;
