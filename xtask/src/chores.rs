@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use crate::say;
 use crate::tools::{provide_musl, provide_targets, static_target};
@@ -130,9 +131,17 @@ pub(crate) fn run_beside(root: &Path, first: Option<&Path>, line: &[&str]) -> Re
     finish(root, command, &shown, line[0])
 }
 
+/// What takes longer says how long it took.
+const TOLD_SECONDS: u64 = 10;
+
 fn finish(root: &Path, mut command: Command, shown: &str, program: &str) -> Result<(), String> {
     say(&format!("$ {shown}"));
+    let since = Instant::now();
     let status = command.current_dir(root).status();
+    let took = since.elapsed().as_secs();
+    if took >= TOLD_SECONDS {
+        say(&format!("  {} min {} s", took / 60, took % 60));
+    }
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed ({status}); fix what it names and try again")),
