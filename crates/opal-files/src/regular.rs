@@ -17,10 +17,16 @@ pub(crate) const GENTLY: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
 /// Opens a regular file; links are followed.
 pub fn open(path: &Path) -> io::Result<File> {
+    open_sized(path).map(|(file, _)| file)
+}
+
+/// The file, and how many bytes it says it has.
+fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     check(path.metadata()?.mode())?;
     let file = gently(path)?;
-    check(file.metadata()?.mode())?;
-    Ok(file)
+    let metadata = file.metadata()?;
+    check(metadata.mode())?;
+    Ok((file, metadata.len()))
 }
 
 /// The same for a file that was named on the command line: it may also be a descriptor that opal was
@@ -63,8 +69,10 @@ pub fn check_or_device(mode: u32) -> io::Result<()> {
 
 /// A regular file as text, at most `limit` bytes of it; one that is longer is an error.
 pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
-    let mut text = String::new();
-    open(path)?.take(limit + 1).read_to_string(&mut text)?;
+    let (file, size) = open_sized(path)?;
+    // With room for all of it, and a byte to see that it ends, it is read at once.
+    let mut text = String::with_capacity(size.min(limit) as usize + 1);
+    file.take(limit + 1).read_to_string(&mut text)?;
     match text.len() as u64 > limit {
         true => Err(FileError::TooLarge { limit }.into()),
         false => Ok(text),

@@ -34,9 +34,6 @@ const LARGE: usize = 2 * 1024 * 1024;
 /// Bytes of the files that are not open and about which something is known.
 const MOST_CLOSED: usize = 8 * 1024 * 1024;
 
-/// What may wait to be freed, at most.
-const MOST_SPENT: usize = 4;
-
 /// Bytes of a file of variables.
 const MOST_VARIABLES: u64 = 1024 * 1024;
 
@@ -68,8 +65,8 @@ pub(crate) struct Files {
     walked: RefCell<Option<Arc<Walked>>>,
     /// Texts of steps that were read before: an edit changes one of them.
     proofs: RefCell<Proofs>,
-    /// What is no longer needed: freed when nobody waits for an answer.
-    spent: RefCell<Vec<(Option<Spent>, Option<Known>)>>,
+    /// What is no longer needed: freed when nobody waits for an answer, or when there is more of it.
+    spent: RefCell<(Option<Spent>, Option<Known>)>,
 }
 
 #[derive(Debug)]
@@ -218,7 +215,7 @@ impl Files {
             self.packages.borrow().explain(path, &self.disk, &mut analysis);
             let known = Known { stamp, registry, text, analysis: Arc::new(analysis) };
             let before = self.know(path, known);
-            self.spend(spent, before);
+            *self.spent.borrow_mut() = (spent, before);
         }
         let known = self.known.borrow();
         let Known { text, analysis, registry, .. } = known.get(path)?;
@@ -241,17 +238,9 @@ impl Files {
         known.insert(path.to_owned(), new)
     }
 
-    fn spend(&self, spent: Option<Spent>, before: Option<Known>) {
-        let mut all = self.spent.borrow_mut();
-        if all.len() == MOST_SPENT {
-            all.clear();
-        }
-        all.push((spent, before));
-    }
-
     /// Frees what is no longer needed. Nobody waits now.
     pub(crate) fn free(&self) {
-        self.spent.borrow_mut().clear();
+        self.spent.take();
     }
 
     pub(crate) fn view_of(&self, uri: &Uri) -> Option<View> {

@@ -1,8 +1,8 @@
 //! The tables: one for each kind of flat document that `opal runs export` prints, with the same names.
 
 use opal_vault::record::reader::Row;
-use rusqlite::types::Value as Cell;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, params_from_iter};
 use serde_json::Value;
 
 /// Counts up with every change of the tables: an index of another version is made again.
@@ -117,24 +117,40 @@ impl Table {
         self.columns.iter().map(|column| column.split(' ').next().unwrap_or(column))
     }
 
-    /// Adds a row, in place of the one with its id. What the table does not have is left out.
-    pub(super) fn put(&self, connection: &Connection, row: &Row) -> rusqlite::Result<()> {
+    /// Adds rows, in place of those with their ids. What the table does not have is left out.
+    pub(super) fn put<'r>(
+        &self,
+        connection: &Connection,
+        rows: impl IntoIterator<Item = &'r Row>,
+    ) -> rusqlite::Result<()> {
+        let mut rows = rows.into_iter().peekable();
+        if rows.peek().is_none() {
+            return Ok(());
+        }
         let marks = vec!["?"; self.columns.len()].join(", ");
         let text = format!("INSERT OR REPLACE INTO {} VALUES ({marks})", self.name);
-        let cells = self.names().map(|name| row.get(name).map_or(Cell::Null, cell));
-        connection.prepare_cached(&text)?.execute(params_from_iter(cells)).map(drop)
+        let mut insert = connection.prepare_cached(&text)?;
+        for row in rows {
+            insert.execute(params_from_iter(self.names().map(|name| Cell(row.get(name)))))?;
+        }
+        Ok(())
     }
 }
 
-fn cell(value: &Value) -> Cell {
-    match value {
-        Value::Null => Cell::Null,
-        Value::Bool(holds) => Cell::Integer(i64::from(*holds)),
-        Value::Number(number) => match number.as_i64() {
-            Some(integer) => Cell::Integer(integer),
-            None => number.as_f64().map_or(Cell::Null, Cell::Real),
-        },
-        Value::String(text) => Cell::Text(text.clone()),
-        other => Cell::Text(other.to_string()),
+/// A value of a row as SQLite keeps it.
+struct Cell<'v>(Option<&'v Value>);
+
+impl ToSql for Cell<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self.0 {
+            None | Some(Value::Null) => ValueRef::Null.into(),
+            Some(Value::Bool(holds)) => ValueRef::Integer(i64::from(*holds)).into(),
+            Some(Value::Number(number)) => match number.as_i64() {
+                Some(integer) => ValueRef::Integer(integer).into(),
+                None => number.as_f64().map_or(ValueRef::Null, ValueRef::Real).into(),
+            },
+            Some(Value::String(text)) => ValueRef::from(text.as_str()).into(),
+            Some(other) => other.to_string().into(),
+        })
     }
 }

@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use opal_vault::record::reader::{self, Found, Row};
+use opal_vault::record::reader::{self, Found};
 use opal_vault::record::{RunId, pruned};
 use opal_vault::root::Root;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
@@ -125,7 +125,7 @@ fn take_pruned(root: &Root, work: &Connection) -> Result<(), Error> {
         if !is_there {
             forget(work, &id)?;
             run.insert("pruned".to_owned(), true.into());
-            RUNS.put(work, &run)?;
+            RUNS.put(work, [&run])?;
         }
     }
     work.execute(
@@ -146,13 +146,13 @@ fn target(work: &Connection, folder: &Path) -> Result<(), Error> {
     if state.is_some() && state == known {
         return unfinished(work, folder, &path);
     }
-    let Changes { gone, new, unfinished } = changes(work, &path, reader::runs_in(folder)?)?;
+    let Changes { gone, new, unfinished } = changes(work, &path, reader::ids_in(folder)?)?;
     gone.iter().try_for_each(|id| forget(work, id))?;
-    for found in unfinished {
-        forget(work, found.id.as_str())?;
-        add(work, &path, found)?;
+    for id in unfinished {
+        forget(work, id.as_str())?;
+        add(work, &path, Found::within(folder, id))?;
     }
-    new.into_iter().try_for_each(|found| add(work, &path, found))?;
+    new.into_iter().try_for_each(|id| add(work, &path, Found::within(folder, id)))?;
     work.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", params![path, state])?;
     Ok(())
 }
@@ -170,14 +170,14 @@ fn state(folder: &Path) -> Option<String> {
 #[derive(Default)]
 struct Changes {
     gone: Vec<String>,
-    new: Vec<Found>,
+    new: Vec<RunId>,
     /// Those that were running.
-    unfinished: Vec<Found>,
+    unfinished: Vec<RunId>,
 }
 
 /// Both in the order of their names, next to each other: nearly all of many runs are known and over.
-fn changes(work: &Connection, path: &str, mut found: Vec<Found>) -> Result<Changes, Error> {
-    found.sort_unstable_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
+fn changes(work: &Connection, path: &str, mut found: Vec<RunId>) -> Result<Changes, Error> {
+    found.sort_unstable();
     let mut found = found.into_iter().peekable();
     let mut changes = Changes::default();
     let mut known =
@@ -185,10 +185,10 @@ fn changes(work: &Connection, path: &str, mut found: Vec<Found>) -> Result<Chang
     let mut known = known.query([path])?;
     while let Some(row) = known.next()? {
         let id = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-        while let Some(new) = found.next_if(|found| found.id.as_str() < id) {
+        while let Some(new) = found.next_if(|found| found.as_str() < id) {
             changes.new.push(new);
         }
-        match found.next_if(|found| found.id.as_str() == id) {
+        match found.next_if(|found| found.as_str() == id) {
             None => changes.gone.push(id.to_owned()),
             Some(found) if !row.get::<_, bool>(1)? => changes.unfinished.push(found),
             Some(_) => {}
@@ -205,9 +205,8 @@ fn unfinished(work: &Connection, folder: &Path, path: &str) -> Result<(), Error>
     let running: Vec<String> =
         running.query_map([path], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for id in running.iter().filter_map(|id| id.parse::<RunId>().ok()) {
-        let folder = folder.join(id.as_str());
         forget(work, id.as_str())?;
-        add(work, path, Found { id, folder })?;
+        add(work, path, Found::within(folder, id))?;
     }
     Ok(())
 }
@@ -220,12 +219,10 @@ fn add(work: &Connection, path: &str, found: Found) -> Result<(), Error> {
         // Pruned in this moment: the next query finds its line.
         return Ok(());
     }
-    RUNS.put(work, &rows.run)?;
-    let lists: [(_, &[Row]); 3] =
-        [(STEPS, &rows.steps), (VERIFICATIONS, &rows.verifications), (APPROVALS, &rows.approvals)];
-    for (table, rows) in lists {
-        rows.iter().try_for_each(|row| table.put(work, row))?;
-    }
+    RUNS.put(work, [&rows.run])?;
+    STEPS.put(work, &rows.steps)?;
+    VERIFICATIONS.put(work, &rows.verifications)?;
+    APPROVALS.put(work, &rows.approvals)?;
     let is_over = rows.run.get("status").is_none_or(|status| status != "running");
     work.prepare_cached("INSERT OR REPLACE INTO known VALUES (?, ?, ?)")?
         .execute(params![id, path, is_over])?;

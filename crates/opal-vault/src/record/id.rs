@@ -7,7 +7,7 @@ use std::time::SystemTime;
 /// `run-YYYYMMDDThhmmssZ-<8 hex>`. The first four of the digits are the fraction of the second, so
 /// that names sort by time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RunId(Box<str>);
+pub struct RunId([u8; LENGTH]);
 
 /// It is not the name of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +25,14 @@ impl RunId {
         let fraction = i64::from(time.subsec_nanosecond().abs()) * 0x1_0000 / 1_000_000_000;
         let random = u32::from_be_bytes(random) & 0xffff;
         let time = time.strftime("%Y%m%dT%H%M%SZ");
-        Self(format!("{START}{time}-{fraction:04x}{random:04x}").into())
+        let name = format!("{START}{time}-{fraction:04x}{random:04x}");
+        // A clock may be wrong, but no year has more than four digits.
+        Self(name.as_bytes().try_into().unwrap_or([b'0'; LENGTH]))
     }
 
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        std::str::from_utf8(&self.0).unwrap_or_default()
     }
 }
 
@@ -47,13 +49,14 @@ impl FromStr for RunId {
             && digits(&text[13..19])
             && &text[19..21] == "Z-"
             && text[21..].bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if is_name { Ok(Self(text.into())) } else { Err(NoRunId) }
+        let name = text.as_bytes().try_into().map_err(|_| NoRunId)?;
+        if is_name { Ok(Self(name)) } else { Err(NoRunId) }
     }
 }
 
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
+        f.pad(self.as_str())
     }
 }
 

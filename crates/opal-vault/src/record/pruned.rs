@@ -25,7 +25,7 @@ const MAX_LINE_BYTES: u64 = 1 << 20;
 /// Keeps a line about a run of the target in this folder.
 pub(super) fn keep(target: &Path, id: &RunId) -> io::Result<()> {
     let Some(logs) = target.ancestors().nth(2) else { return Ok(()) };
-    let found = Found { id: id.clone(), folder: target.join(id.as_str()) };
+    let found = Found::within(target, id.clone());
     if !found.folder.is_dir() {
         // Another process was quicker.
         return Ok(());

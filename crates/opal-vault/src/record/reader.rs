@@ -53,6 +53,15 @@ pub struct Found {
     pub folder: PathBuf,
 }
 
+impl Found {
+    /// In the directory of its target.
+    #[must_use]
+    pub fn within(target: &Path, id: RunId) -> Self {
+        let folder = target.join(id.as_str());
+        Self { id, folder }
+    }
+}
+
 /// Why a name does not say which run is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unclear {
@@ -107,14 +116,23 @@ pub fn target_folders(root: &Root) -> Result<Vec<PathBuf>, RootError> {
 }
 
 /// The runs of one target, in no order.
-pub fn runs_in(target: &Path) -> Result<Vec<Found>, RootError> {
-    let runs = run_folders(target).map_err(|error| RootError::of(target, error))?;
-    Ok(runs.into_iter().map(|(id, folder)| Found { id, folder }).collect())
+fn runs_in(target: &Path) -> Result<Vec<Found>, RootError> {
+    Ok(ids_in(target)?.into_iter().map(|id| Found::within(target, id)).collect())
 }
 
-pub(super) fn run_folders(target: &Path) -> io::Result<Vec<(RunId, PathBuf)>> {
-    let all = folders(target)?.into_iter();
-    Ok(all.filter_map(|(name, path)| Some((name.parse().ok()?, path))).collect())
+/// The same by their names alone: there may be very many.
+pub fn ids_in(target: &Path) -> Result<Vec<RunId>, RootError> {
+    let ids = || -> io::Result<Vec<RunId>> {
+        let mut ids = Vec::new();
+        for entry in fs::read_dir(target)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                ids.extend(entry.file_name().to_str().and_then(|name| name.parse().ok()));
+            }
+        }
+        Ok(ids)
+    };
+    ids().map_err(|error| RootError::of(target, error))
 }
 
 fn folders(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {

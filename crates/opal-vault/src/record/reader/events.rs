@@ -1,7 +1,7 @@
 //! The events of a run, one after the other.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Seek as _};
 use std::path::{Path, PathBuf};
 
 use memchr::memmem::Finder;
@@ -23,13 +23,15 @@ pub struct Events {
     file: BufReader<File>,
     begun: Vec<u8>,
     line: usize,
+    /// Lines that were read before, up to this one.
+    checked: usize,
 }
 
 impl Events {
     pub fn open(folder: &Path) -> Result<Self, Unreadable> {
         let path = folder.join(EVENTS);
         let file = regular::open(&path).map_err(|error| Unreadable::io(&path, error))?;
-        Ok(Self { path, file: BufReader::new(file), begun: Vec::new(), line: 0 })
+        Ok(Self { path, file: BufReader::new(file), begun: Vec::new(), line: 0, checked: 0 })
     }
 
     /// None where there is no further event now.
@@ -43,6 +45,14 @@ impl Events {
         event.map(Some).ok_or_else(|| self.malformed())
     }
 
+    /// Begins again with the first event.
+    pub(super) fn again(mut self) -> Result<Self, Unreadable> {
+        self.file.rewind().map_err(|error| Unreadable::io(&self.path, error))?;
+        self.begun.clear();
+        self.checked = std::mem::take(&mut self.line);
+        Ok(self)
+    }
+
     /// The next event with this word somewhere. Of the others it is only checked that they are events.
     pub(super) fn next_with(&mut self, word: &Finder<'_>) -> Result<Option<Value>, Unreadable> {
         while self.read_line()? {
@@ -50,7 +60,10 @@ impl Events {
             let has_word = word.find(&self.begun).is_some();
             let event = match has_word {
                 true => serde_json::from_slice::<Value>(&self.begun).ok().filter(Value::is_object),
-                false => is_object(&self.begun).then_some(Value::Null),
+                false => {
+                    let is_event = self.line <= self.checked || is_object(&self.begun);
+                    is_event.then_some(Value::Null)
+                }
             };
             self.begun.clear();
             let event = event.ok_or_else(|| self.malformed())?;

@@ -102,7 +102,7 @@ impl Outputs {
                 own.insert(number, false);
             }
         }
-        Ok(Self { folder: folder.into(), events: Events::open(folder)?, number, own })
+        Ok(Self { folder: folder.into(), events: events.again()?, number, own })
     }
 
     /// What a file holds as well, or another step has printed, is omitted.
