@@ -6,11 +6,13 @@
 use std::process::ExitCode;
 use std::thread;
 
-use lsp_server::{Connection, Message, Notification, Request};
+use lsp_server::{Message, Notification, Request};
 use opal_lsp::Settings;
+use opal_lsp::transport::{Connection, Peer};
 use serde_json::{Value, json};
 
 const URI: &str = "untitled:edits";
+const PUBLISHED: &str = "publishDiagnostics";
 
 /// A file with what people write.
 fn source() -> String {
@@ -27,7 +29,7 @@ fn source() -> String {
 }
 
 struct Client {
-    connection: Connection,
+    connection: Peer,
 }
 
 impl Client {
@@ -40,13 +42,12 @@ impl Client {
         let params = json!({ "capabilities": {} });
         let it = Request { id: 1.into(), method: method.to_owned(), params };
         self.connection.sender.send(it.into()).ok()?;
-        while !matches!(self.connection.receiver.recv().ok()?, Message::Response(_)) {}
-        Some(())
+        self.wait("\"result\":")
     }
 
-    /// Waits until something is published.
-    fn wait(&self) -> Option<()> {
-        while !matches!(self.connection.receiver.recv().ok()?, Message::Notification(_)) {}
+    /// Waits until something is said with these words.
+    fn wait(&self, words: &str) -> Option<()> {
+        while !self.connection.receiver.recv().ok()?.contains(words) {}
         Some(())
     }
 
@@ -54,7 +55,7 @@ impl Client {
         self.ask("initialize")?;
         let document = json!({ "uri": URI, "languageId": "opal", "version": 1, "text": source() });
         self.notify("textDocument/didOpen", json!({ "textDocument": document }))?;
-        self.wait()?;
+        self.wait(PUBLISHED)?;
         for edit in 0..count {
             // A character is typed at the end of a comment, and deleted again.
             let at = |character: u64| json!({ "line": 225, "character": character });
@@ -65,7 +66,7 @@ impl Client {
             let document = json!({ "uri": URI, "version": edit + 2 });
             let params = json!({ "textDocument": document, "contentChanges": [change] });
             self.notify("textDocument/didChange", params)?;
-            self.wait()?;
+            self.wait(PUBLISHED)?;
         }
         self.ask("shutdown")?;
         self.notify("exit", Value::Null)

@@ -17,6 +17,7 @@ use crate::features::{
 };
 use crate::files::{Files, View};
 use crate::pages;
+use crate::transport;
 
 /// Why a request has no answer.
 #[derive(Debug)]
@@ -25,7 +26,8 @@ pub(crate) struct Failed {
     pub(crate) message: String,
 }
 
-type Answer = Result<Value, Failed>;
+/// An answer is JSON.
+type Answer = Result<String, Failed>;
 
 /// Answers a request from what is known now.
 pub(crate) fn answer(files: &Files, client: Client, method: &str, params: Value) -> Answer {
@@ -44,7 +46,7 @@ pub(crate) fn answer(files: &Files, client: Client, method: &str, params: Value)
         "textDocument/rename" => {
             let params: RenameParams = read(params)?;
             let at = params.text_document_position_params;
-            let Some((view, at)) = placed(files, &at) else { return Ok(Value::Null) };
+            let Some((view, at)) = placed(files, &at) else { return nothing() };
             give(rename::of(files, client, &view, at, &params.new_name).map_err(refused)?)
         }
         "textDocument/formatting" => {
@@ -70,7 +72,7 @@ pub(crate) fn answer(files: &Files, client: Client, method: &str, params: Value)
         "textDocument/diagnostic" => {
             let params: DocumentDiagnosticParams = read(params)?;
             let items = diagnostics::of(files, &files.key(&params.text_document.uri));
-            Ok(json!({ "kind": "full", "items": items }))
+            give(Some(json!({ "kind": "full", "items": items })))
         }
         "workspace/symbol" => {
             let params: WorkspaceSymbolParams = read(params)?;
@@ -108,7 +110,7 @@ fn at_position(files: &Files, client: Client, method: &str, params: &Value) -> O
         Ok(params) => params,
         Err(failed) => return Some(Err(failed)),
     };
-    let Some((view, at)) = placed(files, &params) else { return Some(Ok(Value::Null)) };
+    let Some((view, at)) = placed(files, &params) else { return Some(nothing()) };
     Some(feature(files, client, &view, at))
 }
 
@@ -126,7 +128,7 @@ fn of_document(files: &Files, client: Client, method: &str, params: Value) -> An
         }
     };
     let FoldingRangeParams { text_document: TextDocumentIdentifier { uri }, .. } = read(params)?;
-    files.view_of(&uri).map_or(Ok(Value::Null), |view| feature(files, client, &view))
+    files.view_of(&uri).map_or_else(nothing, |view| feature(files, client, &view))
 }
 
 fn placed(files: &Files, params: &TextDocumentPositionParams) -> Option<(View, u32)> {
@@ -143,10 +145,11 @@ fn read<T: DeserializeOwned>(params: Value) -> Result<T, Failed> {
 }
 
 fn give<T: Serialize>(answer: Option<T>) -> Answer {
-    serde_json::to_value(answer).map_err(|error| Failed {
-        code: ErrorCode::InternalError as i32,
-        message: error.to_string(),
-    })
+    Ok(transport::json(&answer))
+}
+
+pub(crate) fn nothing() -> Answer {
+    give(None::<Value>)
 }
 
 fn refused(message: String) -> Failed {

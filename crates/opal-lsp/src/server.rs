@@ -11,7 +11,7 @@ use gen_lsp_types::{
     DidOpenTextDocumentParams, DidSaveTextDocumentParams, PublishDiagnosticsParams,
     TextDocumentContentChangeEvent,
 };
-use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -20,6 +20,7 @@ use crate::dispatch::{self, Failed};
 use crate::features::{Client, diagnostics};
 use crate::files::{Files, Packages};
 use crate::positions::Text;
+use crate::transport::{self, Connection};
 use crate::uri;
 
 /// What the server gets from whoever starts it.
@@ -48,7 +49,7 @@ pub enum Ended {
 pub fn serve(connection: &Connection, settings: &Settings) -> Ended {
     let Some((hello, id)) = greet(connection) else { return Ended::Abruptly };
     let answer = capabilities::of_server(&hello, &settings.version);
-    send(connection, Response::new_ok(id, answer));
+    connection.send(transport::answer(&id, &transport::json(&answer)));
     let packages = Packages::new(settings.packages.clone(), &settings.version);
     let mut server = Server {
         connection,
@@ -72,19 +73,14 @@ fn greet(connection: &Connection) -> Option<(Hello, RequestId)> {
             }
             Message::Request(request) => {
                 let code = ErrorCode::ServerNotInitialized as i32;
-                let what = "the first request is `initialize`".to_owned();
-                send(connection, Response::new_err(request.id, code, what));
+                let what = "the first request is `initialize`";
+                connection.send(transport::error(&request.id, code, what));
             }
             Message::Notification(it) if it.method == "exit" => return None,
             Message::Notification(_) | Message::Response(_) => {}
         }
     }
     None
-}
-
-fn send(connection: &Connection, message: impl Into<Message>) {
-    // A client that is gone needs no answer; the loop ends at its next message.
-    let _ = connection.sender.send(message.into());
 }
 
 struct Server<'c> {
@@ -145,8 +141,7 @@ impl Server<'_> {
             if let Some(at) = self.waiting.iter().position(is_it) {
                 self.waiting.remove(at);
                 let code = ErrorCode::RequestCanceled as i32;
-                let answer = Response::new_err(cancelled, code, "cancelled".to_owned());
-                send(self.connection, answer);
+                self.connection.send(transport::error(&cancelled, code, "cancelled"));
             }
         }
     }
@@ -158,18 +153,17 @@ impl Server<'_> {
             Err(Failed { code: ErrorCode::InvalidRequest as i32, message })
         } else if method == "shutdown" {
             self.is_ending = true;
-            Ok(Value::Null)
+            dispatch::nothing()
         } else if method == "initialize" {
             let message = "`initialize` was answered already".to_owned();
             Err(Failed { code: ErrorCode::InvalidRequest as i32, message })
         } else {
             dispatch::answer(&self.files, self.client(), &method, params)
         };
-        let response = match answer {
-            Ok(value) => Response::new_ok(id, value),
-            Err(Failed { code, message }) => Response::new_err(id, code, message),
-        };
-        send(self.connection, response);
+        self.connection.send(match answer {
+            Ok(result) => transport::answer(&id, &result),
+            Err(Failed { code, message }) => transport::error(&id, code, &message),
+        });
     }
 
     fn client(&self) -> Client {
@@ -303,8 +297,8 @@ impl Server<'_> {
         }
         let params =
             PublishDiagnosticsParams { uri: self.files.uri(&path), version, diagnostics: found };
-        let method = "textDocument/publishDiagnostics".to_owned();
-        send(self.connection, Notification::new(method, params));
+        let method = "textDocument/publishDiagnostics";
+        self.connection.send(transport::notification(method, &params));
     }
 
     /// Asks for reports of files that change.
@@ -313,8 +307,8 @@ impl Server<'_> {
             return;
         }
         self.asked += 1;
-        let method = "client/registerCapability".to_owned();
-        send(self.connection, Request::new(self.asked.into(), method, capabilities::watchers()));
+        let (id, method) = (self.asked.into(), "client/registerCapability");
+        self.connection.send(transport::request(&id, method, &capabilities::watchers()));
     }
 }
 

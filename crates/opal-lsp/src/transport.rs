@@ -1,11 +1,14 @@
 //! Messages over a pair of streams, each with a limit: a message that claims to have a terabyte is the end
 //! of the connection, and not of the memory.
+//!
+//! What the server says is written as JSON at once. A tree of it first would cost more than most answers.
 
 use std::io::{self, BufRead, Read, Write};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-use lsp_server::{Connection, ErrorCode, Message, RequestId, Response};
+use lsp_server::{ErrorCode, Message, RequestId};
+use serde::Serialize;
 
 /// Bytes of a message: the largest source, in which each byte may be written as six.
 const MOST_BYTES: usize = 128 * 1024 * 1024;
@@ -13,6 +16,71 @@ const MOST_BYTES: usize = 128 * 1024 * 1024;
 const MOST_WAITING: usize = 256;
 /// Bytes of the lines before a message.
 const MOST_HEADER: u64 = 4096;
+
+/// What the server hears and says.
+#[derive(Debug)]
+pub struct Connection {
+    pub receiver: Receiver<Message>,
+    /// Messages as JSON.
+    pub sender: Sender<String>,
+}
+
+/// The other end of a [`Connection`] in memory.
+#[derive(Debug)]
+pub struct Peer {
+    pub sender: Sender<Message>,
+    pub receiver: Receiver<String>,
+}
+
+impl Connection {
+    /// To a client in the same process.
+    #[must_use]
+    pub fn memory() -> (Self, Peer) {
+        let (to_server, receiver) = unbounded();
+        let (sender, from_server) = unbounded();
+        (Self { receiver, sender }, Peer { sender: to_server, receiver: from_server })
+    }
+
+    pub(crate) fn send(&self, message: String) {
+        // A client that is gone needs no answer; the loop ends at its next message.
+        let _ = self.sender.send(message);
+    }
+}
+
+/// What has a name and parameters: a request where it has a number, otherwise a notification.
+#[derive(Serialize)]
+struct Call<'c, T> {
+    jsonrpc: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'c RequestId>,
+    method: &'c str,
+    params: &'c T,
+}
+
+const VERSION: &str = "2.0";
+
+pub(crate) fn request(id: &RequestId, method: &str, params: &impl Serialize) -> String {
+    json(&Call { jsonrpc: VERSION, id: Some(id), method, params })
+}
+
+pub(crate) fn notification(method: &str, params: &impl Serialize) -> String {
+    json(&Call { jsonrpc: VERSION, id: None, method, params })
+}
+
+/// The answer to a request; `result` is JSON.
+pub(crate) fn answer(id: &RequestId, result: &str) -> String {
+    format!("{{\"jsonrpc\":\"{VERSION}\",\"id\":{},\"result\":{result}}}", json(id))
+}
+
+pub(crate) fn error(id: &RequestId, code: i32, message: &str) -> String {
+    let error = serde_json::json!({ "code": code, "message": message });
+    json(&serde_json::json!({ "jsonrpc": VERSION, "id": id, "error": error }))
+}
+
+/// Nothing that the server says has a map with other keys than strings, which is all that could fail.
+pub(crate) fn json(of: &impl Serialize) -> String {
+    serde_json::to_string(of).unwrap_or_default()
+}
 
 /// A connection over streams, and what ends with it.
 #[derive(Debug)]
@@ -39,18 +107,17 @@ pub fn connect(
     // It is not waited for: it may be blocked in a read for as long as the client likes.
     thread::spawn(move || read(io::BufReader::new(input), &to_loop, &replies));
     let writer = thread::spawn(move || write(io::BufWriter::new(output), &from_loop));
-    (Connection { sender, receiver }, Streams { writer })
+    (Connection { receiver, sender }, Streams { writer })
 }
 
-fn read(mut input: impl BufRead, into: &Sender<Message>, replies: &Sender<Message>) {
+fn read(mut input: impl BufRead, into: &Sender<Message>, replies: &Sender<String>) {
     while let Ok(Some(bytes)) = frame(&mut input) {
         let message = match serde_json::from_slice::<Message>(&bytes) {
             Ok(message) => message,
             Err(_) => {
-                let what = "this is not a message of the protocol".to_owned();
-                let id = id_of(&bytes);
-                let error = Response::new_err(id, ErrorCode::InvalidRequest as i32, what);
-                if replies.send(error.into()).is_err() {
+                let what = "this is not a message of the protocol";
+                let reply = error(&id_of(&bytes), ErrorCode::InvalidRequest as i32, what);
+                if replies.send(reply).is_err() {
                     return;
                 }
                 continue;
@@ -96,9 +163,11 @@ fn frame(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     if bytes.len() < length { Ok(None) } else { Ok(Some(bytes)) }
 }
 
-fn write(mut output: impl Write, from: &Receiver<Message>) {
+fn write(mut output: impl Write, from: &Receiver<String>) {
     for message in from {
-        if message.write(&mut output).is_err() {
+        let length = message.len();
+        let written = write!(output, "Content-Length: {length}\r\n\r\n{message}");
+        if written.and_then(|()| output.flush()).is_err() {
             return;
         }
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};
+use lsp_server::{Message, Notification, Request, RequestId, Response};
+use opal_lsp::transport::{Connection, Peer};
 use opal_lsp::{Ended, Settings};
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 const TOO_LONG: Duration = Duration::from_secs(120);
 
 pub(crate) struct Client {
-    connection: Connection,
+    connection: Peer,
     server: Option<thread::JoinHandle<Ended>>,
     next: i32,
     /// Answers that came before somebody waited for them.
@@ -87,7 +88,8 @@ impl Client {
     /// What takes longer than this is not answered in time: nobody waits so long for an editor.
     fn receive(&self) -> Message {
         let message = self.connection.receiver.recv_timeout(TOO_LONG);
-        message.expect("the server is there, and answers in time")
+        let message = message.expect("the server is there, and answers in time");
+        serde_json::from_str(&message).expect("a message of the protocol")
     }
 
     fn keep(&mut self, message: Message) {

@@ -142,15 +142,15 @@ struct Cell<'v>(Option<&'v Value>);
 
 impl ToSql for Cell<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(match self.0 {
-            None | Some(Value::Null) => ValueRef::Null.into(),
-            Some(Value::Bool(holds)) => ValueRef::Integer(i64::from(*holds)).into(),
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            None | Some(Value::Null) => ValueRef::Null,
+            Some(Value::Bool(holds)) => ValueRef::Integer(i64::from(*holds)),
             Some(Value::Number(number)) => match number.as_i64() {
-                Some(integer) => ValueRef::Integer(integer).into(),
-                None => number.as_f64().map_or(ValueRef::Null, ValueRef::Real).into(),
+                Some(integer) => ValueRef::Integer(integer),
+                None => number.as_f64().map_or(ValueRef::Null, ValueRef::Real),
             },
-            Some(Value::String(text)) => ValueRef::from(text.as_str()).into(),
-            Some(other) => other.to_string().into(),
-        })
+            Some(Value::String(text)) => text.as_str().into(),
+            Some(other) => return Ok(other.to_string().into()),
+        }))
     }
 }
