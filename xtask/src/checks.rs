@@ -13,13 +13,12 @@ const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
 const TIMING: [&str; 3] = ["--workspace", "--test", "timing"];
 
 pub(crate) fn test(root: &Path) -> Result<(), String> {
-    let ansible = provide_all(root);
-    run(root, &["cargo", "fmt", "--all", "--check"])?;
-    let denied = ["--", "-D", "warnings"];
-    run(root, &[&["cargo", "clippy", "--workspace", "--all-targets"], &denied[..]].concat())?;
-    // Those that run apart are tests that cargo leaves out of all targets.
-    let apart = ["--workspace", "--test", "timing", "--test", "long"];
-    run(root, &[&["cargo", "clippy"], &apart[..], &denied].concat())?;
+    // What tests use comes from other machines: nothing waits for that yet.
+    let ansible = std::thread::scope(|scope| {
+        let tools = scope.spawn(|| provide_all(root));
+        lints(root)?;
+        tools.join().map_err(|_| "the tools of the tests could not be installed".to_owned())
+    })?;
     ordinary(root, ansible.as_deref())?;
     over(root, "ssh")?;
     over(root, "podman")?;
@@ -37,6 +36,15 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
     })?;
     say("everything holds");
     Ok(())
+}
+
+fn lints(root: &Path) -> Result<(), String> {
+    run(root, &["cargo", "fmt", "--all", "--check"])?;
+    let denied = ["--", "-D", "warnings"];
+    run(root, &[&["cargo", "clippy", "--workspace", "--all-targets"], &denied[..]].concat())?;
+    // Those that run apart are tests that cargo leaves out of all targets.
+    let apart = ["--workspace", "--test", "timing", "--test", "long"];
+    run(root, &[&["cargo", "clippy"], &apart[..], &denied].concat())
 }
 
 /// What reads `deny.toml`, from crates.io.

@@ -8,7 +8,9 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use opal_core::text::MAX_SOURCE_BYTES;
 use opal_plan::program::Identity;
+use opal_syntax::source;
 
 /// The directories that the editor has open.
 #[derive(Debug, Default)]
@@ -116,6 +118,11 @@ impl Disk {
         let mut bytes = Vec::new();
         std::fs::File::open(real)?.take(limit + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// A source.
+    pub(crate) fn text(&self, real: &Path) -> Option<String> {
+        source::decode(self.read(real, MAX_SOURCE_BYTES as u64).ok()?).ok()
     }
 
     pub(crate) fn stamp(&self, real: &Path) -> Stamp {

@@ -17,7 +17,6 @@ use opal_core::Registry;
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_plan::lower::Proofs;
 use opal_plan::program::{Identity, paths};
-use opal_syntax::source;
 
 use crate::analysis::{Analysis, Spent};
 use crate::disk::{Disk, Stamp, Walked};
@@ -44,8 +43,9 @@ pub(crate) struct Document {
     pub(crate) uri: Uri,
     pub(crate) text: Arc<Text>,
     pub(crate) version: i32,
-    /// How often it has changed since the server started.
-    changes: u64,
+    /// Which text it has: the one of the disk until it is changed, so that to open a file makes nothing
+    /// that imports it stale.
+    stamp: Stamp,
     /// Too large to be checked at each change, and changed since it was checked.
     pub(crate) is_stale: bool,
 }
@@ -124,8 +124,13 @@ impl Files {
             self.disk.add(folder);
         }
         self.changes += 1;
-        let (text, changes) = (Arc::new(Text::new(text, self.encoding)), self.changes);
-        let document = Document { uri, text, version, changes, is_stale: false };
+        let on_disk = self.disk.stamp(&path);
+        let stamp = match self.disk.text(&path) {
+            Some(there) if there == text => on_disk,
+            _ => Stamp::Open(self.changes),
+        };
+        let text = Arc::new(Text::new(text, self.encoding));
+        let document = Document { uri, text, version, stamp, is_stale: false };
         self.open.insert(path.clone(), document);
         path
     }
@@ -143,7 +148,7 @@ impl Files {
         edit(Arc::make_mut(&mut document.text));
         document.version = version;
         document.is_stale = document.text.text.len() > LARGE;
-        document.changes = self.changes;
+        document.stamp = Stamp::Open(self.changes);
         Some(path)
     }
 
@@ -153,7 +158,7 @@ impl Files {
         self.changes += 1;
         if let Some(document) = self.open.get_mut(&path).filter(|it| it.is_stale) {
             document.is_stale = false;
-            document.changes = self.changes;
+            document.stamp = Stamp::Open(self.changes);
         }
         *self.walked.borrow_mut() = None;
     }
@@ -202,6 +207,7 @@ impl Files {
     pub(crate) fn view(&self, path: &Path) -> Option<View> {
         if !self.is_fresh(path) {
             let (text, stamp) = self.current(path)?;
+            self.make_room(path, &stamp);
             let registry = self.registry(path);
             let is_stale = self.open.get(path).is_some_and(|it| it.is_stale);
             let (mut analysis, spent) = match is_stale {
@@ -238,6 +244,15 @@ impl Files {
         known.insert(path.to_owned(), new)
     }
 
+    /// What an import made stale is freed before it is made again, which then takes no more memory than before.
+    /// The text that somebody changes is answered first.
+    fn make_room(&self, path: &Path, stamp: &Stamp) {
+        let mut known = self.known.borrow_mut();
+        if known.get(path).is_some_and(|it| it.stamp == *stamp) {
+            known.remove(path);
+        }
+    }
+
     /// Frees what is no longer needed. Nobody waits now.
     pub(crate) fn free(&self) {
         self.spent.take();
@@ -267,8 +282,7 @@ impl Files {
         if let Some(document) = self.open.get(path) {
             return Some((Arc::clone(&document.text), stamp));
         }
-        let bytes = self.disk.read(path, MAX_SOURCE_BYTES as u64).ok()?;
-        let text = Text::new(source::decode(bytes).ok()?, self.encoding);
+        let text = Text::new(self.disk.text(path)?, self.encoding);
         Some((Arc::new(text), stamp))
     }
 
@@ -361,7 +375,7 @@ impl Sources for Files {
 
     fn stamp(&self, real: &Path) -> Stamp {
         match self.open.get(real) {
-            Some(document) => Stamp::Open(document.changes),
+            Some(document) => document.stamp.clone(),
             None => self.disk.stamp(real),
         }
     }
