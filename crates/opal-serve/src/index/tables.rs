@@ -6,7 +6,7 @@ use rusqlite::{Connection, ToSql, params_from_iter};
 use serde_json::Value;
 
 /// Counts up with every change of the tables: an index of another version is made again.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 /// The tables that queries may read.
 pub(super) const NAMES: [&str; 4] = ["runs", "steps", "verifications", "approvals"];
@@ -91,7 +91,7 @@ pub(super) const APPROVALS: Table = Table {
 };
 
 /// All of them, and what the index knows about itself: `folders` says in which state a directory of records was
-/// read, `known` where each run is.
+/// read, and the sum of its names, `known` where each run is.
 pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
     for Table { name, columns } in [RUNS, STEPS, VERIFICATIONS, APPROVALS] {
         let columns = columns.join(", ");
@@ -103,7 +103,7 @@ pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
          CREATE INDEX steps_of_path ON steps (path);
          CREATE INDEX verifications_of_run ON verifications (run);
          CREATE INDEX approvals_of_run ON approvals (run);
-         CREATE TABLE folders (path TEXT PRIMARY KEY, state TEXT) WITHOUT ROWID;
+         CREATE TABLE folders (path TEXT PRIMARY KEY, state TEXT, names INTEGER) WITHOUT ROWID;
          CREATE TABLE known (run TEXT PRIMARY KEY, folder TEXT, is_over INTEGER) WITHOUT ROWID;
          CREATE INDEX known_in ON known (folder, run, is_over);
          CREATE TABLE progress (pruned INTEGER);

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -139,22 +140,70 @@ fn take_pruned(root: &Root, work: &Connection) -> Result<(), Error> {
 fn target(work: &Connection, folder: &Path) -> Result<(), Error> {
     let path = folder.display().to_string();
     let state = state(folder);
-    let known: Option<String> = work
-        .prepare_cached("SELECT state FROM folders WHERE path = ?")?
-        .query_row([&path], |row| row.get(0))
+    let known: Option<(Option<String>, i64)> = work
+        .prepare_cached("SELECT state, names FROM folders WHERE path = ?")?
+        .query_row([&path], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    if state.is_some() && state == known {
+    if state.is_some() && known.as_ref().is_some_and(|(known, _)| *known == state) {
         return unfinished(work, folder, &path);
     }
-    let Changes { gone, new, unfinished } = changes(work, &path, reader::ids_in(folder)?)?;
+    let found = reader::ids_in(folder)?;
+    let names = sum(&found);
+    let added = match known {
+        Some((_, names)) => added(work, &path, &found, names)?,
+        None => None,
+    };
+    if let Some(new) = added {
+        unfinished(work, folder, &path)?;
+        new.into_iter().try_for_each(|id| add(work, &path, Found::within(folder, id)))?;
+        return keep_state(work, &path, state, names);
+    }
+    let Changes { gone, new, unfinished } = changes(work, &path, found)?;
     gone.iter().try_for_each(|id| forget(work, id))?;
     for id in unfinished {
         forget(work, id.as_str())?;
         add(work, &path, Found::within(folder, id))?;
     }
     new.into_iter().try_for_each(|id| add(work, &path, Found::within(folder, id)))?;
-    work.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", params![path, state])?;
+    keep_state(work, &path, state, names)
+}
+
+fn keep_state(
+    work: &Connection,
+    path: &str,
+    state: Option<String>,
+    names: i64,
+) -> Result<(), Error> {
+    let text = "INSERT OR REPLACE INTO folders VALUES (?, ?, ?)";
+    work.prepare_cached(text)?.execute(params![path, state, names])?;
     Ok(())
+}
+
+/// A number for a set of runs, in whatever order.
+fn sum<'i>(ids: impl IntoIterator<Item = &'i RunId>) -> i64 {
+    let number = |id: &RunId| {
+        let mut hasher = DefaultHasher::new();
+        id.hash(&mut hasher);
+        hasher.finish()
+    };
+    ids.into_iter().map(number).fold(0, u64::wrapping_add).cast_signed()
+}
+
+/// The new runs of a directory, where those up to the newest one that is known have the sum that they had:
+/// nearly always runs only come. Otherwise none, and all of them are compared.
+fn added(
+    work: &Connection,
+    path: &str,
+    found: &[RunId],
+    names: i64,
+) -> Result<Option<Vec<RunId>>, Error> {
+    let newest: Option<String> = work
+        .prepare_cached("SELECT max(run) FROM known WHERE folder = ?")?
+        .query_row([path], |row| row.get(0))?;
+    let newest: Option<RunId> = newest.and_then(|id| id.parse().ok());
+    let (known, new): (Vec<&RunId>, Vec<&RunId>) =
+        found.iter().partition(|id| Some(*id) <= newest.as_ref());
+    Ok((sum(known) == names).then(|| new.into_iter().cloned().collect()))
 }
 
 /// What tells whether something was added to a directory or removed; none where that is too recent to tell.

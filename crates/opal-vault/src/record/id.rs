@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 /// `run-YYYYMMDDThhmmssZ-<8 hex>`. The first four of the digits are the fraction of the second, so
 /// that names sort by time.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId([u8; LENGTH]);
 
 /// It is not the name of a run.

@@ -27,7 +27,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FlockOperation;
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, RawDir};
 
 use super::{EVENTS, FOLDER, RunId, SUMMARY};
 use crate::root::{Root, RootError, Why};
@@ -123,17 +123,37 @@ fn runs_in(target: &Path) -> Result<Vec<Found>, RootError> {
 /// The same by their names alone: there may be very many.
 pub fn ids_in(target: &Path) -> Result<Vec<RunId>, RootError> {
     let ids = || -> io::Result<Vec<RunId>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = rustix::fs::open(target, flags, Mode::empty())?;
+        let mut buffer = Vec::with_capacity(DIRECTORY_BYTES);
+        let mut entries = RawDir::new(&folder, buffer.spare_capacity_mut());
         let mut ids = Vec::new();
-        for entry in fs::read_dir(target)? {
+        while let Some(entry) = entries.next() {
             let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                ids.extend(entry.file_name().to_str().and_then(|name| name.parse().ok()));
+            let Some(id) = entry.file_name().to_str().ok().and_then(|name| name.parse().ok())
+            else {
+                continue;
+            };
+            let kind = match entry.file_type() {
+                // Not every file system says it here.
+                FileType::Unknown => {
+                    let flags = AtFlags::SYMLINK_NOFOLLOW;
+                    let found = rustix::fs::statat(&folder, entry.file_name(), flags)?;
+                    FileType::from_raw_mode(found.st_mode)
+                }
+                kind => kind,
+            };
+            if kind == FileType::Directory {
+                ids.push(id);
             }
         }
         Ok(ids)
     };
     ids().map_err(|error| RootError::of(target, error))
 }
+
+/// Of a directory that is read at once.
+const DIRECTORY_BYTES: usize = 128 * 1024;
 
 fn folders(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();

@@ -1,6 +1,7 @@
 //! `opal runs stats`, `sql` and `export`: questions about all runs, and what they must not do.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -204,6 +205,29 @@ fn damaged_pruned_and_removed_records_are_rows_or_gone_and_the_index_is_disposab
     assert_eq!(rows(&opal, steps), serde_json::json!([[0]]));
     fs::remove_dir_all(opal.path().join("home/.opal/logs/run/site")).unwrap();
     assert_eq!(rows(&opal, "SELECT count(*) FROM runs"), serde_json::json!([[3]]));
+}
+
+#[test]
+fn records_that_come_late_move_or_go_are_noticed() {
+    let Some(opal) = ran() else { return };
+    let logs = opal.path().join("home/.opal/logs/run");
+    let count = |query: &str| rows(&opal, &format!("SELECT count(*) FROM {query}"))[0][0].clone();
+    assert_eq!(count("runs"), 4);
+    // From another machine, with the name of a time before all others.
+    let site = fs::read_dir(logs.join("site")).unwrap().next().unwrap().unwrap().path();
+    let late = |task: &str| logs.join(task).join("run-20200101T000000Z-00000000");
+    let copied = Command::new("cp").arg("-r").args([&site, &late("hello")]).status();
+    assert!(copied.unwrap().success());
+    assert_eq!(count("runs"), 5);
+    assert_eq!(count("runs WHERE id = 'run-20200101T000000Z-00000000'"), 1);
+    // One goes and another one comes between two questions.
+    fs::remove_dir_all(late("hello")).unwrap();
+    opal.call(&["hello"]).code(0);
+    assert_eq!(count("runs WHERE task = 'hello'"), 3);
+    assert_eq!(count("runs WHERE id = 'run-20200101T000000Z-00000000'"), 0);
+    fs::rename(&site, late("site")).unwrap();
+    assert_eq!(count("runs"), 5);
+    assert_ne!(count("steps WHERE run LIKE 'run-2020%'"), 0);
 }
 
 #[test]
