@@ -69,14 +69,21 @@ pub fn check_or_device(mode: u32) -> io::Result<()> {
 
 /// A regular file as text, at most `limit` bytes of it; one that is longer is an error.
 pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
+    let bytes = read_start(path, limit)?;
+    if bytes.len() as u64 > limit {
+        return Err(FileError::TooLarge { limit }.into());
+    }
+    let what = "stream did not contain valid UTF-8";
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, what))
+}
+
+/// The first `limit` bytes of a regular file, and one more where it is longer.
+pub fn read_start(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let (file, size) = open_sized(path)?;
     // With room for all of it, and a byte to see that it ends, it is read at once.
-    let mut text = String::with_capacity(size.min(limit) as usize + 1);
-    file.take(limit + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > limit {
-        true => Err(FileError::TooLarge { limit }.into()),
-        false => Ok(text),
-    }
+    let mut bytes = Vec::with_capacity(size.min(limit) as usize + 1);
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Whether it failed because it is not a regular file.

@@ -106,6 +106,7 @@ pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
          CREATE TABLE folders (path TEXT PRIMARY KEY, state TEXT, names INTEGER) WITHOUT ROWID;
          CREATE TABLE known (run TEXT PRIMARY KEY, folder TEXT, is_over INTEGER) WITHOUT ROWID;
          CREATE INDEX known_in ON known (folder, run, is_over);
+         CREATE INDEX known_running ON known (folder) WHERE NOT is_over;
          CREATE TABLE progress (pruned INTEGER);
          INSERT INTO progress VALUES (0);",
     )?;

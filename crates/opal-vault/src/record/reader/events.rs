@@ -15,6 +15,9 @@ use opal_files::regular;
 /// Bytes that a line may have.
 const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
+/// How the writer begins a line with output that is text.
+const OUTPUT_LINE: &[u8] = b"{\"kind\":\"output\",";
+
 /// Reads events as far as they are written. A line that has only begun is none yet: asked again
 /// later, this goes on where it was.
 #[derive(Debug)]
@@ -53,12 +56,25 @@ impl Events {
         Ok(self)
     }
 
-    /// The next event with this word somewhere. Of the others it is only checked that they are events.
+    /// The next event with this word somewhere.
     pub(super) fn next_with(&mut self, word: &Finder<'_>) -> Result<Option<Value>, Unreadable> {
+        self.next_where(|line| word.find(line).is_some())
+    }
+
+    /// The next event that is not output, which most events are.
+    pub(super) fn next_of_steps(&mut self) -> Result<Option<Value>, Unreadable> {
+        self.next_where(|line| !line.starts_with(OUTPUT_LINE))
+    }
+
+    /// The next event whose line is meant. Of the others it is only checked that they are events.
+    fn next_where(
+        &mut self,
+        is_meant: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Value>, Unreadable> {
         while self.read_line()? {
             self.line += 1;
-            let has_word = word.find(&self.begun).is_some();
-            let event = match has_word {
+            let is_meant = is_meant(&self.begun);
+            let event = match is_meant {
                 true => serde_json::from_slice::<Value>(&self.begun).ok().filter(Value::is_object),
                 false => {
                     let is_event = self.line <= self.checked || is_object(&self.begun);
@@ -67,7 +83,7 @@ impl Events {
             };
             self.begun.clear();
             let event = event.ok_or_else(|| self.malformed())?;
-            if has_word {
+            if is_meant {
                 return Ok(Some(event));
             }
         }

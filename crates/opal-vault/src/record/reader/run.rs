@@ -1,6 +1,5 @@
 //! How a run went, or goes.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -59,23 +58,14 @@ impl State {
 
 impl Run {
     pub fn load(found: &Found) -> Result<Self, Unreadable> {
-        // Asked before the summary is looked for: a run may end in between.
-        let is_going_on = is_going_on(&found.folder);
-        let path = found.folder.join(SUMMARY);
-        let (state, document) = match read_object(&path, MAX_SUMMARY_BYTES) {
-            Ok(summary) => {
-                let status = summary.get("status").and_then(Value::as_str).and_then(Status::named);
-                let status = status.ok_or_else(|| malformed(&path))?;
-                (State::Ended(status), summary)
-            }
-            Err(Unreadable { why: Unread::Io(error), .. })
-                if error.kind() == std::io::ErrorKind::NotFound =>
-            {
-                let state =
-                    if is_going_on { State::Running } else { State::Ended(Status::Crashed) };
-                (state, started(&found.folder)?)
-            }
-            Err(error) => return Err(error),
+        let (state, document) = match ended(&found.folder)? {
+            Some(ended) => ended,
+            None if is_going_on(&found.folder) => (State::Running, started(&found.folder)?),
+            // It may have ended in between.
+            None => match ended(&found.folder)? {
+                Some(ended) => ended,
+                None => (State::Ended(Status::Crashed), started(&found.folder)?),
+            },
         };
         Ok(Self { id: found.id.clone(), folder: found.folder.clone(), state, document })
     }
@@ -159,6 +149,24 @@ pub fn failed_path(run: &Run) -> Result<Option<FailedPath>, Unreadable> {
     Ok(path.map(|path| FailedPath { path, plan_hash }))
 }
 
+/// What a run said at its end; none where it has no summary.
+fn ended(folder: &Path) -> Result<Option<(State, Map<String, Value>)>, Unreadable> {
+    let path = folder.join(SUMMARY);
+    match read_object(&path, MAX_SUMMARY_BYTES) {
+        Ok(summary) => {
+            let status = summary.get("status").and_then(Value::as_str).and_then(Status::named);
+            let status = status.ok_or_else(|| malformed(&path))?;
+            Ok(Some((State::Ended(status), summary)))
+        }
+        Err(Unreadable { why: Unread::Io(error), .. })
+            if error.kind() == std::io::ErrorKind::NotFound =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// What a run said at its start. Who was killed before that has said nothing.
 fn started(folder: &Path) -> Result<Map<String, Value>, Unreadable> {
     match Events::open(folder)?.next_event()? {
@@ -169,8 +177,7 @@ fn started(folder: &Path) -> Result<Map<String, Value>, Unreadable> {
 
 pub(super) fn read_object(path: &Path, limit: u64) -> Result<Map<String, Value>, Unreadable> {
     let of = |error| Unreadable::io(path, error);
-    let mut bytes = Vec::new();
-    regular::open(path).map_err(of)?.take(limit + 1).read_to_end(&mut bytes).map_err(of)?;
+    let bytes = regular::read_start(path, limit).map_err(of)?;
     if bytes.len() as u64 > limit {
         return Err(Unreadable { path: path.into(), why: Unread::TooLarge });
     }

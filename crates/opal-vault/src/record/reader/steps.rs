@@ -131,8 +131,9 @@ struct Reading {
 
 fn read(folder: &Path) -> Result<Read, Unreadable> {
     let mut reading = Reading::default();
-    for event in Events::open(folder)? {
-        reading.event(&event?);
+    let mut events = Events::open(folder)?;
+    while let Some(event) = events.next_of_steps()? {
+        reading.event(&event);
     }
     let Reading { mut steps, begun, .. } = reading;
     gather::sort_by_key(&mut steps, |(order, _)| *order);
