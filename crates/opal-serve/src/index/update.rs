@@ -92,9 +92,16 @@ fn refresh(root: &Root, connection: &mut Connection) -> Result<(), Error> {
     }
     take_pruned(root, &work)?;
     let mut there = BTreeSet::new();
+    let mut new = Vec::new();
     for folder in reader::target_folders(root)? {
-        target(&work, &folder)?;
-        there.insert(folder.display().to_string());
+        let path = folder.display().to_string();
+        new.extend(target(&work, &folder, &path)?.into_iter().map(|id| (id, folder.clone())));
+        there.insert(path);
+    }
+    // In the order of the tables, at whose end most of them are.
+    new.sort_unstable();
+    for (id, folder) in new {
+        add(&work, &folder.display().to_string(), Found::within(&folder, id))?;
     }
     for gone in folders(&work)?.difference(&there) {
         remove_all(&work, gone)?;
@@ -136,36 +143,36 @@ fn take_pruned(root: &Root, work: &Connection) -> Result<(), Error> {
     Ok(())
 }
 
-/// The runs of one target.
-fn target(work: &Connection, folder: &Path) -> Result<(), Error> {
-    let path = folder.display().to_string();
+/// The runs of one target: what is new is left to be added.
+fn target(work: &Connection, folder: &Path, path: &str) -> Result<Vec<RunId>, Error> {
     let state = state(folder);
     let known: Option<(Option<String>, i64)> = work
         .prepare_cached("SELECT state, names FROM folders WHERE path = ?")?
-        .query_row([&path], |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row([path], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     if state.is_some() && known.as_ref().is_some_and(|(known, _)| *known == state) {
-        return unfinished(work, folder, &path);
+        unfinished(work, folder, path)?;
+        return Ok(Vec::new());
     }
     let found = reader::ids_in(folder)?;
     let names = sum(&found);
     let added = match known {
-        Some((_, names)) => added(work, &path, &found, names)?,
+        Some((_, names)) => added(work, path, &found, names)?,
         None => None,
     };
     if let Some(new) = added {
-        unfinished(work, folder, &path)?;
-        new.into_iter().try_for_each(|id| add(work, &path, Found::within(folder, id)))?;
-        return keep_state(work, &path, state, names);
+        unfinished(work, folder, path)?;
+        keep_state(work, path, state, names)?;
+        return Ok(new);
     }
-    let Changes { gone, new, unfinished } = changes(work, &path, found)?;
+    let Changes { gone, new, unfinished } = changes(work, path, found)?;
     gone.iter().try_for_each(|id| forget(work, id))?;
     for id in unfinished {
         forget(work, id.as_str())?;
-        add(work, &path, Found::within(folder, id))?;
+        add(work, path, Found::within(folder, id))?;
     }
-    new.into_iter().try_for_each(|id| add(work, &path, Found::within(folder, id)))?;
-    keep_state(work, &path, state, names)
+    keep_state(work, path, state, names)?;
+    Ok(new)
 }
 
 fn keep_state(
@@ -249,8 +256,9 @@ fn changes(work: &Connection, path: &str, mut found: Vec<RunId>) -> Result<Chang
 
 /// Reads again those that were running.
 fn unfinished(work: &Connection, folder: &Path, path: &str) -> Result<(), Error> {
-    let mut running =
-        work.prepare_cached("SELECT run FROM known WHERE folder = ? AND NOT is_over")?;
+    let mut running = work.prepare_cached(
+        "SELECT run FROM known INDEXED BY known_running WHERE folder = ? AND NOT is_over",
+    )?;
     let running: Vec<String> =
         running.query_map([path], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for id in running.iter().filter_map(|id| id.parse::<RunId>().ok()) {
