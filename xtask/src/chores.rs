@@ -132,14 +132,14 @@ pub(crate) fn run_beside(root: &Path, first: Option<&Path>, line: &[&str]) -> Re
 }
 
 /// What takes longer says how long it took.
-const TOLD_SECONDS: u64 = 10;
+const REPORTED_SECONDS: u64 = 10;
 
 fn finish(root: &Path, mut command: Command, shown: &str, program: &str) -> Result<(), String> {
     say(&format!("$ {shown}"));
     let since = Instant::now();
     let status = command.current_dir(root).status();
     let took = since.elapsed().as_secs();
-    if took >= TOLD_SECONDS {
+    if took >= REPORTED_SECONDS {
         say(&format!("  {} min {} s", took / 60, took % 60));
     }
     match status {
