@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 use std::thread;
 
-use lsp_server::{Message, Notification, Request};
+use lsp_server::{Notification, Request};
 use opal_lsp::Settings;
 use opal_lsp::transport::{Connection, Peer};
 use serde_json::{Value, json};

@@ -149,8 +149,11 @@ pub fn failed_path(run: &Run) -> Result<Option<FailedPath>, Unreadable> {
     Ok(path.map(|path| FailedPath { path, plan_hash }))
 }
 
+/// How a run ended, and its summary.
+type Ended = (State, Map<String, Value>);
+
 /// What a run said at its end; none where it has no summary.
-fn ended(folder: &Path) -> Result<Option<(State, Map<String, Value>)>, Unreadable> {
+fn ended(folder: &Path) -> Result<Option<Ended>, Unreadable> {
     let path = folder.join(SUMMARY);
     match read_object(&path, MAX_SUMMARY_BYTES) {
         Ok(summary) => {
