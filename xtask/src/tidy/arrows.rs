@@ -185,14 +185,14 @@ const CORE_FOR_SYNTAX: [&str; 17] = [
 ];
 
 /// What the editor server must not use of the crates that it may use: planning, and running packages.
-const NOT_FOR_EDITORS: [&str; 6] = [
-    "opal_plan::plan",
-    "opal_plugins::adapt",
-    "opal_plugins::client",
-    "opal_plugins::suite",
-    "opal_core::resolver",
-    "opal_core::action",
+const NOT_FOR_EDITORS: [(&str, &[&str]); 3] = [
+    ("opal_plan", &["plan"]),
+    ("opal_plugins", &["adapt", "client", "suite"]),
+    ("opal_core", &["resolver", "action"]),
 ];
+
+/// What stands for a whole crate, and so for all that is in it.
+const WHOLE: [&str; 3] = ["", "*", "self"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     // `packages/Cargo.toml` is only a workspace, as the one at the top is.
@@ -202,7 +202,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         manifests.flat_map(|(path, text)| check_manifest(path, text)).collect();
     let syntax = tree.texts(".rs").filter(|(path, _)| path.starts_with("crates/opal-syntax/src/"));
     for (path, text) in syntax {
-        for (line, item) in core_items(text) {
+        for (line, item) in items(text, "opal_core") {
             if !CORE_FOR_SYNTAX.contains(&item) {
                 let what = format!("the syntax uses `{item}` of opal-core");
                 let help = "keep to text and diagnostics; what needs more belongs in another crate";
@@ -212,11 +212,15 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     }
     let editor = tree.texts(".rs").filter(|(path, _)| path.starts_with("crates/opal-lsp/src/"));
     for (path, text) in editor {
-        for (number, line) in (1..).zip(text.lines()) {
-            for used in NOT_FOR_EDITORS.iter().filter(|it| line.contains(**it)) {
-                let what = format!("the editor server uses `{used}`");
+        for (name, modules) in NOT_FOR_EDITORS {
+            let used = items(text, name).into_iter();
+            for (line, item) in used.filter(|(_, it)| modules.contains(it) || WHOLE.contains(it)) {
+                let what = match WHOLE.contains(&item) {
+                    true => format!("the editor server uses `{name}` as a whole"),
+                    false => format!("the editor server uses `{name}::{item}`"),
+                };
                 let help = "keep to names, syntax, checks and manifests: it plans and runs nothing";
-                findings.push(finding(path, number, what, help));
+                findings.push(finding(path, line, what, help));
             }
         }
     }
@@ -284,18 +288,19 @@ fn entries(manifest: &str) -> impl Iterator<Item = (usize, &str, &str, &str)> {
     })
 }
 
-/// The first names after `opal_core::`, from a plain path or from a list in braces; an empty name
+/// The first names after `NAME::`, from a plain path or from a list in braces; an empty name
 /// for a use of the crate as a whole. Comments may speak of anything.
-fn core_items(source: &str) -> Vec<(usize, &str)> {
-    const CORE: &str = "opal_core";
+fn items<'s>(source: &'s str, name: &str) -> Vec<(usize, &'s str)> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut items = Vec::new();
-    for (at, _) in source.match_indices(CORE) {
+    for (at, _) in source.match_indices(name) {
         let start = source[..at].rfind('\n').map_or(0, |end| end + 1);
-        if source[start..at].contains("//") {
+        let rest = &source[at + name.len()..];
+        let is_longer = source[..at].ends_with(is_part) || rest.starts_with(is_part);
+        if is_longer || source[start..at].contains("//") {
             continue;
         }
         let line = source[..at].matches('\n').count() + 1;
-        let rest = &source[at + CORE.len()..];
         match rest.strip_prefix("::") {
             Some(list) if list.starts_with('{') => {
                 items.extend(list_heads(&list[1..]).map(|head| (line, head)));
@@ -373,10 +378,30 @@ mod tests {
         let source = "use opal_core::{Code, text::{Span, Other},\n    Registry};\n\
                       //! [`opal_core::Value`] is far away.\n\
                       fn a(b: opal_core::Type) {}\nuse opal_core as core;\nuse opal_core::*;\n";
-        let items = core_items(source);
+        let items = items(source, "opal_core");
         let expected = [(1, "Code"), (1, "text"), (1, "Registry"), (4, "Type"), (5, ""), (6, "*")];
         assert_eq!(items, expected);
         assert_eq!(found("crates/opal-syntax/src/lib.rs", source).len(), 4);
         assert_eq!(found("crates/opal-plan/src/lib.rs", source).len(), 0);
+    }
+
+    #[test]
+    fn the_editor_server_does_not_plan_however_it_is_written() {
+        let fine = "use opal_plan::{Words, check, lower::{self, Proofs}, unit};\nuse opal_plan::program;\n\
+                    // opal_plan::plan is not used\nuse opal_plugins::installed;\n";
+        assert_eq!(found("crates/opal-lsp/src/lib.rs", fine), []);
+        for used in [
+            "use opal_plan::plan;\n",
+            "use opal_plan::plan::Request;\n",
+            "use opal_plan::{plan, lower};\n",
+            "use opal_plan::{\n    lower,\n    plan::{self, Request},\n};\n",
+            "use opal_plan::*;\n",
+            "use opal_plan as other;\n",
+            "use opal_plan::{self as other};\n",
+            "fn a() { opal_plan::plan::make(); }\n",
+            "use opal_plugins::{adapt::Code, lock};\n",
+        ] {
+            assert_eq!(found("crates/opal-lsp/src/lib.rs", used).len(), 1, "{used}");
+        }
     }
 }
