@@ -38,6 +38,19 @@ pub enum Way {
     State,
 }
 
+impl Way {
+    /// Whether a mark has a place in it.
+    #[must_use]
+    pub fn takes_mark(&self) -> bool {
+        match self {
+            Self::Import(template) => template.has_mark(),
+            Self::Identity(all) | Self::Replay(all) => all.values().any(Template::has_mark),
+            Self::Mark(_) => true,
+            Self::State => false,
+        }
+    }
+}
+
 /// A tag that opal writes, and how objects are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {

@@ -13,6 +13,7 @@ pub mod state;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use opal_core::data::Secret;
 use opal_core::recipe::{Recipes, Way};
 
 use crate::client::{Id, Observe};
@@ -107,8 +108,7 @@ pub async fn adopt(
     };
     let verified = verify::verify(observe, &ask).await?;
     let mut hidden = secrets::paths(block, &args);
-    hidden
-        .extend(leaves(&args).into_iter().filter(|path| secrets::covers(&managed.sensitive, path)));
+    hidden.extend(marked(managed, &args));
     hidden.sort();
     hidden.dedup();
     Ok(Adopted { args, adopt, secrets: hidden, verified })
@@ -163,7 +163,7 @@ async fn smaller(
     };
     let is_planned = |name: &str, value: &Value| {
         let (planned, actual) = (least.state.field(name), state.field(name));
-        planned == actual || (least.is_legacy && planned.is_null() && is_zero(value))
+        planned.says_same(actual) || (least.is_legacy && planned.is_null() && is_zero(value))
     };
     let kept = all.iter();
     let kept = kept.filter(|(name, value)| !is_chosen(name, value) || !is_planned(name, value));
@@ -196,7 +196,7 @@ async fn create(
 
 /// What older libraries of providers do not tell apart from nothing.
 fn is_zero(value: &Value) -> bool {
-    match value {
+    match value.plain() {
         Value::Bool(it) => !it,
         Value::Text(text) => text.expose().is_empty(),
         Value::Number(number) => number.to_string() == "0",
@@ -268,10 +268,38 @@ fn each(nesting: Nesting, value: &Value, make: &dyn Fn(&Value) -> Value) -> Valu
     }
 }
 
-/// The paths of all scalars.
-fn leaves(value: &Value) -> Vec<String> {
-    fn walk(value: &Value, path: &str, found: &mut Vec<String>) {
-        match value {
+/// The paths in arguments that a state file calls sensitive. A provider may have moved what it calls so to
+/// another place: there it is found by what it says.
+fn marked(managed: &Managed, args: &Value) -> Vec<String> {
+    let all = leaves(args);
+    let covered =
+        |mark: &str| all.iter().any(|(path, _)| secrets::covers(&[mark.to_owned()], path));
+    let moved: Vec<&String> = managed.sensitive.iter().filter(|mark| !covered(mark)).collect();
+    let said = managed.texts_of(&moved);
+    let is_marked = |path: &str, value: &Value| {
+        let is_said = value.as_text().is_some_and(|text| said.iter().any(|it| it.expose() == text));
+        is_said || secrets::covers(&managed.sensitive, path)
+    };
+    all.iter()
+        .filter(|(path, value)| is_marked(path, value))
+        .map(|(path, _)| path.clone())
+        .collect()
+}
+
+/// The texts of arguments at these paths.
+#[must_use]
+pub fn texts(args: &Value, paths: &[String]) -> Vec<Secret> {
+    let mut found = Vec::new();
+    for (_, value) in leaves(args).iter().filter(|(path, _)| secrets::covers(paths, path)) {
+        secrets::leaves(value, &mut found);
+    }
+    found
+}
+
+/// All scalars, with their paths.
+fn leaves(value: &Value) -> Vec<(String, &Value)> {
+    fn walk<'v>(value: &'v Value, path: &str, found: &mut Vec<(String, &'v Value)>) {
+        match value.plain() {
             Value::List(items) => {
                 for (at, item) in items.iter().enumerate() {
                     walk(item, &format!("{path}[{at}]"), found);
@@ -283,7 +311,7 @@ fn leaves(value: &Value) -> Vec<String> {
                     walk(item, &format!("{path}{dot}{name}"), found);
                 }
             }
-            _ => found.push(path.to_owned()),
+            scalar => found.push((path.to_owned(), scalar)),
         }
     }
     let mut found = Vec::new();

@@ -10,10 +10,10 @@ use opal_core::protocol::call::Deed;
 use tokio::time::{Instant, sleep};
 
 use crate::client::{Change, Object, Observe, Planned};
-use crate::differ::{self, Difference};
+use crate::differ::Difference;
 use crate::identity::Chosen;
 use crate::ignored::accepted;
-use crate::schema::Block;
+use crate::rules;
 use crate::trouble::{Trouble, Why};
 use crate::value::Value;
 use crate::verify::{Ask, Status, Verified, present, verify};
@@ -29,8 +29,8 @@ pub struct Allowed {
     pub replace: bool,
     /// How long a change may take to become visible.
     pub settle: Duration,
-    /// What identifies the only object that may be deleted. Where nothing is said, the one that the
-    /// arguments identify.
+    /// What identifies the only object that may be deleted; empty where none may be. Where nothing is
+    /// said, the one that the arguments identify.
     pub only: Option<Secret>,
 }
 
@@ -72,8 +72,7 @@ pub async fn apply(
         (Status::Rewrite, object) => (Done::Changed(Vec::new()), object),
         (Status::Drifted { replace, .. }, object) if !replace.is_empty() => {
             if !allowed.replace {
-                let why = format!("{} cannot be changed in place", replace.join(", "));
-                return Err(Trouble::invalid(why));
+                return Err(fixed(replace));
             }
             if let Some(object) = &object {
                 is_meant(object, ask, allowed.only.as_ref())?;
@@ -93,9 +92,11 @@ pub async fn apply(
         _ => {}
     }
     let (made, warnings) = make(observe, change, ask, prior.as_ref()).await?;
+    // Whatever is wrong with it now, the record names it.
+    let failed = |trouble: Trouble| trouble.beside(made.shown_identity());
     // What was sent again cannot be read back: the rest must be right.
     let ask = &Ask { rewrite: false, ..ask.clone() };
-    let after = settle(observe, ask, allowed.settle).await?;
+    let after = settle(observe, ask, allowed.settle).await.map_err(failed)?;
     match after.status {
         // What was just made has more than a replay knows.
         Status::Satisfied if matches!(ask.by, Chosen::Replay(_)) => {
@@ -104,15 +105,16 @@ pub async fn apply(
         Status::Satisfied => Ok(Acted { done, object: after.object.or(Some(made)), warnings }),
         Status::Missing => {
             let id = made.state.field("id").as_text().unwrap_or("unknown").to_owned();
-            Err(Trouble::invalid(format!(
+            Err(failed(Trouble::invalid(format!(
                 "it was created (id {id}), but what identifies it does not find it"
-            )))
+            ))))
         }
-        Status::Blocked(why) => Err(Trouble::invalid(format!("after the apply: {why}"))),
+        Status::Blocked(why) => Err(failed(Trouble::invalid(format!("after the apply: {why}")))),
         Status::Rewrite => Ok(Acted { done, object: after.object.or(Some(made)), warnings }),
         Status::Drifted { differences, .. } => {
             let paths: Vec<String> = differences.into_iter().map(|it| it.path).collect();
-            Err(Trouble::invalid(format!("still drifted after the apply: {}", paths.join(", "))))
+            let why = format!("still drifted after the apply: {}", paths.join(", "));
+            Err(failed(Trouble::invalid(why)))
         }
     }
 }
@@ -131,39 +133,47 @@ async fn make(
         None => ask.config.clone(),
     };
     let planned = observe.plan(&ask.of, prior, &config).await?;
-    let mut broken = rules(block, &config, prior, &planned);
+    // Whoever changes an object has not agreed to its removal.
+    if prior.is_some() && !planned.replace.is_empty() {
+        return Err(fixed(&planned.replace));
+    }
+    let before = prior.map_or(&Value::Null, |prior| &prior.state);
+    let broken = rules::broken(block, &config, before, &planned.state);
+    let broken =
+        broken.iter().map(|path| format!("the plan changes `{path}`, which is configured"));
+    let mut broken: Vec<String> = broken.collect();
     if !broken.is_empty() && !planned.is_legacy {
         return Err(Trouble::malformed(Call::Plan, broken.remove(0)));
     }
     let applied = change.apply(&ask.of, prior, &planned, &config).await?;
     if !applied.errors.is_empty() {
+        let trouble = Trouble::new(Call::Apply, Why::Said(applied.errors));
         // What was made although it failed is named, so that a person can find it.
-        let made = applied.object.as_ref().map(|object| match &object.identity {
-            Some(identity) => differ::show(identity),
-            None => object.state.field("id").as_text().unwrap_or("unknown").to_owned(),
+        return Err(match &applied.object {
+            Some(object) => trouble.beside(object.shown_identity()),
+            None => trouble,
         });
-        return Err(Trouble::new(
-            Call::Apply,
-            match made {
-                Some(made) => Why::Made(applied.errors, Secret::new(made)),
-                None => Why::Said(applied.errors),
-            },
-        ));
     }
     let Some(object) = applied.object else {
         return Err(Trouble::malformed(Call::Apply, "nothing is there afterwards"));
     };
+    let malformed =
+        |why: &str| Err(Trouble::malformed(Call::Apply, why).beside(object.shown_identity()));
     if object.state.has_unknown() {
-        return Err(Trouble::malformed(Call::Apply, "the new state has unknown values"));
+        return malformed("the new state has unknown values");
     }
-    let kept = kept(&planned.state, &object.state);
-    if !kept && !applied.is_legacy {
-        return Err(Trouble::malformed(Call::Apply, "the new state is not what was planned"));
+    let is_kept = rules::is_kept(&block.implied(), &planned.state, &object.state);
+    if !is_kept && !applied.is_legacy {
+        return malformed("the new state is not what was planned");
     }
-    if !kept {
+    if !is_kept {
         broken.push("the new state is not what was planned".to_owned());
     }
     Ok((object, broken))
+}
+
+fn fixed(paths: &[String]) -> Trouble {
+    Trouble::invalid(format!("{} cannot be changed in place", paths.join(", ")))
 }
 
 /// Whether an object is gone: `.absent`.
@@ -207,6 +217,9 @@ fn is_meant(object: &Object, ask: &Ask, only: Option<&Secret>) -> Result<(), Tro
         (None, Chosen::Mark { .. }) => {
             Err(Trouble::invalid("what is found by its tag is deleted only by its identity"))
         }
+        (Some(only), _) if only.expose().is_empty() => Err(Trouble::invalid(
+            "there was nothing to delete when it was verified; verify it again",
+        )),
         (Some(only), _) if found.as_ref().map(Secret::expose) != Some(only.expose()) => {
             Err(Trouble::invalid("another object was found than the one that may be deleted"))
         }
@@ -255,31 +268,40 @@ async fn settle(observe: &Observe, ask: &Ask, within: Duration) -> Result<Verifi
     }
 }
 
-/// Which rules a plan breaks: what is configured and known stays, or is as it was because it means the same.
-fn rules(block: &Block, config: &Value, prior: Option<&Object>, planned: &Planned) -> Vec<String> {
-    let each = block.attributes.iter().filter(|(name, attribute)| {
-        let (given, planned) = (config.field(name), planned.state.field(name));
-        let is_as_it_was = prior.is_some_and(|prior| prior.state.field(name) == planned);
-        !attribute.write_only
-            && !given.is_null()
-            && !given.has_unknown()
-            && !is_as_it_was
-            && !differ::covers(planned, given)
-    });
-    each.map(|(name, _)| format!("the plan changes `{name}`, which is configured")).collect()
-}
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
 
-/// Whether everything that was planned and known is there.
-fn kept(planned: &Value, made: &Value) -> bool {
-    match (planned, made) {
-        (Value::Unknown, _) => true,
-        (Value::Map(planned), Value::Map(_)) => {
-            planned.iter().all(|(name, value)| kept(value, made.field(name)))
+    use super::*;
+    use crate::client::Id;
+
+    #[test]
+    fn only_the_object_that_somebody_agreed_to_is_deleted() {
+        let object = |id: &str| Object {
+            state: Value::map([("id", Value::text(id))]),
+            private: Vec::new(),
+            identity: None,
+        };
+        let ask = |by: Chosen| Ask {
+            of: "box_thing".to_owned(),
+            config: Value::Null,
+            by,
+            ignore: Vec::new(),
+            rewrite: false,
+        };
+        let ways = [
+            ask(Chosen::Import { id: Id::Text("a".to_owned()), filled: Vec::new() }),
+            ask(Chosen::Adopt(Id::Text("a".to_owned()))),
+            ask(Chosen::Replay(BTreeMap::new())),
+        ];
+        for way in &ways {
+            let is_meant = |id: &str, only: Option<&str>| {
+                is_meant(&object(id), way, only.map(Secret::new).as_ref()).is_ok()
+            };
+            assert!(is_meant("a", Some("a")) && is_meant("a", None));
+            assert!(!is_meant("b", Some("a")));
+            // There was nothing to delete, so nobody agreed to anything.
+            assert!(!is_meant("a", Some("")) && !is_meant("", Some("")));
         }
-        (Value::List(planned), Value::List(made)) if planned.len() == made.len() => {
-            planned.iter().any(Value::has_unknown)
-                || planned.iter().zip(made).all(|(planned, made)| kept(planned, made))
-        }
-        (planned, made) => planned == made,
     }
 }

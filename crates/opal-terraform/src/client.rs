@@ -50,6 +50,8 @@ pub use observe::{Id, Listed, Object, Observe, Planned};
 /// Answers, at most.
 const MAX_ANSWER: usize = 16 << 20;
 const MAX_SCHEMA: usize = 256 << 20;
+/// All answers of a call that streams them.
+const MAX_STREAM: usize = 64 << 20;
 
 /// Calls at once, for each process.
 const MAX_CALLS: usize = 10;
@@ -57,8 +59,8 @@ const MAX_CALLS: usize = 10;
 /// How long a change may take: opal ends it earlier, if a step says so.
 const APPLY: Duration = Duration::from_secs(24 * 3600);
 
-/// How long a schema may take.
-const SCHEMA: Duration = Duration::from_secs(60);
+/// Schemas are large: they may take this many times as long as another call.
+const SCHEMA: u32 = 2;
 
 /// How long a provider may take to stop what it does.
 const STOP: Duration = Duration::from_secs(10);
@@ -76,12 +78,13 @@ struct Connection {
     protocol: Protocol,
     schemas: Schemas,
     calls: Semaphore,
-    /// How long each call may take.
+    /// How long each call may take, where a step says nothing else.
     limit: Duration,
 }
 
 impl Provider {
-    /// Starts a provider and reads its schemas. `limit` is for each later call.
+    /// Starts a provider and reads its schemas. `limit` is for each later call, unless an [`Observe`] has
+    /// one of its own.
     pub async fn start(start: &Start, limit: Duration) -> Result<Self, Trouble> {
         let process = Process::start(start).await?;
         let grpc = Grpc::new(channel(process.connect().await?).await?);
@@ -189,17 +192,17 @@ async fn channel(stream: UnixStream) -> Result<Channel, Trouble> {
 impl Connection {
     async fn read_schemas(&self) -> Result<Schemas, Trouble> {
         let malformed = |why: schema::Malformed| Trouble::malformed(Call::Schema, why);
-        let empty = wire::Empty {};
+        let (limit, empty) = (self.limit * SCHEMA, wire::Empty {});
         let mut schemas = match self.protocol {
             Protocol::Five => {
-                schema::v5(&self.within(SCHEMA, Call::Schema, empty, MAX_SCHEMA).await?)
+                schema::v5(&self.within(limit, Call::Schema, empty, MAX_SCHEMA).await?)
             }
             Protocol::Six => {
-                schema::v6(&self.within(SCHEMA, Call::Schema, empty, MAX_SCHEMA).await?)
+                schema::v6(&self.within(limit, Call::Schema, empty, MAX_SCHEMA).await?)
             }
         }
         .map_err(malformed)?;
-        let identities = self.within(SCHEMA, Call::Identities, wire::Empty {}, MAX_SCHEMA).await;
+        let identities = self.within(limit, Call::Identities, wire::Empty {}, MAX_SCHEMA).await;
         match identities {
             Ok(identities) => {
                 schemas.identities = schema::identities(&identities).map_err(malformed)?
@@ -257,25 +260,33 @@ impl Connection {
             .map_err(|status| Trouble::new(call, refused(&status)))
     }
 
-    /// All answers of a call that streams them, up to a number.
-    async fn stream<Q, A>(&self, call: Call, request: Q, most: usize) -> Result<Vec<A>, Trouble>
+    /// All answers of a call that streams them, up to a number and a size.
+    async fn stream<Q, A>(
+        &self,
+        limit: Duration,
+        call: Call,
+        request: Q,
+        most: usize,
+    ) -> Result<Vec<A>, Trouble>
     where
         Q: prost::Message + Send + Sync + 'static,
         A: Answer,
     {
         let failed = |status: Status| Trouble::new(call, refused(&status));
         let _turn = self.calls.acquire().await;
-        timed(self.limit, call, async {
+        timed(limit, call, async {
             let mut grpc = self.grpc.clone().max_decoding_message_size(MAX_ANSWER);
             grpc.ready().await.map_err(|error| failed(Status::from_error(Box::new(error))))?;
             let path = PathAndQuery::from_static(call.path(self.protocol));
             let codec = ProstCodec::<Q, A>::default();
             let streaming = grpc.server_streaming(Request::new(request), path, codec).await;
             let mut streaming = streaming.map_err(failed)?.into_inner();
-            let mut all = Vec::new();
+            let (mut all, mut size) = (Vec::new(), 0);
             while let Some(answer) = streaming.message().await.map_err(failed)? {
-                all.push(judge(call, answer)?);
-                if all.len() > most {
+                let answer: A = judge(call, answer)?;
+                size += answer.encoded_len();
+                all.push(answer);
+                if all.len() > most || size > MAX_STREAM {
                     return Err(Trouble::new(call, Why::TooLarge));
                 }
             }

@@ -18,7 +18,9 @@ impl Difference {
     /// What is expected and what is there, with placeholders for what is sensitive or came as a secret.
     #[must_use]
     pub fn hidden_values(&self, hidden: &[String]) -> (String, String) {
-        if self.is_secret || secrets::covers(hidden, &self.path) {
+        // What is above a secret has it in it.
+        let has_secret = hidden.iter().any(|it| secrets::is_below(&self.path, it));
+        if self.is_secret || has_secret || secrets::covers(hidden, &self.path) {
             return (secrets::HIDDEN.to_owned(), secrets::HIDDEN.to_owned());
         }
         (show(&self.expected), show(&self.actual))
@@ -112,6 +114,7 @@ fn compare(
     is_secret: bool,
     all: &mut Vec<Difference>,
 ) {
+    let (expected, actual) = (expected.plain(), actual.plain());
     if is_same(expected, actual) {
         return;
     }
@@ -134,7 +137,7 @@ fn compare(
 /// Whether an object is as it is planned. What is known only after an apply can be anything: no configuration
 /// says what it is.
 fn is_same(expected: &Value, actual: &Value) -> bool {
-    match (expected, actual) {
+    match (expected.plain(), actual.plain()) {
         (Value::Unknown, _) => true,
         (Value::List(left), Value::List(right)) => {
             left.len() == right.len()
@@ -175,18 +178,60 @@ pub fn unread(block: &Block, observed: &Value, state: &Value) -> Vec<String> {
     each.map(|(name, _)| name.clone()).collect()
 }
 
-/// Whether a value has everything that another one says. What the other one leaves open may be anything.
-#[must_use]
-pub fn covers(whole: &Value, said: &Value) -> bool {
-    match (whole, said) {
-        (_, Value::Null) => true,
-        (Value::Map(_), Value::Map(said)) => {
-            said.iter().all(|(name, value)| covers(whole.field(name), value))
-        }
-        (Value::List(whole), Value::List(said)) => {
-            whole.len() == said.len()
-                && said.iter().all(|value| whole.iter().any(|whole| covers(whole, value)))
-        }
-        (whole, said) => whole == said,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Of;
+    use crate::value::Type;
+
+    fn open_block() -> Block {
+        let attribute = Attribute {
+            of: Of::Plain(Type::Dynamic),
+            required: false,
+            optional: true,
+            computed: false,
+            sensitive: false,
+            write_only: false,
+            description: String::new(),
+            deprecated: None,
+        };
+        Block { attributes: [("any".to_owned(), attribute)].into(), ..Block::default() }
+    }
+
+    /// A value as a provider sends it where its schema leaves the type open.
+    fn typed(of: &str, value: Value) -> Value {
+        Value::Typed(Box::new((Type::read(of.as_bytes()).unwrap(), value)))
+    }
+
+    #[test]
+    fn a_value_with_its_type_differs_only_in_what_it_says() {
+        let object = |port: i64| {
+            Value::map([("name", Value::text("a")), ("ports", Value::List(vec![Value::int(port)]))])
+        };
+        let of = r#"["object",{"name":"string","ports":["list","number"]}]"#;
+        let found = |expected: Value, actual: Value| {
+            let (expected, actual) =
+                (Value::map([("any", expected)]), Value::map([("any", actual)]));
+            let all = differences(&open_block(), &expected, &actual, &[]);
+            all.iter().map(|it| it.hidden_line(&[])).collect::<Vec<_>>()
+        };
+        assert!(found(object(1), typed(of, object(1))).is_empty());
+        let other = r#"["object",{"name":"string","ports":["tuple",["number"]]}]"#;
+        assert!(found(typed(of, object(1)), typed(other, object(1))).is_empty());
+        let line = ["any.ports: expected [1], actual [2]"];
+        assert_eq!(found(object(1), typed(of, object(2))), line);
+        assert_eq!(found(typed(of, object(1)), typed(other, object(2))), line);
+        let open = Value::map([("name", Value::text("a")), ("ports", Value::Unknown)]);
+        assert!(found(typed(of, open), typed(of, object(2))).is_empty());
+    }
+
+    #[test]
+    fn what_is_above_a_secret_is_hidden_like_it() {
+        let whole = Value::map([("password", Value::text("canary"))]);
+        let (expected, actual) = (Value::map([("any", whole)]), Value::map([("any", Value::Null)]));
+        let all = differences(&open_block(), &expected, &actual, &[]);
+        let hidden = ["any.password".to_owned()];
+        let lines: Vec<String> = all.iter().map(|it| it.hidden_line(&hidden)).collect();
+        assert_eq!(lines, ["any: expected 🔒, actual 🔒"]);
     }
 }

@@ -63,7 +63,7 @@ impl Filled {
     pub fn is_other(&self, config: &Value, state: &Value) -> bool {
         let there = template::at(state, &self.path);
         let is_left_out = there.is_null() && template::at(config, &self.path).is_null();
-        *there != self.value && !is_left_out
+        !there.says_same(&self.value) && !is_left_out
     }
 }
 
@@ -78,6 +78,8 @@ pub enum Refused {
     NoProject,
     /// Services read other characters of a mark as patterns or lists.
     Mark,
+    /// No recipe says what a mark of this type is for.
+    Unmarkable,
     /// The step is blocked: a value cannot be part of an id.
     Unfit(Unfit),
 }
@@ -93,6 +95,9 @@ impl Refused {
             Self::Mark => {
                 let letters = "letters, digits, `-`, `_` and `.`, with `/` between parts";
                 format!("the mark of `{of}` is invalid: expected up to {MAX_MARK} {letters}")
+            }
+            Self::Unmarkable => {
+                format!("`{of}` cannot have a mark: no recipe says where its tags are")
             }
             Self::Unfit(unfit) => format!("cannot identify `{of}`: {unfit}"),
         }
@@ -134,6 +139,9 @@ pub fn choose(
         (Some(mark), _) if !is_mark(mark) => return Err(Refused::Mark),
         (Some(mark), Some(project)) => Some(format!("{project}/{mark}")),
     };
+    if tag.is_some() && !way.is_some_and(Way::takes_mark) {
+        return Err(Refused::Unmarkable);
+    }
     let filling = Filling { config: step.config, provider: step.provider, mark: tag.as_deref() };
     let all = |templates: &BTreeMap<String, Template>| {
         let each =

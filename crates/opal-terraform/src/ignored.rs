@@ -38,7 +38,7 @@ fn parts(path: &str) -> Vec<Part<'_>> {
 
 fn replaced(config: Value, actual: &Value, parts: &[Part<'_>]) -> Value {
     let [first, rest @ ..] = parts else { return actual.clone() };
-    match (first, config) {
+    match (first, config.into_plain()) {
         (Part::Name(name), Value::Map(mut fields)) => {
             let old = fields.remove(*name);
             // An entry that is not there is left out.
@@ -71,12 +71,13 @@ fn replaced(config: Value, actual: &Value, parts: &[Part<'_>]) -> Value {
 }
 
 fn has(actual: &Value, name: &str) -> bool {
-    matches!(actual, Value::Map(all) if all.contains_key(name))
+    matches!(actual.plain(), Value::Map(all) if all.contains_key(name))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::Type;
 
     #[test]
     fn only_what_is_accepted_comes_from_the_object() {
@@ -104,6 +105,13 @@ mod tests {
         assert!(tags("other") == us("us") && tags("tags.unknown") == us("us"));
         assert!(with("none.owner").field("none") == actual.field("none"));
         assert!(with("none.x").field("none").is_null());
+        // Also where the schema leaves the type open, so that the object has its type with it.
+        let of = Type::read(br#"["map","string"]"#).unwrap();
+        let open = Value::Typed(Box::new((of, actual.field("tags").clone())));
+        let there = Value::map([("tags", open)]);
+        let ignore = ["tags.owner".to_owned()];
+        let open = accepted(&Block::default(), &config, &there, &ignore);
+        assert!(open.field("tags") == &us("them"));
         let rules = Value::List(vec![rule("1", "x"), rule("8", "y")]);
         assert!(with("rule[1].port").field("rule") == &rules);
         assert!(with("rule[9].port").field("rule") == config.field("rule"));

@@ -23,7 +23,7 @@ use opal_core::protocol::{Body, Kind, Refusal, line};
 use opal_core::recipe::Recipes;
 use tokio::sync::Mutex;
 
-use crate::client::Provider;
+use crate::client::{Observe, Provider};
 use crate::process::{Start, environment};
 use crate::secrets;
 use crate::trouble::Trouble;
@@ -31,8 +31,11 @@ use crate::trusted;
 use crate::value::{Value, convert};
 pub(crate) use step::Asked;
 
-/// How long a call may take.
+/// How long a call may take that no step has a limit for.
 const LIMIT: Duration = Duration::from_secs(30);
+
+/// How long a data source may take. Some wait for what they report.
+const DATA: Duration = Duration::from_secs(5 * 60);
 
 /// What opal says about a provider.
 #[derive(Debug)]
@@ -80,6 +83,8 @@ pub(crate) struct Instance {
     recipes: Recipes,
     project: Option<String>,
     provider: Mutex<Option<Rc<Provider>>>,
+    /// Why it does not start, or refuses its configuration. It is asked once a run, whatever needs it.
+    refused: RefCell<Option<Refusal>>,
     /// The accounts that data sources reported.
     accounts: RefCell<BTreeMap<String, Secret>>,
     /// Secrets that it got or gave: no message and no log has them.
@@ -118,6 +123,7 @@ impl Instance {
             recipes,
             project: load.project,
             provider: Mutex::new(None),
+            refused: RefCell::default(),
             accounts: RefCell::default(),
             known: RefCell::default(),
             notes: RefCell::default(),
@@ -135,6 +141,18 @@ impl Instance {
         if let Some(provider) = &*running {
             return Ok(Rc::clone(provider));
         }
+        if let Some(refusal) = &*self.refused.borrow() {
+            return Err(refusal.clone());
+        }
+        let provider = self.configured().await;
+        let provider =
+            provider.inspect_err(|refusal| *self.refused.borrow_mut() = Some(refusal.clone()))?;
+        let provider = Rc::new(provider);
+        *running = Some(Rc::clone(&provider));
+        Ok(provider)
+    }
+
+    async fn configured(&self) -> Result<Provider, Refusal> {
         let started = Provider::start(&self.start, LIMIT).await;
         let provider = started.map_err(|trouble| self.refusal(&trouble))?;
         let block = &provider.schemas().provider;
@@ -142,15 +160,13 @@ impl Instance {
         self.keep_secret(secrets::texts(block, &config));
         let configured = provider.configure(config).await;
         configured.map_err(|trouble| self.refusal(&trouble))?;
-        let provider = Rc::new(provider);
-        *running = Some(Rc::clone(&provider));
         Ok(provider)
     }
 
     fn refusal(&self, trouble: &Trouble) -> Refusal {
         let mut refusal = Refusal::new(trouble.kind(), "");
         refusal.message = self.shown(trouble.message(&self.name).expose());
-        refusal.identity = trouble.made().cloned();
+        refusal.identity = trouble.made.clone();
         refusal
     }
 
@@ -179,7 +195,7 @@ impl Instance {
                 Err(Failed::Refused(refusal)) => return Err(refusal),
                 Err(Failed::Trouble(trouble)) => provider.explain(trouble).await,
             };
-            if trouble.is_crash() {
+            if trouble.is_crash() || trouble.is_silence() {
                 self.forget(&provider).await;
             }
             if trouble.is_crash() && name == "action.act" {
@@ -199,27 +215,31 @@ impl Instance {
         announce: &impl AsyncFn(Intent) -> Result<(), Refusal>,
     ) -> Result<Body, Failed> {
         match name {
-            "value.resolve" => self.resolve(provider, &asked.decorator, asked.args.clone()).await,
-            "state.verify" => self.verify(provider, asked).await,
+            "value.resolve" => self.resolve(provider.observe().within(DATA), asked).await,
+            "state.verify" => self.verify(provider.observe(), asked).await,
             "action.act" => self.act(provider, asked, announce).await,
             _ => Err(Failed::Refused(self.invalid("an unknown call"))),
         }
     }
 
-    /// The next call starts another process, unless one has done so already.
+    /// The next call starts another process, unless one has done so already. This one ends with the last
+    /// call that it answers.
     async fn forget(&self, ended: &Rc<Provider>) {
         let mut running = self.provider.lock().await;
         if running.as_ref().is_some_and(|provider| Rc::ptr_eq(provider, ended)) {
             *running = None;
+            let said = ended.process().take_log();
+            self.notes.borrow_mut().extend(said.map(|it| it.expose().trim_end().to_owned()));
         }
     }
 
-    async fn resolve(&self, provider: &Provider, of: &str, args: Args) -> Result<Body, Failed> {
-        let block = provider.schemas().data.get(of);
+    async fn resolve(&self, observe: Observe, asked: &Asked) -> Result<Body, Failed> {
+        let of = asked.decorator.as_str();
+        let block = observe.schemas().data.get(of);
         let block = block.ok_or_else(|| self.invalid(&format!("it has no data source `{of}`")))?;
-        let config = self.value(&Data::Map(args), block)?;
+        let config = self.value(&Data::Map(asked.args.clone()), block)?;
         self.keep_secret(secrets::texts(block, &config));
-        let state = provider.observe().data(of, config).await?;
+        let state = observe.data(of, config).await?;
         self.keep_secret(secrets::texts(block, &state));
         let hidden = secrets::paths(block, &state);
         Ok(Body::of(&Resolved { value: self.document(&state)?, secrets: some(hidden) }))

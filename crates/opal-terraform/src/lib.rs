@@ -20,6 +20,7 @@
 //! | whether it is as a step describes it, in five steps | [`verify`] |
 //! | what differs, in what a configuration can say | [`differ`] |
 //! | attributes whose actual value a step accepts | [`ignored`] |
+//! | what a provider must keep in a plan and in an apply | [`rules`] |
 //! | making it so, and removing it | [`apply`] |
 //! | the plugin protocol, and one provider with one configuration | [`serve`], `instance` |
 //! | getting providers: checked, unpacked, described as decorators | [`package`] |
@@ -39,6 +40,7 @@ mod instance;
 pub mod merge;
 pub mod package;
 pub mod process;
+pub mod rules;
 pub mod schema;
 pub mod secrets;
 pub mod serve;

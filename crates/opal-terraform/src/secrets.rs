@@ -92,10 +92,13 @@ fn each(nesting: Nesting, value: &Value, path: &str, visit: &mut dyn FnMut(&Valu
 /// Whether a path is one of these, or below one.
 #[must_use]
 pub fn covers(paths: &[String], path: &str) -> bool {
-    paths.iter().any(|it| {
-        path.strip_prefix(it.as_str())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    })
+    paths.iter().any(|it| it == path || is_below(it, path))
+}
+
+/// Whether a path is below another one.
+#[must_use]
+pub fn is_below(above: &str, path: &str) -> bool {
+    path.strip_prefix(above).is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
 /// A text without the secrets that are known.

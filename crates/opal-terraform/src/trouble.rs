@@ -29,14 +29,14 @@ const NOTHING: [&str; 8] = [
 pub struct Trouble {
     pub call: Option<Call>,
     pub why: Why,
+    /// What identifies the object that is there nevertheless.
+    pub made: Option<Secret>,
 }
 
 #[derive(Clone, Debug)]
 pub enum Why {
     /// The provider reports errors.
     Said(Vec<Said>),
-    /// The same, and something is there nevertheless: what identifies it.
-    Made(Vec<Said>, Secret),
     TimedOut(Duration),
     /// The process ended, with this word about how and its last lines.
     Ended(String, Secret),
@@ -63,12 +63,12 @@ pub struct Said {
 impl Trouble {
     #[must_use]
     pub const fn new(call: Call, why: Why) -> Self {
-        Self { call: Some(call), why }
+        Self { call: Some(call), why, made: None }
     }
 
     #[must_use]
     pub fn start(why: impl Into<String>) -> Self {
-        Self { call: None, why: Why::Start(why.into()) }
+        Self::without_call(Why::Start(why.into()))
     }
 
     #[must_use]
@@ -78,12 +78,22 @@ impl Trouble {
 
     #[must_use]
     pub fn invalid(why: impl Into<String>) -> Self {
-        Self { call: None, why: Why::Invalid(why.into()) }
+        Self::without_call(Why::Invalid(why.into()))
     }
 
     #[must_use]
     pub const fn timed_out(limit: Duration) -> Self {
-        Self { call: None, why: Why::TimedOut(limit) }
+        Self::without_call(Why::TimedOut(limit))
+    }
+
+    const fn without_call(why: Why) -> Self {
+        Self { call: None, why, made: None }
+    }
+
+    /// The same, where an object is there nevertheless: what identifies it, if anything does.
+    #[must_use]
+    pub fn beside(self, identity: Option<Secret>) -> Self {
+        Self { made: Some(identity.unwrap_or_else(|| Secret::new("unknown"))), ..self }
     }
 
     /// Whether the provider says this in an error.
@@ -95,19 +105,16 @@ impl Trouble {
         matches!(&self.why, Why::Said(all) if !text.is_empty() && all.iter().any(has))
     }
 
-    /// What is there although the call failed.
-    #[must_use]
-    pub const fn made(&self) -> Option<&Secret> {
-        match &self.why {
-            Why::Made(_, identity) => Some(identity),
-            _ => None,
-        }
-    }
-
     /// Whether the process is gone, so that another one may know better.
     #[must_use]
     pub const fn is_crash(&self) -> bool {
         matches!(self.why, Why::Ended(..))
+    }
+
+    /// Whether the provider may hang, so that another process may answer.
+    #[must_use]
+    pub const fn is_silence(&self) -> bool {
+        matches!(self.why, Why::TimedOut(_))
     }
 
     #[must_use]
@@ -132,7 +139,7 @@ impl Trouble {
         let call = self.call.map_or_else(String::new, |call| format!(", {}", call.name()));
         let about = format!("{provider}{call}");
         Secret::new(match &self.why {
-            Why::Said(all) | Why::Made(all, _) => {
+            Why::Said(all) => {
                 let said = all.iter().map(Said::text).collect::<Vec<_>>().join("\n");
                 format!("{short} says: {}", quote(&said))
             }

@@ -75,9 +75,46 @@ impl Value {
         }
     }
 
+    /// The value itself, without the type that came with it. Two values mean the same where only one of
+    /// them has its type with it: providers say types, configurations do not.
     #[must_use]
-    pub const fn is_null(&self) -> bool {
-        matches!(self, Self::Null)
+    pub fn plain(&self) -> &Self {
+        match self {
+            Self::Typed(typed) => typed.1.plain(),
+            value => value,
+        }
+    }
+
+    #[must_use]
+    pub fn into_plain(self) -> Self {
+        match self {
+            Self::Typed(typed) => typed.1.into_plain(),
+            value => value,
+        }
+    }
+
+    /// Whether both say the same, whichever of them has types with it.
+    #[must_use]
+    pub fn says_same(&self, other: &Self) -> bool {
+        match (self.plain(), other.plain()) {
+            (Self::List(left), Self::List(right)) => {
+                left.len() == right.len()
+                    && left.iter().zip(right).all(|(left, right)| left.says_same(right))
+            }
+            (Self::Map(left), Self::Map(right)) => {
+                let same =
+                    |((name, left), (other, right)): ((&String, &Self), (&String, &Self))| {
+                        name == other && left.says_same(right)
+                    };
+                left.len() == right.len() && left.iter().zip(right).all(same)
+            }
+            (left, right) => left == right,
+        }
+    }
+
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        matches!(self.plain(), Self::Null)
     }
 
     /// A field of an object, or an entry of a map. Null where there is none.

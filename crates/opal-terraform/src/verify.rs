@@ -90,20 +90,24 @@ impl Verified {
 
 /// Verifies one object. An error is a status too: the step is blocked.
 pub async fn verify(observe: &Observe, ask: &Ask) -> Result<Verified, Trouble> {
-    observe.validate(&ask.of, &ask.config).await?;
-    match &ask.by {
-        Chosen::Replay(known) => replay(observe, ask, None, known).await,
-        Chosen::Adopt(id) => {
-            let found = find(observe, ask, id, &[]).await?;
+    let found = match &ask.by {
+        Chosen::Replay(known) => replay(observe, ask, None, known).await?,
+        Chosen::Adopt(id) => match find(observe, ask, id, &[]).await? {
             // It is never created.
-            if matches!(found.status, Status::Missing) {
-                return Ok(Verified::blocked(format!("not found: {id}")));
+            Verified { status: Status::Missing, .. } => {
+                Verified::blocked(format!("not found: {id}"))
             }
-            Ok(found)
-        }
-        Chosen::Import { id, filled } => find(observe, ask, id, filled).await,
-        Chosen::Mark { tag, mark } => marked(observe, ask, tag, mark).await,
+            found => found,
+        },
+        Chosen::Import { id, filled } => find(observe, ask, id, filled).await?,
+        Chosen::Mark { tag, mark } => marked(observe, ask, tag, mark).await?,
+    };
+    // Nothing else has asked whether it can be created. A replay has, and what is as it is configured is
+    // valid.
+    if matches!(found.status, Status::Missing) && !matches!(ask.by, Chosen::Replay(_)) {
+        observe.validate(&ask.of, &ask.config).await?;
     }
+    Ok(found)
 }
 
 /// Whether an object is there, whatever it is like: for `.absent`, whose configuration only identifies.
@@ -159,10 +163,26 @@ async fn find(
 ) -> Result<Verified, Trouble> {
     match object(observe, ask, id, filled).await? {
         Ok(None) => Ok(Verified::of(Status::Missing, None)),
-        Ok(Some(observed)) if ask.rewrite => Ok(Verified::of(Status::Rewrite, Some(observed))),
+        Ok(Some(observed)) if ask.rewrite => again(observe, ask, observed).await,
         Ok(Some(observed)) => decide(observe, ask, observed).await,
         Err(why) => Ok(Verified::blocked(why)),
     }
+}
+
+/// What cannot be read back is sent again, unless that would need another object.
+async fn again(observe: &Observe, ask: &Ask, observed: Object) -> Result<Verified, Trouble> {
+    observe.validate(&ask.of, &ask.config).await?;
+    let block = observe.resource(&ask.of)?;
+    let config = accepted(block, &ask.config, &observed.state, &ask.ignore);
+    let planned = observe.plan(&ask.of, Some(&observed), &config).await?;
+    let status = match planned.replace.is_empty() {
+        true => Status::Rewrite,
+        false => Status::Drifted {
+            differences: differ::differences(block, &planned.state, &observed.state, &ask.ignore),
+            replace: planned.replace,
+        },
+    };
+    Ok(Verified::of(status, Some(observed)))
 }
 
 fn has_tag(state: &Value, mark: &Mark, tag: &str) -> bool {
@@ -247,6 +267,7 @@ async fn replay(
     known: &BTreeMap<String, Value>,
 ) -> Result<Verified, Trouble> {
     let block = observe.resource(&ask.of)?;
+    observe.validate(&ask.of, &ask.config).await?;
     let created = observe.plan(&ask.of, None, &ask.config).await?;
     let none = Value::Null;
     let from = observed.as_ref().map_or(&none, |it| &it.state);
@@ -267,7 +288,7 @@ async fn replay(
         return Ok(Verified::of(Status::Missing, None));
     };
     if ask.rewrite {
-        return Ok(Verified::of(Status::Rewrite, Some(now)));
+        return again(observe, ask, now).await;
     }
     let unread = observed.as_ref().map(|it| differ::unread(block, &it.state, &now.state));
     let status = if is_same(block, ask, &now.state, &assumed.state) {
@@ -308,6 +329,16 @@ fn filled(planned: &Value, observed: &Value) -> Value {
             let each =
                 each.map(|(at, item)| filled(item, observed.items().get(at).unwrap_or(&none)));
             Value::List(each.collect())
+        }
+        // Only an object that is known has the types of all its parts.
+        Value::Typed(typed) if planned.has_unknown() => {
+            let whole = filled(&typed.1, observed);
+            match observed {
+                Value::Typed(there) if there.0 == typed.0 => {
+                    Value::Typed(Box::new((there.0.clone(), whole)))
+                }
+                _ => whole,
+            }
         }
         known => known.clone(),
     }

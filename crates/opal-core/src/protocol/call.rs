@@ -172,6 +172,8 @@ record! {
         deletes: Option<bool>,
         /// When it was created, where it says so.
         created: Option<Secret>,
+        /// What of `differences` cannot be changed in place: its paths.
+        fixed: Option<Vec<String>>,
     }
 }
 

@@ -92,6 +92,13 @@ impl Template {
         each.collect()
     }
 
+    /// Whether the mark of a step is in it.
+    #[must_use]
+    pub fn has_mark(&self) -> bool {
+        let is_mark = |part: &Part| matches!(part, Part::Place(Place { from: From::Mark, .. }));
+        self.0.iter().any(is_mark)
+    }
+
     /// What is between its places. With one place, nothing can be mistaken for another part.
     #[must_use]
     pub fn separators(&self) -> String {

@@ -204,6 +204,7 @@ fn finding(finding: state::Finding) -> Finding {
         marked: None,
         deletes: None,
         created: None,
+        fixed: None,
     }
 }
 

@@ -126,7 +126,8 @@ impl ProviderAdapter {
         result(text, self.ty.as_ref(), self.returns).map_err(|why| self.failure(Why::Strange(why)))
     }
 
-    /// What identifies the object that a step may delete; none where it deletes nothing.
+    /// What identifies the object that a step may delete: none where it never deletes one, and an empty text
+    /// where there was nothing to delete. Whatever is there by the time of the apply, nobody agreed to it.
     fn only(
         &self,
         bridge: &Bridge,
@@ -141,7 +142,7 @@ impl ProviderAdapter {
         let deletion = Deletion::of(&found, self.kind(), inputs, bridge.is_held());
         let deletion = deletion.map_err(|trouble| stage.fail(REFUSED, trouble))?;
         match deletion {
-            None => Ok(None),
+            None => Ok(Some(Secret::new(""))),
             Some(deletion) if bridge.may_delete(&deletion) => Ok(found.identity),
             Some(deletion) => Err(stage.fail(REFUSED, deletion.refused())),
         }

@@ -14,7 +14,7 @@ pub(super) fn finding(found: &call::Finding, of: &str, data: Option<Data>) -> Fi
     let differences = found.differences.as_deref().unwrap_or_default();
     let message = match differences.is_empty() {
         true => found.message.expose().lines().collect::<Vec<_>>().join("; "),
-        false => named(differences),
+        false => named(differences, found.fixed.as_deref().unwrap_or_default()),
     };
     let mut finding = match found.status {
         Found::Satisfied => Finding::satisfied(message),
@@ -43,8 +43,8 @@ pub(super) fn finding(found: &call::Finding, of: &str, data: Option<Data>) -> Fi
 
 type Differences = [(String, (Secret, Secret))];
 
-/// `path: expected "/ci/", actual "/"`, of several one after the other.
-fn named(differences: &Differences) -> String {
+/// `path: expected "/ci/", actual "/"`, of several one after the other; then what no change can set right.
+fn named(differences: &Differences, fixed: &[String]) -> String {
     let one = |(path, (expected, actual)): &(String, (Secret, Secret))| {
         format!("{path}: expected {}, actual {}", expected.expose(), actual.expose())
     };
@@ -52,6 +52,7 @@ fn named(differences: &Differences) -> String {
     if differences.len() > NAMED {
         all.push(format!("{} more", differences.len() - NAMED));
     }
+    all.extend(fixed.iter().map(|path| format!("{path} cannot be changed in place")));
     all.join("; ")
 }
 

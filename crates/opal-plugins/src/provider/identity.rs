@@ -80,6 +80,16 @@ impl Identified for TypeIdentity {
             let message = "a mark requires `name` in opal.mod".to_owned();
             return Some(IdentityFault { code: Code::Unidentified, message, help });
         }
+        if is_marked && !way.is_some_and(Way::takes_mark) {
+            let of = self.of;
+            let how = "`mark = { in = \"tags\", list = {} }`";
+            let help = vec![
+                format!("say where in opal.mod, in `[terraform.recipes.{of}]`: {how}"),
+                "or leave out `mark`".to_owned(),
+            ];
+            let message = format!("`{of}` cannot have a mark: no recipe says where its tags are");
+            return Some(IdentityFault { code: Code::Unidentified, message, help });
+        }
         let missing = |all: &[&Template]| {
             let needed = all.iter().flat_map(|it| it.needed());
             needed.into_iter().find(|path| !has(path)).map(|path| format!("`{path}` is not given"))

@@ -91,6 +91,11 @@ pub(super) fn kept_files(root: &Root, digest: &Digest) -> PathBuf {
     root.path().join(FOLDER).join(format!("h1-{}", digest.hex()))
 }
 
+/// Whether a file is a program of this name, by the rule that the helper unpacks by: `awscc` is not `aws`.
+fn is_program(file: &str, name: &str) -> bool {
+    file.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '.']))
+}
+
 /// What tells a file apart from another one, or from itself after a change; none for what is not a file.
 fn stamp(file: &File) -> std::io::Result<Option<String>> {
     let found = file.metadata()?;
@@ -162,7 +167,7 @@ impl Provider {
         let files = kept_files(root, &digest);
         let name = format!("terraform-provider-{}", wanted.short());
         let is_it = |entry: &std::fs::DirEntry| {
-            entry.file_name().to_str().is_some_and(|it| it.starts_with(&name))
+            entry.file_name().to_str().is_some_and(|it| is_program(it, &name))
         };
         let entries = std::fs::read_dir(&files);
         let entries = entries.map_err(|error| ProviderError::Unreadable(files.clone(), error))?;
@@ -247,6 +252,25 @@ fn digest(file: &mut File) -> std::io::Result<Digest> {
         match file.read(&mut buffer)? {
             0 => return Ok(hasher.finish()),
             read => hasher.update(&buffer[..read]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_program;
+
+    #[test]
+    fn the_program_of_another_provider_with_the_same_beginning_is_not_taken() {
+        let name = "terraform-provider-aws";
+        for (file, is_it) in [
+            ("terraform-provider-aws", true),
+            ("terraform-provider-aws_v6.47.1_x5", true),
+            ("terraform-provider-awscc", false),
+            ("terraform-provider-aws-extra", false),
+            ("LICENSE", false),
+        ] {
+            assert_eq!(is_program(file, name), is_it, "{file}");
         }
     }
 }

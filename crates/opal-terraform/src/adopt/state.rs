@@ -1,5 +1,6 @@
 //! State files of Terraform and OpenTofu, version 4. They are only read.
 
+mod numbers;
 mod order;
 
 use std::collections::BTreeMap;
@@ -46,6 +47,49 @@ pub struct Managed {
     /// Its address without keys, and those of what it depends on.
     pub place: String,
     pub after: Vec<String>,
+}
+
+impl Managed {
+    /// The texts in its attributes at these paths, or below them.
+    #[must_use]
+    pub fn texts_of(&self, paths: &[&String]) -> Vec<Secret> {
+        fn walk(data: &Data, path: &str, is_in: bool, paths: &[&String], found: &mut Vec<Secret>) {
+            let is_in = is_in || paths.iter().any(|it| *it == path);
+            match data {
+                Data::Text(text) if is_in => found.push(text.clone()),
+                Data::Array(items) => {
+                    for (at, item) in items.iter().enumerate() {
+                        walk(item, &format!("{path}[{at}]"), is_in, paths, found);
+                    }
+                }
+                Data::Map(fields) => {
+                    // A value whose type the schema leaves open has its type beside it.
+                    if let (2, Some(value), Some(_)) =
+                        (fields.len(), fields.get("value"), fields.get("type"))
+                    {
+                        walk(value, path, is_in, paths, found);
+                    }
+                    let dot = if path.is_empty() { "" } else { "." };
+                    for (name, item) in fields {
+                        walk(item, &format!("{path}{dot}{name}"), is_in, paths, found);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        if paths.is_empty() {
+            return found;
+        }
+        let long = numbers::hidden(self.attributes.expose());
+        let attributes = long.as_ref().and_then(|it| std::str::from_utf8(it).ok());
+        let attributes = json::read(attributes.unwrap_or(self.attributes.expose()));
+        if let Ok(attributes) = attributes {
+            walk(&attributes, "", false, paths, &mut found);
+        }
+        found.retain(|text| !text.expose().is_empty());
+        found
+    }
 }
 
 /// Why a file cannot be used.
@@ -95,6 +139,8 @@ pub fn open(path: &Path) -> Result<StateFile, Unreadable> {
 
 /// Reads a document.
 pub fn read(text: &str) -> Result<StateFile, Unreadable> {
+    let long = numbers::hidden(text);
+    let text = long.as_ref().and_then(|it| std::str::from_utf8(it).ok()).unwrap_or(text);
     let document =
         json::read(text).map_err(|it| Unreadable::NotJson(it.line, it.column, it.reason))?;
     let Data::Map(top) = document else { return Err(Unreadable::Version(None)) };
@@ -178,7 +224,7 @@ fn managed(
     instance: &Fields,
 ) -> Result<Managed, Unreadable> {
     let attributes = match instance.get("attributes") {
-        Some(attributes @ Data::Map(_)) => line::json(attributes),
+        Some(attributes @ Data::Map(_)) => numbers::shown(line::json(attributes)),
         _ => return Err(Unreadable::Malformed("an instance has no attributes")),
     };
     let version = match instance.get("schema_version") {
@@ -262,6 +308,19 @@ mod tests {
         assert_eq!(file.outputs, ["ip"]);
         assert_eq!(file.deposed, ["local_file.a[0]"]);
         assert_eq!(file.data, ["module.m.data.http.d"]);
+    }
+
+    #[test]
+    fn a_number_that_64_bits_cannot_hold_is_kept_as_it_is() {
+        let state = r#"{"version": 4, "resources": [{"mode": "managed", "type": "a_b", "name": "c",
+            "instances": [{"attributes": {"serial": 18446744073709551616, "text": "x"},
+            "sensitive_attributes": [[{"type": "get_attr", "value": "text"}]]}]}]}"#;
+        let file = read(state).unwrap();
+        let [one] = &file.objects[..] else { panic!("{file:?}") };
+        let expected = r#"{"serial":18446744073709551616,"text":"x"}"#;
+        assert_eq!(one.attributes.expose(), expected);
+        let texts = one.texts_of(&[&"text".to_owned()]);
+        assert_eq!(texts.iter().map(Secret::expose).collect::<Vec<_>>(), ["x"]);
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::rc::Rc;
+use std::time::Duration;
 
 use opal_core::data::Secret;
 
-use super::{Connection, decode, encode};
+use super::{Connection, MAX_ANSWER, decode, encode};
 use crate::differ;
 use crate::merge;
 use crate::schema::{Block, Schemas};
@@ -15,7 +16,11 @@ use crate::wire::{self, Call, IdentityData};
 
 /// The power to look and to ask for plans.
 #[derive(Clone, Debug)]
-pub struct Observe(Rc<Connection>);
+pub struct Observe {
+    connection: Rc<Connection>,
+    /// How long each call may take.
+    limit: Duration,
+}
 
 /// An object as the provider knows it.
 #[derive(Clone, Debug)]
@@ -83,17 +88,31 @@ pub struct Listed {
 
 impl Observe {
     pub(super) fn new(connection: &Rc<Connection>) -> Self {
-        Self(Rc::clone(connection))
+        Self { connection: Rc::clone(connection), limit: connection.limit }
+    }
+
+    /// The same, with another limit for each call.
+    #[must_use]
+    pub fn within(self, limit: Duration) -> Self {
+        Self { limit, ..self }
+    }
+
+    async fn call<Q, A>(&self, call: Call, request: Q) -> Result<A, Trouble>
+    where
+        Q: prost::Message + Send + Sync + 'static,
+        A: wire::Answer,
+    {
+        self.connection.within(self.limit, call, request, MAX_ANSWER).await
     }
 
     #[must_use]
     pub fn schemas(&self) -> &Schemas {
-        &self.0.schemas
+        &self.connection.schemas
     }
 
     /// The schema of a resource.
     pub fn resource(&self, of: &str) -> Result<&Block, Trouble> {
-        self.0.resource(of)
+        self.connection.resource(of)
     }
 
     /// Checks a configuration.
@@ -102,7 +121,7 @@ impl Observe {
         let config = Some(encode(Call::ValidateResource, config, &block.implied())?);
         let client = wire::client();
         let request = wire::ValidateRequest { type_name: of.to_owned(), config, client };
-        let _: wire::Diagnosed = self.0.call(Call::ValidateResource, request).await?;
+        let _: wire::Diagnosed = self.call(Call::ValidateResource, request).await?;
         Ok(())
     }
 
@@ -111,11 +130,11 @@ impl Observe {
         let block = self.resource(of)?;
         let (id, identity) = match id {
             Id::Text(id) => (id.clone(), None),
-            Id::Identity(value) => (String::new(), self.0.put_identity(of, Some(value))?),
+            Id::Identity(value) => (String::new(), self.connection.put_identity(of, Some(value))?),
         };
         let client = wire::client();
         let request = wire::ImportRequest { type_name: of.to_owned(), id, client, identity };
-        let answer: wire::ImportResponse = self.0.call(Call::Import, request).await?;
+        let answer: wire::ImportResponse = self.call(Call::Import, request).await?;
         let [one] = &answer.imported[..] else {
             let count = answer.imported.len();
             return Err(Trouble::malformed(
@@ -127,7 +146,7 @@ impl Observe {
             return Err(Trouble::malformed(Call::Import, "an object of another type"));
         }
         let state = decode(Call::Import, one.state.as_ref(), &block.implied())?;
-        let identity = self.0.get_identity(Call::Import, of, one.identity.as_ref())?;
+        let identity = self.connection.get_identity(Call::Import, of, one.identity.as_ref())?;
         Ok(Object { state, private: one.private.clone(), identity })
     }
 
@@ -139,9 +158,9 @@ impl Observe {
             current_state: Some(encode(Call::Read, &object.state, &implied)?),
             private: object.private.clone(),
             client: wire::client(),
-            current_identity: self.0.put_identity(of, object.identity.as_ref())?,
+            current_identity: self.connection.put_identity(of, object.identity.as_ref())?,
         };
-        let answer: wire::ReadResponse = self.0.call(Call::Read, request).await?;
+        let answer: wire::ReadResponse = self.call(Call::Read, request).await?;
         let state = decode(Call::Read, answer.new_state.as_ref(), &implied)?;
         if state.has_unknown() {
             return Err(Trouble::malformed(
@@ -149,7 +168,8 @@ impl Observe {
                 "the state of an object has unknown values",
             ));
         }
-        let identity = self.0.get_identity(Call::Read, of, answer.new_identity.as_ref())?;
+        let identity =
+            self.connection.get_identity(Call::Read, of, answer.new_identity.as_ref())?;
         let identity = identity.or_else(|| object.identity.clone());
         Ok((!state.is_null()).then_some(Object { state, private: answer.private, identity }))
     }
@@ -176,13 +196,19 @@ impl Observe {
             config: Some(encode(Call::Plan, config, &implied)?),
             prior_private: prior.map(|prior| prior.private.clone()).unwrap_or_default(),
             client: wire::client(),
-            prior_identity: self.0.put_identity(of, prior.and_then(|it| it.identity.as_ref()))?,
+            prior_identity: self
+                .connection
+                .put_identity(of, prior.and_then(|it| it.identity.as_ref()))?,
         };
-        let answer: wire::PlanResponse = self.0.call(Call::Plan, request).await?;
+        let answer: wire::PlanResponse = self.call(Call::Plan, request).await?;
         Ok(Planned {
             state: decode(Call::Plan, answer.planned_state.as_ref(), &implied)?,
             private: answer.planned_private,
-            identity: self.0.get_identity(Call::Plan, of, answer.planned_identity.as_ref())?,
+            identity: self.connection.get_identity(
+                Call::Plan,
+                of,
+                answer.planned_identity.as_ref(),
+            )?,
             replace: answer.requires_replace.iter().map(trouble::path).collect(),
             is_legacy: answer.legacy_type_system,
             proposed,
@@ -194,7 +220,7 @@ impl Observe {
         let implied = self.resource(of)?.implied();
         let raw_state = Some(wire::RawState { json: json.as_bytes().to_vec() });
         let request = wire::UpgradeRequest { type_name: of.to_owned(), version, raw_state };
-        let answer: wire::UpgradeResponse = self.0.call(Call::Upgrade, request).await?;
+        let answer: wire::UpgradeResponse = self.call(Call::Upgrade, request).await?;
         let state = decode(Call::Upgrade, answer.upgraded_state.as_ref(), &implied)?;
         if state.is_null() || state.has_unknown() {
             return Err(Trouble::malformed(Call::Upgrade, "a state without an object"));
@@ -207,7 +233,7 @@ impl Observe {
         let implied = self.resource(of)?.implied();
         let state = Some(encode(Call::Generate, state, &implied)?);
         let request = wire::GenerateRequest { type_name: of.to_owned(), state };
-        let answer = self.0.call::<_, wire::GenerateResponse>(Call::Generate, request).await;
+        let answer = self.call::<_, wire::GenerateResponse>(Call::Generate, request).await;
         match answer {
             Ok(answer) => {
                 let config = decode(Call::Generate, answer.config.as_ref(), &implied)?;
@@ -224,15 +250,16 @@ impl Observe {
 
     /// What a data source says.
     pub async fn data(&self, of: &str, config: Value) -> Result<Value, Trouble> {
-        let block = self.0.schemas.data.get(of).ok_or_else(|| unknown("data source", of))?;
+        let block =
+            self.connection.schemas.data.get(of).ok_or_else(|| unknown("data source", of))?;
         let (config, implied) = (block.complete(config), block.implied());
         let value = Some(encode(Call::Data, &config, &implied)?);
         let type_name = of.to_owned();
         let check = wire::ValidateRequest { type_name, config: value.clone(), client: None };
-        let _: wire::Diagnosed = self.0.call(Call::ValidateData, check).await?;
+        let _: wire::Diagnosed = self.call(Call::ValidateData, check).await?;
         let (type_name, client) = (of.to_owned(), wire::client());
         let request = wire::DataRequest { type_name, config: value, client };
-        let answer: wire::DataResponse = self.0.call(Call::Data, request).await?;
+        let answer: wire::DataResponse = self.call(Call::Data, request).await?;
         let state = decode(Call::Data, answer.state.as_ref(), &implied)?;
         if state.has_unknown() {
             return Err(Trouble::malformed(Call::Data, "a data source has unknown values"));
@@ -242,16 +269,17 @@ impl Observe {
 
     /// The objects of a type that a configuration selects.
     pub async fn list(&self, of: &str, config: Value) -> Result<Vec<Listed>, Trouble> {
-        let block = self.0.schemas.lists.get(of).ok_or_else(|| unknown("list", of))?;
+        let block = self.connection.schemas.lists.get(of).ok_or_else(|| unknown("list", of))?;
         let implied = self.resource(of)?.implied();
         let config = Some(encode(Call::List, &block.complete(config), &block.implied())?);
         let limit = i64::try_from(MAX_ELEMENTS).unwrap_or(i64::MAX);
         let type_name = of.to_owned();
         let request = wire::ListRequest { type_name, config, include_resource_object: true, limit };
-        let events: Vec<wire::ListEvent> = self.0.stream(Call::List, request, MAX_ELEMENTS).await?;
+        let events: Vec<wire::ListEvent> =
+            self.connection.stream(self.limit, Call::List, request, MAX_ELEMENTS).await?;
         let each = events.into_iter().map(|event| {
             Ok(Listed {
-                identity: self.0.get_identity(Call::List, of, event.identity.as_ref())?,
+                identity: self.connection.get_identity(Call::List, of, event.identity.as_ref())?,
                 name: event.display_name,
                 state: decode(Call::List, event.resource_object.as_ref(), &implied)?,
             })
@@ -297,5 +325,5 @@ impl Connection {
 }
 
 fn unknown(what: &str, of: &str) -> Trouble {
-    Trouble { call: None, why: Why::Invalid(format!("it has no {what} `{of}`")) }
+    Trouble::invalid(format!("it has no {what} `{of}`"))
 }

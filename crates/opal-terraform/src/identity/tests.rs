@@ -87,6 +87,24 @@ fn a_mark_needs_the_name_of_the_project() {
 }
 
 #[test]
+fn a_mark_that_would_be_written_nowhere_is_refused() {
+    let own = recipes(
+        r#"{"a":{"import":"{name}"},"b":{"replay":{"id":"{name}"}},"c":{"import":"{mark}"}}"#,
+    );
+    let (own, config) = (own.unwrap(), given(&[("name", "x")]));
+    let with = |of, adopt| {
+        let (mark, project) = (Some("net"), Some("shop"));
+        let step = Step { of, config: &config, provider: &config, adopt, mark, project };
+        choose(&step, &own, None)
+    };
+    for of in ["a", "b", "unknown"] {
+        assert_eq!(with(of, None), Err(Refused::Unmarkable), "{of}");
+    }
+    assert!(matches!(with("c", None), Ok(Chosen::Import { .. })));
+    assert!(matches!(with("a", Some(Id::Text("x".to_owned()))), Ok(Chosen::Adopt(_))));
+}
+
+#[test]
 fn a_value_cannot_become_another_id() {
     let own = r#"{"k8s":{"import":"{namespace|default}/{name}"},"one":{"import":"{name}"}}"#;
     let id = |of: &str, fields: &[(&str, &str)]| match ways(of, &given(fields), own, None) {

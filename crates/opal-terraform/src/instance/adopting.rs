@@ -16,24 +16,32 @@ impl Instance {
     /// The step for an object.
     pub(crate) async fn adopt(&self, managed: &Managed) -> Result<Body, Refusal> {
         let provider = self.provider().await?;
-        let config = self.value(&self.config, &provider.schemas().provider)?;
         let observe = provider.observe();
+        let config = self.value(&self.config, &observe.schemas().provider)?;
         let adopted = match adopt::adopt(&observe, &self.recipes, &config, managed).await {
             Ok(adopted) => adopted,
             Err(Unadopted::Refused(refused)) => {
                 let code = match refused {
                     Refused::Unidentified => " (E1401)",
                     Refused::StateOnly => " (E1402)",
-                    Refused::NoProject | Refused::Mark | Refused::Unfit(_) => "",
+                    Refused::NoProject
+                    | Refused::Mark
+                    | Refused::Unmarkable
+                    | Refused::Unfit(_) => "",
                 };
                 return Err(self.invalid(&format!("{}{code}", refused.message(&managed.of))));
             }
             Err(Unadopted::Trouble(trouble)) => {
-                return Err(self.refusal(&provider.explain(trouble).await));
+                let trouble = provider.explain(trouble).await;
+                if trouble.is_crash() || trouble.is_silence() {
+                    self.forget(&provider).await;
+                }
+                return Err(self.refusal(&trouble));
             }
         };
         if let Ok(block) = observe.resource(&managed.of) {
             self.keep_secret(secrets::texts(block, &adopted.args));
+            self.keep_secret(adopt::texts(&adopted.args, &adopted.secrets));
             let object = adopted.verified.object.as_ref();
             self.keep_secret(object.map(|it| secrets::texts(block, &it.state)).unwrap_or_default());
         }

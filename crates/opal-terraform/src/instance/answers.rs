@@ -43,10 +43,11 @@ impl Words {
 }
 
 impl Instance {
-    pub(super) async fn verify(&self, provider: &Provider, asked: &Asked) -> Result<Body, Failed> {
+    /// It cannot ask for a change: it has no provider.
+    pub(super) async fn verify(&self, observe: Observe, asked: &Asked) -> Result<Body, Failed> {
         let (of, is_absent) = named(&asked.decorator);
-        let step = self.step(provider, of, is_absent, asked)?;
-        let observe = provider.observe();
+        let step = self.step(&observe, of, is_absent, asked)?;
+        let observe = observe.within(step.limit);
         let (verified, account) = within(step.limit, async {
             let verified = match is_absent {
                 true => verify::present(&observe, &step.ask).await?,
@@ -60,6 +61,10 @@ impl Instance {
             self.keep_secret(secrets::texts(block, &object.state));
         }
         let words = self.words(of, is_absent, &step, &verified.status)?;
+        let fixed = match &verified.status {
+            Status::Drifted { replace, .. } if !is_absent => some(replace.clone()),
+            _ => None,
+        };
         let details = (!verified.unread.is_empty())
             .then(|| self.shown(&format!("not read back: {}", verified.unread.join(", "))));
         let object = verified.object.as_ref().filter(|_| !is_absent);
@@ -79,6 +84,7 @@ impl Instance {
             marked: Some(matches!(step.ask.by, Chosen::Mark { .. })),
             deletes: Some(deletes(is_absent, &step, &verified.status)),
             created: verified.object.as_ref().and_then(|it| created(&it.state)),
+            fixed,
         }))
     }
 
@@ -112,8 +118,8 @@ impl Instance {
                 let replaced =
                     replace.iter().map(|path| format!("{path} cannot be changed in place"));
                 let message = lines.chain(replaced).collect::<Vec<_>>().join("\n");
-                // What cannot be changed in place is said in words.
-                let differences = if replace.is_empty() { differences.clone() } else { Vec::new() };
+                // opal hides what is opposite a secret only where it gets the differences.
+                let differences = differences.clone();
                 Words { differences, ..Words::new(Found::Drifted, message) }
             }
         })
@@ -148,8 +154,9 @@ impl Instance {
         announce: &impl AsyncFn(Intent) -> Result<(), Refusal>,
     ) -> Result<Body, Failed> {
         let (of, is_absent) = named(&asked.decorator);
-        let step = self.step(provider, of, is_absent, asked)?;
-        let (observe, change) = (provider.observe(), provider.change());
+        let observe = provider.observe();
+        let step = self.step(&observe, of, is_absent, asked)?;
+        let (observe, change) = (observe.within(step.limit), provider.change());
         let block = observe.resource(of)?;
         let announce = async |deed| {
             let hides_denied = deed == Deed::Create && self.recipes.hides_denied(of);
@@ -209,8 +216,9 @@ impl Instance {
     ) -> Result<Body, Refusal> {
         let provider = self.provider().await?;
         let (of, is_absent) = named(&asked.decorator);
-        let step = self.step(&provider, of, is_absent, asked)?;
         let observe = provider.observe();
+        let step = self.step(&observe, of, is_absent, asked)?;
+        let observe = observe.within(step.limit);
         let found = match is_absent {
             true => verify::present(&observe, &step.ask).await,
             false => verify::verify(&observe, &step.ask).await,

@@ -7,7 +7,7 @@ use opal_core::data::{Data, Secret};
 use opal_core::protocol::Refusal;
 
 use super::{Args, Instance};
-use crate::client::{Id, Provider};
+use crate::client::{Id, Observe};
 use crate::identity;
 use crate::package::manifest::attribute;
 use crate::schema::{Block, Nested, Nesting};
@@ -40,7 +40,7 @@ pub(super) struct Step {
     pub(super) ask: Ask,
     pub(super) replace: bool,
     pub(super) settle: Duration,
-    /// Of a verification.
+    /// Of a verification, and of each of its calls.
     pub(super) limit: Duration,
     /// Arguments that came as secrets.
     pub(super) hidden: Vec<String>,
@@ -80,12 +80,12 @@ impl Instance {
     /// What a step asks for. `.absent` may leave out what does not identify.
     pub(super) fn step(
         &self,
-        provider: &Provider,
+        observe: &Observe,
         of: &str,
         is_absent: bool,
         asked: &Asked,
     ) -> Result<Step, Refusal> {
-        let schemas = provider.schemas();
+        let schemas = observe.schemas();
         let block = schemas.resources.get(of);
         let block = block.ok_or_else(|| self.invalid(&format!("it has no resource `{of}`")))?;
         let mut args = asked.args.clone();

@@ -220,7 +220,16 @@ fn an_object_is_found_by_its_mark_and_a_moved_mark_deletes_nothing() {
         let why = verify(&observe, &own).await.unwrap();
         assert_eq!(blocked(&why), "what has the tag opal=shop/net differs in name");
         let replacing = Allowed { replace: true, ..ALLOWED };
-        assert!(apply(&observe, &power, &own, replacing, &quietly).await.is_err());
+        assert!(apply(&observe, &power, &own, replacing.clone(), &quietly).await.is_err());
+        // What is sent again is not sent to somebody else's object.
+        let again = Ask { rewrite: true, ..own.clone() };
+        let why = verify(&observe, &again).await.unwrap();
+        assert_eq!(blocked(&why), "what has the tag opal=shop/net differs in name");
+        for allowed in [ALLOWED, replacing] {
+            assert!(apply(&observe, &power, &again, allowed, &quietly).await.is_err());
+        }
+        let text = std::fs::read_to_string(home.path().join("net-net-7.json")).unwrap();
+        assert!(text.contains("theirs"), "{text}");
         assert!(absent(&observe, &power, &own, ALLOWED.settle, None, &quietly).await.is_err());
         // Somebody agreed to the removal of ours, before the mark was moved.
         let ours = Secret::new(r#"{id: "net-1"}"#);

@@ -1,157 +1,11 @@
 //! A provider that answers what it likes: each lie is refused for its reason, and nothing is left of it.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use opal_terraform::value::Value;
+use opal_terraform::verify::verify;
+use opal_terraform::wire::schema::v6;
 
-use opal_terraform::apply::{Allowed, apply};
-use opal_terraform::client::{Id, Provider};
-use opal_terraform::identity::{Chosen, Filled};
-use opal_terraform::trouble::Trouble;
-use opal_terraform::value::{Type, Value, msgpack};
-use opal_terraform::verify::{Ask, verify};
-use opal_terraform::wire::{self, DynamicValue, schema::v6};
-use tempfile::TempDir;
-
-use crate::support::{directory, quietly, real, run, start};
-
-const LIMIT: Duration = Duration::from_millis(700);
-
-/// A directory with the answers of a provider.
-struct Liar {
-    home: TempDir,
-    program: PathBuf,
-}
-
-impl Liar {
-    /// One that does not lie yet: its thing is as it is configured.
-    fn honest() -> Option<Self> {
-        let liar = Self { home: directory(), program: real("liar")? };
-        std::fs::create_dir(liar.home.path().join("answers")).unwrap();
-        let attribute = |name: &str, required: bool, computed: bool| v6::Attribute {
-            name: name.to_owned(),
-            of: br#""string""#.to_vec(),
-            required,
-            optional: !required && !computed,
-            computed,
-            ..v6::Attribute::default()
-        };
-        let attributes = vec![attribute("id", false, true), attribute("name", true, false)];
-        let block = Some(v6::Block { attributes, ..v6::Block::default() });
-        let schema = v6::Schema { version: 0, block };
-        let resources = [("liar_thing".to_owned(), schema)].into();
-        liar.answer("GetProviderSchema", &v6::Response { resources, ..v6::Response::default() });
-        liar.answer("ImportResourceState", &imported(&["liar_thing"]));
-        liar.read(encoded(&thing("a", "1")));
-        liar.plan(encoded(&thing("a", "1")));
-        liar.apply(encoded(&thing("a", "1")));
-        Some(liar)
-    }
-
-    fn path(&self, call: &str) -> PathBuf {
-        self.home.path().join("answers").join(call)
-    }
-
-    fn answer(&self, call: &str, answer: &impl prost::Message) {
-        std::fs::write(self.path(call), answer.encode_to_vec()).unwrap();
-    }
-
-    fn read(&self, state: DynamicValue) {
-        let new_state = Some(state);
-        self.answer("ReadResource", &wire::ReadResponse { new_state, ..Default::default() });
-    }
-
-    fn plan(&self, state: DynamicValue) {
-        let planned_state = Some(state);
-        let answer = wire::PlanResponse { planned_state, ..Default::default() };
-        self.answer("PlanResourceChange", &answer);
-    }
-
-    fn apply(&self, state: DynamicValue) {
-        let new_state = Some(state);
-        self.answer(
-            "ApplyResourceChange",
-            &wire::ApplyResponse { new_state, ..Default::default() },
-        );
-    }
-
-    fn acts(&self, call: &str, what: &str) {
-        std::fs::write(self.path(&format!("{call}.do")), what).unwrap();
-    }
-
-    async fn start(&self) -> Result<Provider, Trouble> {
-        Provider::start(&start(&self.program, self.home.path()), LIMIT).await
-    }
-
-    /// Why an apply, which makes every call, does not succeed.
-    fn refused(&self) -> String {
-        let trouble = run(async {
-            let provider = match self.start().await {
-                Ok(provider) => provider,
-                Err(trouble) => return trouble,
-            };
-            let done = async {
-                provider.configure(Value::map([])).await?;
-                let allowed = Allowed { replace: false, settle: Duration::ZERO, only: None };
-                apply(&provider.observe(), &provider.change(), &ask(), allowed, &quietly).await
-            };
-            let trouble = done.await.map(|acted| acted.done).expect_err("a lie is believed");
-            let trouble = provider.explain(trouble).await;
-            provider.stop().await;
-            trouble
-        });
-        assert!(left(self.home.path()).is_empty());
-        trouble.message("acme 1.0.0").expose().to_owned()
-    }
-}
-
-fn left(home: &Path) -> Vec<String> {
-    let all = std::fs::read_dir(home).unwrap().flatten();
-    let names = all.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.filter(|name| name.starts_with("opal-tf-")).collect()
-}
-
-fn ask() -> Ask {
-    Ask {
-        of: "liar_thing".to_owned(),
-        config: Value::map([("id", Value::Null), ("name", Value::text("a"))]),
-        by: Chosen::Import {
-            id: Id::Text("a".to_owned()),
-            filled: vec![Filled { path: "name".to_owned(), value: Value::text("a") }],
-        },
-        ignore: Vec::new(),
-        rewrite: false,
-    }
-}
-
-fn thing(name: &str, id: &str) -> Value {
-    Value::map([("id", Value::text(id)), ("name", Value::text(name))])
-}
-
-fn implied() -> Type {
-    Type::read(br#"["object",{"id":"string","name":"string"}]"#).unwrap()
-}
-
-fn encoded(value: &Value) -> DynamicValue {
-    bytes(msgpack::encode(value, &implied()).unwrap())
-}
-
-fn bytes(msgpack: Vec<u8>) -> DynamicValue {
-    DynamicValue { msgpack, json: Vec::new() }
-}
-
-/// Nothing is there.
-fn none() -> DynamicValue {
-    bytes(vec![0xc0])
-}
-
-fn imported(types: &[&str]) -> wire::ImportResponse {
-    let each = types.iter().map(|of| wire::Imported {
-        type_name: (*of).to_owned(),
-        state: Some(encoded(&thing("a", "1"))),
-        ..Default::default()
-    });
-    wire::ImportResponse { imported: each.collect(), ..Default::default() }
-}
+use crate::liar::{Liar, ask, bytes, encoded, imported, none, said, thing};
+use crate::support::run;
 
 #[test]
 fn what_does_not_lie_is_believed() {
@@ -166,33 +20,71 @@ fn what_does_not_lie_is_believed() {
 
 #[test]
 fn an_exit_a_hang_and_garbage_in_each_call_are_named() {
-    for (call, name) in [
-        ("GetProviderSchema", "GetProviderSchema"),
-        ("ValidateProviderConfig", "ValidateProviderConfig"),
-        ("ConfigureProvider", "ConfigureProvider"),
-        ("ValidateResourceConfig", "ValidateResourceConfig"),
-        ("ImportResourceState", "ImportResourceState"),
-        ("ReadResource", "ReadResource"),
-        ("PlanResourceChange", "PlanResourceChange"),
-        ("ApplyResourceChange", "ApplyResourceChange"),
+    for call in [
+        "GetProviderSchema",
+        "GetResourceIdentitySchemas",
+        "ValidateProviderConfig",
+        "ConfigureProvider",
+        "ValidateResourceConfig",
+        "ImportResourceState",
+        "ReadResource",
+        "PlanResourceChange",
+        "ApplyResourceChange",
     ] {
         let Some(liar) = Liar::honest() else { return };
-        if matches!(call, "PlanResourceChange" | "ApplyResourceChange") {
+        if !matches!(call, "ImportResourceState" | "ReadResource") {
             liar.read(none());
         }
-        liar.acts(call, "exit");
-        let why = format!("acme 1.0.0, {name}: the provider ended (exit code 7)");
-        assert_eq!(liar.refused(), why);
-        // Schemas have a minute, and a change as long as it takes.
-        if !matches!(call, "GetProviderSchema" | "ApplyResourceChange") {
-            liar.acts(call, "hang");
-            assert_eq!(liar.refused(), format!("acme 1.0.0, {name}: no answer within 700ms"));
-        }
-        liar.acts(call, "");
-        std::fs::write(liar.path(call), [0xff; 64]).unwrap();
-        let said = liar.refused();
-        assert!(said.starts_with(&format!("acme 1.0.0, {name}: status 13")), "{said}");
+        named(&liar, call, || liar.refused());
     }
+}
+
+#[test]
+fn an_exit_a_hang_and_garbage_in_calls_that_only_read_are_named() {
+    let config = || Value::map([("id", Value::Null), ("name", Value::text("a"))]);
+    for call in [
+        "ValidateDataResourceConfig",
+        "ReadDataSource",
+        "ListResource",
+        "UpgradeResourceState",
+        "GenerateResourceConfig",
+    ] {
+        let Some(liar) = Liar::honest() else { return };
+        let refused = || {
+            let done = liar.done(async |provider| {
+                let observe = provider.observe();
+                match call {
+                    "ListResource" => observe.list("liar_thing", Value::map([])).await.map(drop),
+                    "UpgradeResourceState" => {
+                        observe.upgrade("liar_thing", 0, "{}").await.map(drop)
+                    }
+                    "GenerateResourceConfig" => {
+                        observe.generate("liar_thing", &config()).await.map(drop)
+                    }
+                    _ => observe.data("liar_thing", config()).await.map(drop),
+                }
+            });
+            said(&done.expect_err("a lie is believed"))
+        };
+        named(&liar, call, refused);
+    }
+}
+
+/// What is said where a call does not end, or has an answer that is none.
+fn named(liar: &Liar, call: &str, refused: impl Fn() -> String) {
+    liar.acts(call, "exit");
+    let why = format!("acme 1.0.0, {call}: the provider ended (exit code 7)");
+    assert_eq!(refused(), why);
+    // A change takes as long as it takes, and schemas longer than other calls.
+    let limit = if call.starts_with("Get") { "1.4s" } else { "700ms" };
+    if call != "ApplyResourceChange" {
+        liar.acts(call, "hang");
+        assert_eq!(refused(), format!("acme 1.0.0, {call}: no answer within {limit}"));
+    }
+    liar.acts(call, "");
+    std::fs::write(liar.path(call), [0xff; 64]).unwrap();
+    let said = refused();
+    assert!(said.starts_with(&format!("acme 1.0.0, {call}: status 13")), "{said}");
 }
 
 #[test]
@@ -232,6 +124,20 @@ fn answers_that_the_protocol_does_not_allow_are_refused() {
     liar.apply(encoded(&thing("a", "1")));
     let why = "acme 1.0.0: it was created (id 1), but what identifies it does not find it";
     assert_eq!(liar.refused(), why);
+}
+
+#[test]
+fn what_is_there_after_a_failed_apply_is_named_whatever_failed() {
+    let Some(liar) = Liar::honest() else { return };
+    liar.read(none());
+    let made = || liar.applied().map(|acted| acted.done).unwrap_err().made;
+    // It is not found afterwards; it is not what was planned; the provider ends while it is verified.
+    assert_eq!(made().unwrap().expose(), "1");
+    liar.apply(encoded(&thing("a", "2")));
+    liar.plan(encoded(&thing("a", "1")));
+    assert_eq!(made().unwrap().expose(), "2");
+    liar.apply(none());
+    assert!(made().is_none());
 }
 
 #[test]

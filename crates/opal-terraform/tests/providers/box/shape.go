@@ -50,6 +50,8 @@ type shapeModel struct {
 	Options  map[string]string `tfsdk:"options" json:"options"`
 	Zone     *string           `tfsdk:"zone" json:"zone"`
 	Password types.String      `tfsdk:"password" json:"-"`
+	Any      types.Dynamic     `tfsdk:"any" json:"-"`
+	Open     any               `tfsdk:"-" json:"any"`
 	Limits   *limits           `tfsdk:"limits" json:"limits"`
 	Rules    []rule            `tfsdk:"rule" json:"rule"`
 	Members  []member          `tfsdk:"member" json:"member"`
@@ -75,6 +77,7 @@ func (*shape) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource
 			"options":  schema.MapAttribute{Optional: true, ElementType: types.StringType},
 			"zone":     schema.StringAttribute{Optional: true, PlanModifiers: replace},
 			"password": schema.StringAttribute{Optional: true, Sensitive: true},
+			"any":      schema.DynamicAttribute{Optional: true},
 			"limits": schema.SingleNestedAttribute{Optional: true, Attributes: map[string]schema.Attribute{
 				"cpu":    schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(1)},
 				"memory": schema.StringAttribute{Optional: true},
@@ -126,6 +129,7 @@ func (m *shapeModel) store() error {
 	if m.Limits != nil {
 		m.Limits.Used = types.StringValue("0")
 	}
+	m.Open = closed(m.Any)
 	kept := *m
 	if m.Color != nil {
 		lower := strings.ToLower(*m.Color)
@@ -172,6 +176,10 @@ func (*shape) Read(ctx context.Context, req resource.ReadRequest, resp *resource
 	m.UID = types.StringValue("shape-" + m.Name)
 	if m.Limits != nil {
 		m.Limits.Used = types.StringValue("0")
+	}
+	m.Any = types.DynamicNull()
+	if m.Open != nil {
+		m.Any = types.DynamicValue(opened(m.Open))
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }

@@ -1,5 +1,6 @@
 // A provider that answers what a test wrote: the file answers/CALL has the bytes of the answer, and
-// answers/CALL.do says what happens instead: exit, hang or noise.
+// answers/CALL.do says what happens instead: exit, hang, noise, or the same answer again without end. The
+// file calls has the names of all calls.
 package main
 
 import (
@@ -31,6 +32,11 @@ func answer(_ any, stream grpc.ServerStream) error {
 	if err := stream.RecvMsg(&question); err != nil {
 		return err
 	}
+	calls, err := os.OpenFile("calls", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		fmt.Fprintln(calls, path.Base(method))
+		calls.Close()
+	}
 	do, _ := os.ReadFile(file + ".do")
 	switch strings.TrimSpace(string(do)) {
 	case "exit":
@@ -45,6 +51,11 @@ func answer(_ any, stream grpc.ServerStream) error {
 		}
 	}
 	bytes, _ := os.ReadFile(file)
+	if strings.TrimSpace(string(do)) == "again" {
+		for stream.SendMsg(&bytes) == nil {
+		}
+		return nil
+	}
 	return stream.SendMsg(&bytes)
 }
 
