@@ -132,6 +132,16 @@ impl Counter {
         Ok(allowed)
     }
 
+    /// Notes that targets of a share of a batch have failed; none where the batch has ended, so that nothing
+    /// changes.
+    fn fail(&mut self, batch: u32, share: u32, failed: Bits) -> Option<()> {
+        if batch != self.batch {
+            return None;
+        }
+        self.shares.entry(share).or_default().failed |= failed;
+        Some(())
+    }
+
     fn write(&self) -> Value {
         let shares = self.shares.iter();
         let shares: Vec<Value> =
@@ -243,17 +253,12 @@ impl Tally {
         }
     }
 
-    /// These targets of a share have failed.
-    pub(crate) async fn fail(&self, share: u32, failed: Bits) -> Result<u64, Halt> {
+    /// These targets of a share have failed. Answers the number of the change: where nothing has changed there
+    /// is none, because the last one is somebody else's.
+    pub(crate) async fn fail(&self, share: u32, failed: Bits) -> Result<Option<u64>, Halt> {
         let batch = self.batch(share);
-        let change = |counter: &mut Counter| {
-            if batch != counter.batch {
-                return Ok(None);
-            }
-            counter.shares.entry(share).or_default().failed |= failed;
-            Ok(Some(()))
-        };
-        self.change(change).await.map(|(_, version)| version)
+        let change = |counter: &mut Counter| Ok(counter.fail(batch, share, failed));
+        self.change(change).await.map(|(changed, version)| changed.map(|()| version))
     }
 
     /// A share has ended. Answers the batch that may begin now, if any.

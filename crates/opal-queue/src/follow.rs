@@ -2,17 +2,26 @@
 //!
 //! The queue is not trusted: a start that the counter cannot have allowed ends the order.
 
+mod known;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use opal_trust::keys::PublicKey;
 use opal_trust::order::Order;
 use serde_json::{Value, json};
 
+use crate::pool::unix_time;
 use crate::report::Said;
-use crate::runner::is_failure;
+use crate::runner::{PAST_END, is_failure};
+use crate::time::seconds;
+use known::Known;
 
 /// `EX_UNAVAILABLE`: a target cannot be reached, or was lost.
 const UNAVAILABLE: u8 = 69;
+
+/// How far the clocks of runners may be from the server's, in seconds.
+const SKEW: u64 = 60;
 
 /// What is known of an order.
 pub(crate) struct Follow {
@@ -21,6 +30,8 @@ pub(crate) struct Follow {
     rows: BTreeMap<String, Value>,
     /// How shares have ended: the code of one that was refused.
     ended: BTreeMap<u32, Option<u8>>,
+    /// The exit codes of shares in which no target has failed.
+    exits: BTreeMap<u32, u8>,
     /// The next number of each attempt of each runner.
     numbers: BTreeMap<(u32, u64, PublicKey), u64>,
     /// The changes of the counter that events name.
@@ -30,6 +41,10 @@ pub(crate) struct Follow {
     exceeded: Option<u64>,
     /// Targets that were allowed to start.
     started: BTreeSet<String>,
+    /// Shares that a runner has.
+    taken: BTreeSet<u32>,
+    /// What is known of targets without a row.
+    known: Known,
     /// The last attempt of each share.
     attempts: BTreeMap<u32, u64>,
     /// Who has declined a share; under none, who has declined all of them.
@@ -59,11 +74,14 @@ impl Follow {
             tolerate,
             rows: BTreeMap::new(),
             ended: BTreeMap::new(),
+            exits: BTreeMap::new(),
             numbers: BTreeMap::new(),
             versions: BTreeSet::new(),
             failed: BTreeSet::new(),
             exceeded: None,
             started: BTreeSet::new(),
+            taken: BTreeSet::new(),
+            known: Known::default(),
             attempts: BTreeMap::new(),
             declined: BTreeMap::new(),
             is_declined: false,
@@ -93,16 +111,37 @@ impl Follow {
                 notices.push(Notice::Late);
                 continue;
             }
+            self.know(said, line, is_late);
             notices.extend(self.line(said.share, said.by, line).map(Notice::OutOfOrder));
         }
         notices
     }
 
+    /// Keeps what a line says about targets before their rows come.
+    fn know(&mut self, said: &Said, line: &Value, is_late: bool) {
+        let targets = self.order.share(said.share).map(|it| it.targets.as_slice());
+        let targets = targets.unwrap_or_default();
+        let is_own = |name: &&str| targets.iter().any(|it| it == name);
+        let started = line["start"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for name in started.filter(is_own) {
+            self.known.begin(name, said.attempt);
+        }
+        let ended = &line["ended"];
+        if let (Some(name), Some(status)) = (ended["target"].as_str(), ended["status"].as_str())
+            && is_own(&name)
+        {
+            self.known.end(name, said.attempt, status, is_late);
+        }
+    }
+
     fn line(&mut self, share: u32, by: PublicKey, line: &Value) -> Option<&'static str> {
         if let Some(result) = line.get("result") {
             self.works(by, share);
-            for row in result["targets"].as_array().into_iter().flatten() {
-                self.row(share, row);
+            let rows = || result["targets"].as_array().into_iter().flatten();
+            rows().for_each(|row| self.row(share, row));
+            if !rows().any(|row| is_failure(row["status"].as_str())) {
+                let exit = result["exit"].as_u64().and_then(|it| u8::try_from(it).ok());
+                self.exits.insert(share, exit.unwrap_or(1));
             }
             self.ended.entry(share).or_insert(None);
         } else if let Some(refused) = line.get("refused") {
@@ -112,6 +151,10 @@ impl Follow {
         } else if line.get("start").is_some() {
             self.works(by, share);
             return self.start(share, line);
+        } else if line.get("taken").is_some() {
+            self.taken.insert(share);
+        } else if line.get("released").is_some() {
+            self.taken.remove(&share);
         } else if let Some(ended) = line.get("ended") {
             self.end(share, ended, line["version"].as_u64());
         }
@@ -125,10 +168,15 @@ impl Follow {
             if self.rows.contains_key(&name) {
                 continue;
             }
-            let row = json!({"target": name, "status": "skipped", "message": refused["message"]});
-            self.row(share, &row);
+            let skipped =
+                json!({"target": name, "status": "skipped", "message": refused["message"]});
+            self.row(share, &skipped);
         }
-        self.ended.insert(share, Some(code));
+        // A message that came again after the end of the order changes nothing.
+        let has_result = matches!(self.ended.get(&share), Some(None));
+        if !(has_result && code == PAST_END) {
+            self.ended.insert(share, Some(code));
+        }
     }
 
     /// A runner works on a share of the order, so it does not decline it any more.
@@ -174,10 +222,14 @@ impl Follow {
     fn row(&mut self, share: u32, row: &Value) {
         let name = row["target"].as_str().unwrap_or_default().to_owned();
         if self.names(share).contains(&name) {
+            // An earlier runner may have begun what the last one has not.
+            let is_skipped = row["status"] == "skipped";
+            let known = self.known.row(&name).filter(|_| is_skipped);
+            let row = known.unwrap_or_else(|| row.clone());
             if is_failure(row["status"].as_str()) {
                 self.failed.insert(name.clone());
             }
-            self.rows.insert(name, row.clone());
+            self.rows.insert(name, row);
         }
     }
 
@@ -247,9 +299,9 @@ impl Follow {
 
     /// A row for each target, in the order of the plan.
     pub(crate) fn rows(&self) -> Vec<Value> {
-        let row = |name: &str| match self.rows.get(name) {
-            Some(row) => row.clone(),
-            None => json!({"target": name, "status": "skipped"}),
+        let row = |name: &str| {
+            let known = self.rows.get(name).cloned().or_else(|| self.known.row(name));
+            known.unwrap_or_else(|| json!({"target": name, "status": "skipped"}))
         };
         self.order.targets().map(row).collect()
     }
@@ -259,12 +311,14 @@ impl Follow {
         if let Some(code) = self.ended.values().copied().flatten().next() {
             return code;
         }
-        let is_over = self.failed.len() > self.tolerate;
-        let mut rows = self.order.targets().filter_map(|it| self.rows.get(it));
-        let Some(first) = rows.find(|it| is_failure(it["status"].as_str())).filter(|_| is_over)
-        else {
+        let is_over = self.count_failed() > self.tolerate;
+        let rows = self.rows();
+        let mut failed = rows.iter().filter(|it| is_failure(it["status"].as_str()));
+        let Some(first) = failed.next().filter(|_| is_over) else {
+            // A share may have failed as a whole: its record could not be written, or it was stopped.
+            let exit = self.exits.values().copied().find(|exit| *exit != 0);
             let whole = self.order.targets().all(|it| self.rows.contains_key(it));
-            return u8::from(!whole || is_over);
+            return exit.unwrap_or(u8::from(!whole || is_over));
         };
         match first["status"].as_str() {
             Some("failed") => {
@@ -274,12 +328,34 @@ impl Follow {
         }
     }
 
+    /// Targets that have failed, on whichever runner.
+    fn count_failed(&self) -> usize {
+        let mut all = self.failed.clone();
+        let rows = self.rows();
+        let failed = rows.iter().filter(|it| is_failure(it["status"].as_str()));
+        all.extend(failed.filter_map(|it| it["target"].as_str()).map(str::to_owned));
+        all.len()
+    }
+
     /// The last line of a run in which targets have failed.
     pub(crate) fn failure(&self) -> Option<String> {
-        let (failed, all) = (self.failed.len(), self.order.targets().count());
+        let (failed, all) = (self.count_failed(), self.order.targets().count());
         (failed > self.tolerate).then(|| {
             format!("error: {failed} of {all} targets failed (tolerate={})", self.tolerate)
         })
+    }
+
+    /// How long it takes until all runners know that the order has ended: their clocks may differ.
+    pub(crate) fn left(&self) -> Duration {
+        let left = self.order.end.saturating_sub(unix_time());
+        let (ahead, past) = (left.max(0), left.min(0).unsigned_abs());
+        let ahead = Duration::from_secs(ahead.unsigned_abs());
+        (ahead + seconds(SKEW)).saturating_sub(Duration::from_secs(past))
+    }
+
+    /// Whether a runner has a share, and has not said how it ended.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.taken.iter().any(|share| !self.ended.contains_key(share))
     }
 
     /// How far it is: targets that have ended, and all.

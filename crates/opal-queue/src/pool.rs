@@ -34,6 +34,10 @@ const MAX_LOADING: Duration = Duration::from_secs(15 * 60);
 /// Bytes that are read of an object at once.
 const CHUNK: u64 = 256 * 1024;
 
+/// Bytes of a message that a server must take: it is what servers take unless they are told otherwise. Results
+/// and events are smaller.
+const MIN_PAYLOAD: usize = 1 << 20;
+
 const EVENTS: &str = "opal-events";
 const CONSUMER: &str = "runners";
 
@@ -102,6 +106,14 @@ impl Names<'_> {
     }
 }
 
+/// Whether a server takes what runners send.
+fn takes_messages(server: &Server) -> Result<(), Trouble> {
+    match server.client.server_info().max_payload {
+        largest if largest < MIN_PAYLOAD => Err(Trouble::Payload(largest)),
+        _ => Ok(()),
+    }
+}
+
 /// The subject of events of a share.
 pub(crate) fn events(order: OrderId, share: u32) -> String {
     format!("opal.events.{order}.{share}")
@@ -124,6 +136,7 @@ impl Pool {
     /// Makes what is missing of a pool.
     pub(crate) async fn make(server: Server, name: &str) -> Result<Self, Trouble> {
         let failed = |why: String| Trouble::server("making the pool", why);
+        takes_messages(&server)?;
         let names = Names(name);
         let stream = &server.stream;
         for config in settings::streams(&names) {
@@ -139,6 +152,7 @@ impl Pool {
     /// A pool that exists, with the settings that opal gives it.
     pub(crate) async fn open(server: Server, name: &str) -> Result<Self, Trouble> {
         let failed = |why: String| Trouble::server("opening the pool", why);
+        takes_messages(&server)?;
         let names = Names(name);
         for config in settings::streams(&names) {
             let found = server.stream.get_stream(&config.name).await;

@@ -68,7 +68,7 @@ impl Reporter {
     pub(crate) async fn add(&mut self, line: &Value) {
         let mut text = line.to_string();
         if text.len() > MAX_LINE {
-            text = json!({"omitted": text.len()}).to_string();
+            text = brief(line, text.len()).to_string();
         }
         if self.lines.len() + text.len() > MAX_LINES {
             self.send().await;
@@ -122,6 +122,16 @@ impl Reporter {
         let sealed = seal_to(&message.sign(&self.key), &self.recipients);
         self.unsent = sealed.map(|it| (Algorithm::Sha256.digest(&[&it]), it));
     }
+}
+
+/// What is sent in place of a line that is too long. How targets ended is never left out.
+fn brief(line: &Value, length: usize) -> Value {
+    let Some(rows) = line["result"]["targets"].as_array() else {
+        return json!({ "omitted": length });
+    };
+    let row = |row: &Value| json!({"target": row["target"], "status": row["status"], "code": row["code"]});
+    let rows: Vec<Value> = rows.iter().map(row).collect();
+    json!({"result": {"exit": line["result"]["exit"], "targets": rows}})
 }
 
 /// Who may read what is said about an order.

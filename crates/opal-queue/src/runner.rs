@@ -8,6 +8,7 @@
 //! | what all shares use | `desk` |
 //! | why a share is not run, and when it is tried again | `refusal` |
 //! | who hears that | `refusing` |
+//! | the record of it | `recorded` |
 //! | who works on a share | `claim` |
 //! | a share from its message to its acknowledgement | `share` |
 //! | its directory | `folder` |
@@ -24,6 +25,7 @@ mod ending;
 mod folder;
 mod outcome;
 mod prepared;
+mod recorded;
 mod refusal;
 mod refusing;
 mod running;
@@ -52,8 +54,9 @@ use crate::server::{Server, connect};
 use crate::trouble::Trouble;
 use desk::{Desk, Room};
 
-pub(crate) use outcome::is_failure;
+pub(crate) use outcome::{PAST_END, is_failure};
 pub(crate) use prepared::Ticket as ShareTicket;
+pub(crate) use refusal::ENDED;
 
 /// The rules of the machine.
 const SYSTEM: &str = "/etc/opal/policy.toml";
@@ -140,7 +143,7 @@ async fn wait_for(server: &Server, name: &str, ends: &mut Ends) -> Result<Option
     loop {
         let why = match Pool::open(server.clone(), name).await {
             Ok(pool) => return Ok(Some(pool)),
-            Err(trouble @ Trouble::Settings { .. }) => return Err(trouble),
+            Err(trouble @ (Trouble::Settings { .. } | Trouble::Payload(_))) => return Err(trouble),
             Err(trouble) => trouble.to_string(),
         };
         if why != said {

@@ -2,6 +2,7 @@
 //! it. The order must be signed by a key of this machine or by one that its policy trusts. It stops nothing.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use opal_core::hash::Digest;
@@ -16,11 +17,11 @@ use crate::dispatch::reader;
 use crate::dispatch::watch::words;
 use crate::events::{Events, share_of};
 use crate::follow::{Follow, Notice};
-use crate::notice::print;
+use crate::notice::{print, say};
 use crate::options::Options;
 use crate::pool::{self, Pool};
 use crate::report;
-use crate::runner::{Ends, policy};
+use crate::runner::{ENDED, Ends, PAST_END, policy};
 use crate::server::{Server, connect};
 use crate::trouble::Trouble;
 
@@ -29,6 +30,12 @@ const MIN_DIGITS: usize = 8;
 
 /// What sealing adds at most.
 const SEAL: usize = 1 << 20;
+
+/// How long the server may take for the next message of an order that is past its end.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// The same while a runner may still work on a share that it began before the end.
+const WORKING: Duration = Duration::from_secs(120);
 
 pub(crate) async fn run(options: &Options) -> Result<u8, Trouble> {
     let root = options.root();
@@ -43,9 +50,16 @@ pub(crate) async fn run(options: &Options) -> Result<u8, Trouble> {
     let mut events = Events::of(&pool.server, format!("opal.events.{id}.*")).await?;
     let mut follow: Option<Follow> = None;
     while !follow.as_ref().is_some_and(Follow::is_over) {
+        // Of an order that ended long ago, everything comes at once.
+        let quiet = |it: &Follow| if it.is_at_work() { WORKING } else { QUIET };
+        let left = follow.as_ref().map(|it| it.left().max(quiet(it)));
         let message = tokio::select! {
             message = events.next() => message,
             () = ends.asked() => return Ok(130),
+            () = tokio::time::sleep(left.unwrap_or_default()), if left.is_some() => {
+                say(ENDED);
+                return Ok(PAST_END);
+            }
         };
         let share = share_of(&message.subject).unwrap_or_default();
         let Some(said) = report::read(&message.payload, &reader, id, share) else {

@@ -12,6 +12,10 @@ use opal_vault::root::RootError;
 use crate::bundle::BundleError;
 use crate::fleet::FleetError;
 
+/// What to do about a server that takes only small messages.
+const PAYLOAD: &str =
+    "set `max_payload: 1MB` in the configuration of the server, or remove it there";
+
 #[derive(Debug)]
 pub(crate) enum Trouble {
     NoPart,
@@ -38,6 +42,8 @@ pub(crate) enum Trouble {
         name: String,
         setting: &'static str,
     },
+    /// The server takes only smaller messages than runners send.
+    Payload(usize),
     /// A pool whose runners are not all different.
     DoubledRunner(String),
     /// Nobody whom this machine trusts has signed the order: whose key did.
@@ -92,6 +98,7 @@ impl Trouble {
             | Self::UnknownPool { .. }
             | Self::DoubledRunner(_)
             | Self::Settings { .. }
+            | Self::Payload(_)
             | Self::NoDispatchers => 78,
             Self::Policy(error) => {
                 if error.is_unsafe() {
@@ -162,6 +169,7 @@ impl Trouble {
             Self::Settings { .. } => {
                 "set it back, or remove it from the server while nothing runs: the next `opal dispatch` makes it"
             }
+            Self::Payload(_) => PAYLOAD,
             Self::DoubledRunner(_) => "remove one of them from config/settings.toml",
             Self::ForeignOrder(_) => {
                 "if you know the key, add it to `dispatchers` in the policy of this machine"
@@ -234,6 +242,10 @@ impl fmt::Display for Trouble {
             Self::Settings { name, setting } => {
                 write!(f, "`{name}` on the server has another `{setting}` than opal sets, and shares could be lost")
             }
+            Self::Payload(bytes) => write!(
+                f,
+                "the server takes messages of at most {bytes} bytes (`max_payload`), and runners send up to 1 MiB"
+            ),
             Self::DoubledRunner(pool) => write!(f, "the pool `{pool}` has a runner twice"),
             Self::ForeignOrder(key) => {
                 write!(f, "the order is signed by `{key}`, whose orders this machine does not trust")

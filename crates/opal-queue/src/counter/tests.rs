@@ -28,6 +28,16 @@ fn a_target_counts_once_however_often_it_is_counted() {
     assert_eq!(counter.failed(), 2);
 }
 
+/// The last change is somebody else's then: whoever names it twice looks like a counter that was reset.
+#[test]
+fn a_failure_in_a_batch_that_has_ended_is_not_a_change() {
+    let mut counter = Counter { version: 5, batch: 2, ..Counter::default() };
+    assert_eq!(counter.fail(1, 1, 0b1), None);
+    assert_eq!((counter.failed(), counter.shares.len()), (0, 0));
+    assert_eq!(counter.fail(2, 3, 0b1), Some(()));
+    assert_eq!(counter.failed(), 1);
+}
+
 #[test]
 fn targets_that_have_started_go_on_and_no_other_starts_after_too_many_failures() {
     let shares = BTreeMap::from([(1, progress(0b011, 0b001))]);

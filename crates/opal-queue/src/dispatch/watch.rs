@@ -14,10 +14,10 @@ use crate::follow::{Follow, Notice};
 use crate::notice::{print, say};
 use crate::options::Options;
 use crate::patience::persist;
-use crate::pool::{Pool, unix_time};
+use crate::pool::Pool;
 use crate::report;
-use crate::runner::Ends;
-use crate::table::table;
+use crate::runner::{ENDED, Ends, PAST_END};
+use crate::table::{reasons, table};
 use crate::trouble::Trouble;
 
 /// How long shares that run have to end after a stop.
@@ -31,6 +31,8 @@ struct Stopping {
     until: Instant,
     /// Whether the queue has taken the stop; unknown while it is sent.
     is_sent: Option<bool>,
+    /// Whether shares may still say how they end.
+    waits: bool,
     sending: JoinHandle<bool>,
 }
 
@@ -40,7 +42,12 @@ impl Stopping {
         let (pool, order, key, why) = (pool.clone(), order.clone(), key.clone(), why.to_owned());
         let sending = async move { stop(&pool, &order, &key, &why).await };
         let sending = tokio::task::spawn_local(sending);
-        Self { code, until: Instant::now() + GRACE, is_sent: None, sending }
+        Self { code, until: Instant::now() + GRACE, is_sent: None, waits: true, sending }
+    }
+
+    /// Whether nobody waits for it any more.
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.until || !self.waits && self.is_sent.is_some()
     }
 
     /// Waits until the stop was sent, or could not be; for ever where that is known.
@@ -68,7 +75,7 @@ pub(super) async fn follow(
     let mut stopping: Option<Stopping> = None;
     let mut shown = (0, 0);
     while !follow.is_over() {
-        let left = u64::try_from(follow.order.end - unix_time()).unwrap_or(0) + 60;
+        let left = follow.left();
         tokio::select! {
             message = events.next() => {
                 if let Some(why) = hear(&mut follow, reader, &message) && stopping.is_none() {
@@ -88,12 +95,13 @@ pub(super) async fn follow(
                 let why = "who sent the order has stopped it";
                 stopping = Some(Stopping::begin(pool, order, key, 130, why));
             }
-            () = tokio::time::sleep(Duration::from_secs(left)) => {
-                say("the order is past its end");
-                return finish(options, root, &follow, fleet, Some(124));
+            () = tokio::time::sleep(left), if stopping.is_none() => {
+                say(ENDED);
+                let ended = Stopping::begin(pool, order, key, PAST_END, ENDED);
+                stopping = Some(Stopping { waits: follow.is_at_work(), ..ended });
             }
             () = passing(stopping.as_mut()) => {
-                if stopping.as_ref().is_some_and(|it| Instant::now() >= it.until) {
+                if stopping.as_ref().is_some_and(Stopping::is_over) {
                     break;
                 }
             }
@@ -215,6 +223,9 @@ fn finish(
         return Ok(code);
     }
     print(&table(&rows));
+    if let Some(reasons) = reasons(&rows) {
+        say(&reasons);
+    }
     if let Some(failure) = follow.failure() {
         say(&failure);
     }

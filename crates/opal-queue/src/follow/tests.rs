@@ -210,3 +210,93 @@ fn a_failure_does_not_end_an_order_whose_batch_still_runs() {
     case.result(4, "d", "ok");
     assert!(case.follow.is_over() && case.follow.code() == 3);
 }
+
+/// Ctrl+C twice, or the end of the order: no more rows come.
+#[test]
+fn what_has_begun_is_never_called_skipped() {
+    let status = |case: &Case| -> Vec<String> {
+        case.follow.rows().iter().map(|it| it["status"].as_str().unwrap().to_owned()).collect()
+    };
+    let ended = |status: &str| vec![json!({"ended": {"target": "a", "status": status}})];
+    let mut one = case(0);
+    one.start(1, 1);
+    one.start(2, 2);
+    assert_eq!(status(&one), ["lost", "lost", "skipped", "skipped"]);
+    assert_eq!((one.follow.code(), one.follow.count_failed()), (69, 2));
+    one.say(1, ended("ok"));
+    assert_eq!(status(&one), ["ok", "lost", "skipped", "skipped"]);
+    assert!(one.follow.rows()[1]["message"].as_str().unwrap().contains("no runner has said"));
+    // It was stopped, and another runner has begun it again.
+    let mut two = case(0);
+    two.start(1, 1);
+    two.say(1, ended("stopped"));
+    assert_eq!(status(&two)[0], "stopped");
+    two.start(1, 2);
+    assert_eq!(status(&two)[0], "lost");
+    // What the last runner did not start, an earlier one may have begun.
+    let mut three = case(0);
+    three.start(1, 1);
+    three.say(1, ended("skipped"));
+    assert_eq!(status(&three)[0], "lost");
+    three.result(1, "a", "skipped");
+    assert_eq!(status(&three)[0], "lost");
+    // The same where a share is refused that was begun.
+    let mut four = case(0);
+    four.start(1, 1);
+    four.say(1, vec![json!({"refused": {"code": 76, "message": "no"}})]);
+    assert_eq!(status(&four), ["lost", "skipped", "skipped", "skipped"]);
+}
+
+#[test]
+fn a_message_that_comes_again_after_the_end_changes_nothing() {
+    let refused = |code: u8| vec![json!({"refused": {"code": code, "message": "no"}})];
+    for (code, expected) in [(PAST_END, 0), (76, 76)] {
+        let mut case = case(0);
+        for (share, name) in [(1, "a"), (2, "b"), (3, "c"), (4, "d")] {
+            case.result(share, name, "ok");
+        }
+        case.say(1, refused(code));
+        assert_eq!(case.follow.code(), expected);
+    }
+    let mut case = case(0);
+    case.say(1, refused(PAST_END));
+    assert_eq!(case.follow.code(), 124);
+}
+
+#[test]
+fn a_share_that_failed_as_a_whole_fails_the_order() {
+    let mut case = case(0);
+    for (share, name, exit) in [(1, "a", 0), (2, "b", 74), (3, "c", 0), (4, "d", 0)] {
+        let rows = [json!({"target": name, "status": "ok"})];
+        case.say(share, vec![json!({"result": {"exit": exit, "targets": rows}})]);
+    }
+    assert_eq!((case.follow.is_over(), case.follow.code()), (true, 74));
+}
+
+/// Its batch has ended, so its runner has not changed the counter: it names no change.
+#[test]
+fn a_failure_in_an_earlier_batch_does_not_look_like_a_reset() {
+    let mut case = case(1);
+    case.start(1, 1);
+    case.start(2, 2);
+    case.result(1, "a", "ok");
+    case.result(2, "b", "ok");
+    assert_eq!(case.say(1, vec![json!({"ended": {"target": "a", "status": "failed"}})]), []);
+    assert_eq!(case.start(3, 5), []);
+    assert_eq!(case.start(4, 6), []);
+}
+
+#[test]
+fn an_order_is_at_work_while_a_runner_has_a_share() {
+    let mut case = case(0);
+    assert!(!case.follow.is_at_work());
+    case.say(1, vec![json!({"taken": ["a"]})]);
+    assert!(case.follow.is_at_work());
+    case.say(1, vec![json!({"released": true})]);
+    assert!(!case.follow.is_at_work());
+    case.say(1, vec![json!({"taken": ["a"]})]);
+    case.result(1, "a", "ok");
+    assert!(!case.follow.is_at_work());
+    // It ended in 1970.
+    assert_eq!(case.follow.left(), Duration::ZERO);
+}

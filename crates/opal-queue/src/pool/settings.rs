@@ -134,6 +134,8 @@ fn same(name: &str, all: &[(&'static str, bool)]) -> Result<(), Trouble> {
 
 #[cfg(test)]
 mod tests {
+    use async_nats::jetstream::consumer::IntoConsumerConfig as _;
+
     use super::*;
 
     /// What the server makes of the settings of a stream.
@@ -171,6 +173,31 @@ mod tests {
                 };
                 assert_eq!((name, said), (ours.name.clone(), setting));
             }
+        }
+    }
+
+    /// `backoff` replaces `ack_wait`: a share would come again while its runner works on it.
+    #[test]
+    fn a_consumer_with_other_settings_is_refused_by_name() {
+        type Change = fn(&mut consumer::Config);
+        // What the server makes of ours.
+        let ours =
+            || consumer::Config { max_deliver: -1, ..super::consumer().into_consumer_config() };
+        let changes: [(&str, Change); 5] = [
+            ("ack_wait", |it| it.ack_wait = Duration::from_secs(1)),
+            ("backoff", |it| it.backoff = vec![Duration::from_secs(1)]),
+            ("max_deliver", |it| it.max_deliver = 3),
+            ("filter_subject", |it| it.filter_subject = "opal.shares.eu.x.1".into()),
+            ("headers_only", |it| it.headers_only = true),
+        ];
+        assert!(check_consumer(&ours()).is_ok());
+        for (setting, change) in changes {
+            let mut found = ours();
+            change(&mut found);
+            let Err(Trouble::Settings { setting: said, .. }) = check_consumer(&found) else {
+                panic!("{setting} was accepted");
+            };
+            assert_eq!(said, setting);
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The `opal run` that works on a share: its lines, and what it hears.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::process::Stdio;
+use std::rc::Rc;
 use std::time::Duration;
 
 use opal_vault::root::Root;
@@ -18,6 +20,9 @@ const MAX_SAID: usize = 16 * 1024;
 
 /// How long it may take to end after it was asked to.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
+
+/// How long its output is read after it has ended, where something else has it open.
+pub(crate) const LINGER: Duration = Duration::from_secs(2);
 
 /// A line that it wrote.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +78,9 @@ pub(crate) struct Child {
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     partial: Vec<u8>,
-    said: tokio::task::JoinHandle<String>,
+    /// The end of what it has said on standard error, and whoever reads that.
+    said: Rc<RefCell<Vec<u8>>>,
+    reading: tokio::task::JoinHandle<()>,
 }
 
 /// What it is started with: files of its share, and where its sources are.
@@ -110,14 +117,21 @@ impl Child {
         let missing = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
         let input = process.stdin.take();
         let output = process.stdout.take().ok_or_else(missing)?;
-        let said = process.stderr.take().ok_or_else(missing)?;
+        let stderr = process.stderr.take().ok_or_else(missing)?;
+        let said = Rc::<RefCell<Vec<u8>>>::default();
         Ok(Self {
             process,
             input,
             output: BufReader::new(output),
             partial: Vec::new(),
-            said: tokio::task::spawn_local(last(said)),
+            reading: tokio::task::spawn_local(keep_last(stderr, Rc::clone(&said))),
+            said,
         })
+    }
+
+    /// Whether it has ended, though something that it started may still have its standard output.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        !matches!(self.process.try_wait(), Ok(None))
     }
 
     /// The next line; none at its end. It may be asked for again where nobody waited for the answer.
@@ -173,25 +187,57 @@ impl Child {
                 self.process.wait().await.ok()
             }
         };
-        let said = self.said.await.unwrap_or_default();
+        // What it has started may live on, with its standard error.
+        let _ = tokio::time::timeout(LINGER, &mut self.reading).await;
+        self.reading.abort();
+        let said = String::from_utf8_lossy(&self.said.borrow()).into_owned();
         (status.and_then(|it| it.code()), said)
     }
 }
 
-/// The end of what it says.
-async fn last(mut from: ChildStderr) -> String {
-    let (mut kept, mut buffer) = (Vec::new(), [0; 4096]);
+/// Keeps the end of what it says.
+async fn keep_last(mut from: ChildStderr, kept: Rc<RefCell<Vec<u8>>>) {
+    let mut buffer = [0; 4096];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
+        let mut kept = kept.borrow_mut();
         kept.extend(&buffer[..read]);
         let excess = kept.len().saturating_sub(MAX_SAID);
         kept.drain(..excess);
     }
-    String::from_utf8_lossy(&kept).into_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A process that leaves another one behind, which has all of its output.
+    #[test]
+    fn what_a_process_leaves_behind_is_not_waited_for() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("source")).unwrap();
+        let (program, left) = (folder.path().join("opal"), folder.path().join("left"));
+        let script = format!(
+            "#!/bin/sh\nsleep 600 &\necho $! > {}\necho 'error: no route' >&2\necho '{{\"ask\":\"start\",\"target\":\"a\"}}'\nexit 69\n",
+            left.display()
+        );
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let root = Root::new(folder.path());
+        let job = Job { opal: &program, root: &root, folder: folder.path(), source: "x", share: 1 };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (line, ended) = tokio::task::LocalSet::new().block_on(&runtime, async {
+            let mut child = Child::start(&job).unwrap();
+            let line = child.line().await;
+            while !child.has_ended() {
+                tokio::task::yield_now().await;
+            }
+            (line, child.end().await)
+        });
+        opal_testing::processes::kill(std::fs::read_to_string(left).unwrap().trim());
+        assert_eq!(line, Some(Line::Ask("a".into())));
+        assert_eq!(ended, (Some(69), "error: no route\n".to_owned()));
+    }
 
     #[test]
     fn lines_that_are_not_of_the_protocol_are_known() {

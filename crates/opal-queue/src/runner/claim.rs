@@ -12,6 +12,7 @@ use opal_trust::keys::SigningKey;
 use opal_trust::messages::{Kind, Message};
 use opal_trust::order::Order;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::pool::Pool;
 use crate::time::{Moment, seconds};
@@ -74,6 +75,9 @@ pub(crate) struct Claim {
     is_ending: Cell<bool>,
     /// The last entry in the journal of each target, in the order of the share.
     pub(crate) journal: RefCell<Vec<u64>>,
+    /// A journal has its first entry, which the claim has to say soon: who takes the share over notices only by
+    /// it that the journal is gone.
+    pub(crate) is_begun: Notify,
     turn: tokio::sync::Mutex<()>,
 }
 
@@ -129,6 +133,7 @@ pub(crate) async fn take(pool: &Pool, key: &SigningKey, order: &Order, share: u3
             is_lost: Cell::new(false),
             is_ending: Cell::new(false),
             journal: RefCell::new(journal),
+            is_begun: Notify::new(),
             turn: tokio::sync::Mutex::new(()),
         };
         return match claim.write(State::Held).await {
@@ -136,6 +141,13 @@ pub(crate) async fn take(pool: &Pool, key: &SigningKey, order: &Order, share: u3
             false => Asked::Busy,
         };
     }
+}
+
+/// Whether somebody has ended a share.
+pub(crate) async fn is_done(pool: &Pool, order: &Order, share: u32) -> bool {
+    let targets = order.share(share).map_or(0, |it| it.targets.len());
+    let found = look(pool, order, share, targets).await;
+    matches!(found, Ok(Some(Found { state: State::Done, .. })))
 }
 
 async fn look(

@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::io::{FdFlags, fcntl_setfd};
 use tempfile::TempDir;
 
-use super::prepared::Prepared;
+use super::prepared::Parts;
 use crate::bundle::unpack;
 
 const PREFIX: &str = "opal-share-";
@@ -25,16 +25,17 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    pub(super) fn make(prepared: &Prepared) -> io::Result<Self> {
+    /// It takes a while where there are many sources.
+    pub(super) fn make(parts: &Parts) -> io::Result<Self> {
         let made = Self::begin(&std::env::temp_dir())?;
         let at = |name: &str| made.path().join(name);
-        fs::write(at("plan"), &prepared.contract)?;
-        fs::write(at("order"), &prepared.line)?;
-        if let Some(approvals) = &prepared.approvals {
+        fs::write(at("plan"), &parts.contract)?;
+        fs::write(at("order"), &parts.line)?;
+        if let Some(approvals) = &parts.approvals {
             fs::write(at("plan.approvals"), approvals)?;
         }
         DirBuilder::new().mode(0o700).create(at("source"))?;
-        unpack(&prepared.files, &at("source"))?;
+        unpack(&parts.files, &at("source"))?;
         Ok(made)
     }
 

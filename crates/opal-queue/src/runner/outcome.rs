@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// The exit code of an order that is past its end, as `timeout` has it.
+pub(crate) const PAST_END: u8 = 124;
+
 /// What becomes of the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {

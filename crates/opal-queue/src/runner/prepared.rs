@@ -1,15 +1,20 @@
 //! An order that this runner accepts, with its contract and sources. Everything is checked before anything is
 //! unpacked or planned, because planning may run programs of the sources.
 
+use std::sync::Arc;
+
 use opal_core::contract::{self, Contract, Frame};
 use opal_core::hash::{Algorithm, Digest};
 use opal_trust::contracts::{self, Unopened};
 use opal_trust::keys::{OpenError, PublicKey};
 use opal_trust::order::{MAX_BYTES as MAX_ORDER, Opened, Order, OrderId};
 use opal_trust::policy::{Facts, Refusal as PolicyRefusal, Signature};
+use opal_vault::record::Reason;
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 
 use super::desk::Desk;
+use super::outcome::PAST_END;
 use super::refusal::{Reach, Refusal};
 use super::seen;
 use crate::bundle::{self, Files, MAX_PACKED};
@@ -27,19 +32,30 @@ const MAX_APPROVALS: usize = 16 << 20;
 pub(crate) struct Prepared {
     pub(crate) order: Order,
     pub(crate) signer: PublicKey,
-    pub(crate) line: Vec<u8>,
-    pub(crate) contract: Vec<u8>,
-    pub(crate) approvals: Option<Vec<u8>>,
-    pub(crate) files: Files,
+    pub(crate) parts: Arc<Parts>,
     /// What the message of each of its shares says.
     pub(crate) ticket: Vec<u8>,
     pub(crate) tally: Tally,
 }
 
+/// What is in the directory of each share.
+pub(crate) struct Parts {
+    /// The order, signed.
+    pub(crate) line: Vec<u8>,
+    pub(crate) contract: Vec<u8>,
+    pub(crate) approvals: Option<Vec<u8>>,
+    pub(crate) files: Files,
+}
+
 impl Prepared {
     /// Why a share of this order is not run. Who sent the order hears it.
     pub(crate) fn refuse(&self, message: &str) -> Refusal {
-        Refusal::damaged(message).about(&self.order)
+        Refusal::damaged(message).about(&self.order).recorded()
+    }
+
+    /// Whether no further target may start.
+    pub(crate) fn is_past_end(&self) -> bool {
+        unix_time() >= self.order.end
     }
 }
 
@@ -93,19 +109,24 @@ pub(crate) async fn prepare(
     let line = fetch(desk, ticket.order, MAX_ORDER, "the order").await?;
     let opened = Order::open(&line, &desk.dispatchers, unix_time());
     let opened = opened.map_err(|refused| {
-        use opal_trust::order::Refused::{InTheFuture, NotAllowed};
+        use opal_trust::order::Refused::{Ended, InTheFuture, NotAllowed};
         let reach = match refused {
             NotAllowed(_) | InTheFuture { .. } => Reach::ThisRunner,
             _ => Reach::Everybody,
         };
-        let code = if refused.is_trust() { 77 } else { 76 };
+        let code = match refused {
+            Ended { .. } => PAST_END,
+            _ if refused.is_trust() => 77,
+            _ => 76,
+        };
         // Who has signed it hears why, whoever that is.
         let order = Order::signed_by(&line).ok().filter(|(it, _)| it.id == id);
         let order = order.map(|(order, _)| order.into());
-        Refusal { code, message: refused.to_string(), reach, order }
+        Refusal { code, reach, order, ..Refusal::damaged(refused.to_string()) }
     })?;
     let known = opened.order.clone();
-    parts(desk, id, ticket, opened, line).await.map_err(|refusal| refusal.about(&known))
+    let parts = parts(desk, id, ticket, opened, line).await;
+    parts.map_err(|refusal| refusal.about(&known).recorded())
 }
 
 /// The contract and the sources of an order whose signature holds.
@@ -140,7 +161,10 @@ async fn parts(
     };
     let archive = fetch(desk, ticket.bundle, MAX_PACKED, "the sources").await?;
     same(&archive, order.bundle, "the sources")?;
-    let files = bundle::read(&archive).map_err(|error| Refusal::damaged(error.to_string()))?;
+    // The claims of other shares are renewed meanwhile.
+    let files = spawn_blocking(move || bundle::read(&archive)).await;
+    let files = files.map_err(|error| Refusal::not_here(70, error.to_string()))?;
+    let files = files.map_err(|error| Refusal::damaged(error.to_string()))?;
     if !files.contains_key(&order.source) {
         return Err(Refusal::damaged("the source of the contract is not among its files"));
     }
@@ -149,7 +173,8 @@ async fn parts(
     }
     let tally = Tally::new(desk.pool.clone(), desk.key.clone(), order.clone(), fleet.tolerate);
     let ticket = ticket.payload();
-    Ok(Prepared { signer: opened.signer, line, contract, approvals, files, ticket, tally, order })
+    let parts = Arc::new(Parts { line, contract, approvals, files });
+    Ok(Prepared { signer: opened.signer, parts, ticket, tally, order })
 }
 
 /// Sealed bytes of the queue, opened. They must be the ones that the message names.
@@ -160,7 +185,8 @@ async fn fetch(desk: &Desk, name: Digest, most: usize, what: &str) -> Result<Vec
     match desk.runner.unseal(&sealed, most) {
         Ok(bytes) => Ok(bytes.to_vec()),
         Err(OpenError::NotARecipient) => {
-            Err(Refusal::not_here(76, format!("{what} is not sealed to this runner")))
+            let refusal = Refusal::not_here(76, format!("{what} is not sealed to this runner"));
+            Err(refusal.because(Reason::NotSealed))
         }
         Err(_) => Err(Refusal::damaged(format!("{what} in the queue is damaged"))),
     }
@@ -179,6 +205,7 @@ fn accepted(desk: &Desk, order: &Order, bytes: &[u8]) -> Result<Fleet, Refusal> 
     let opened = contracts::open(bytes, &desk.runner).map_err(|why| match why {
         Unopened::Envelope(OpenError::NotARecipient) => {
             Refusal::not_here(76, "the contract is not sealed to this runner")
+                .because(Reason::NotSealed)
         }
         Unopened::Signature(_) => Refusal {
             code: 77,
@@ -189,7 +216,7 @@ fn accepted(desk: &Desk, order: &Order, bytes: &[u8]) -> Result<Fleet, Refusal> 
     judge(desk, bytes, &opened.contract)?;
     let made = opened.contract.provenance();
     if made.expires.is_some_and(|end| unix_time() >= end) {
-        return Err(Refusal::damaged("the contract has expired"));
+        return Err(Refusal::damaged("the contract has expired").because(Reason::Expired));
     }
     if made.once != order.once {
         return Err(Refusal::damaged("contract and order differ in whether it runs once"));
@@ -216,6 +243,6 @@ fn judge(desk: &Desk, bytes: &[u8], contract: &Contract) -> Result<(), Refusal> 
             matches!(it, NotSigned | BadSignature | NotTrusted { .. })
         });
         let message = all.first().map(ToString::to_string).unwrap_or_default();
-        Refusal::not_here(if is_trust { 77 } else { 76 }, message)
+        Refusal::not_here(if is_trust { 77 } else { 76 }, message).because(Reason::NotTrusted)
     })
 }

@@ -7,9 +7,14 @@
 use std::collections::BTreeMap;
 
 use opal_trust::order::{Order, OrderId};
+use opal_vault::record::Reason;
 use tokio::time::{Duration, Instant};
 
+use super::outcome::PAST_END;
 use crate::time::seconds;
+
+/// Why nothing starts after the end of an order.
+pub(crate) const ENDED: &str = "the order is past its end";
 
 /// When a share is tried again that cannot run now, in seconds.
 pub(crate) const LATER: u64 = 5;
@@ -39,15 +44,31 @@ pub(crate) struct Refusal {
     pub(crate) reach: Reach,
     /// The order, as far as it can be read: who sent it hears why.
     pub(crate) order: Option<Box<Order>>,
+    /// What the record of the contract says.
+    pub(crate) reason: Reason,
+    /// Whether this runner has refused a contract of somebody whose orders it takes.
+    pub(crate) is_recorded: bool,
 }
 
 impl Refusal {
     pub(crate) fn damaged(message: impl Into<String>) -> Self {
-        Self { code: 76, message: message.into(), reach: Reach::Everybody, order: None }
+        Self {
+            code: 76,
+            message: message.into(),
+            reach: Reach::Everybody,
+            order: None,
+            reason: Reason::Tampered,
+            is_recorded: false,
+        }
+    }
+
+    /// The order has ended before the share began.
+    pub(crate) fn past_end() -> Self {
+        Self { code: PAST_END, ..Self::damaged(ENDED) }.because(Reason::Expired)
     }
 
     pub(crate) fn not_here(code: u8, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), reach: Reach::ThisRunner, order: None }
+        Self { code, reach: Reach::ThisRunner, ..Self::damaged(message) }
     }
 
     /// The server could not be asked: that says nothing about the order.
@@ -62,6 +83,16 @@ impl Refusal {
             76 => Self::damaged(message),
             _ => Self::not_here(code, message),
         }
+    }
+
+    pub(crate) fn because(self, reason: Reason) -> Self {
+        Self { reason, ..self }
+    }
+
+    /// The order is of somebody whose orders count here: what is wrong with its contract is recorded, and what
+    /// is wrong with this machine is not.
+    pub(crate) fn recorded(self) -> Self {
+        Self { is_recorded: matches!(self.code, 76 | 77 | PAST_END), ..self }
     }
 
     pub(crate) fn about(self, order: &Order) -> Self {

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::desk::Desk;
 use super::outcome::Outcome;
+use super::recorded::{Why, record};
 use super::refusal::{LATER, Reach, Refusal};
 use crate::notice::say;
 use crate::report::Reporter;
@@ -27,7 +28,7 @@ pub(super) async fn refused(
         Reach::ThisRunner => Outcome::Again(desk.declined.borrow_mut().note(id, which, &refusal)),
         Reach::Nobody => Outcome::Again(seconds(LATER)),
     };
-    let Refusal { code, message, reach, order } = refusal;
+    let Refusal { code, message, reach, order, reason, is_recorded } = refusal;
     let about = if reach == Reach::Everybody { Some(share) } else { which };
     let is_long = desk.reported.borrow().len() > MAX_REPORTED;
     if is_long {
@@ -38,6 +39,9 @@ pub(super) async fn refused(
     }
     let kind = if reach == Reach::Everybody { "refused" } else { "declined" };
     say(&format!("opal runner: order {id}: share {share} {kind} ({code}): {message}"));
+    if let Some(order) = order.as_deref().filter(|_| is_recorded && reach != Reach::Nobody) {
+        record(&desk.root, order, &Why { code, reason, message: &message });
+    }
     // Others than its runners would not be heard.
     let order = order.filter(|it| it.has_runner(&desk.key.public()));
     if let (Some(order), true) = (order, reach != Reach::Nobody) {

@@ -8,11 +8,12 @@ use opal_trust::order::Order;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::child::{Child, GRACE, Line};
+use super::child::{Child, GRACE, LINGER, Line};
 use super::claim::{Claim, RENEWAL};
 use super::desk::Desk;
 use super::outcome::is_failure;
 use super::prepared::Prepared;
+use super::refusal::ENDED;
 use crate::counter::{Bits, Halt, Started, answered};
 use crate::notice::say;
 use crate::patience::PAUSE;
@@ -21,6 +22,9 @@ use crate::time::seconds;
 
 /// How often lines are sent that nobody waits for.
 const FLUSH: Duration = Duration::from_millis(200);
+
+/// How soon a claim names the first entry of a journal, in seconds.
+const SOON: u64 = 1;
 
 /// What is running of a share.
 pub(super) struct Running<'r> {
@@ -37,6 +41,8 @@ pub(super) struct Running<'r> {
     pub(super) held: u64,
     /// Why it was asked to stop, and when it is killed.
     pub(super) stopping: Option<(Why, Instant)>,
+    /// A target did not start because the order has ended.
+    pub(super) is_past_end: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +68,11 @@ impl Renewing {
         let task = tokio::task::spawn_local(async move {
             let mut pause = seconds(RENEWAL);
             loop {
-                tokio::time::sleep(pause).await;
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    // Others begin in the same moment.
+                    () = claim.is_begun.notified() => tokio::time::sleep(seconds(SOON)).await,
+                }
                 if !claim.renew().await {
                     // The server is away: the first moment in which it is back counts.
                     pause = PAUSE;
@@ -106,6 +116,7 @@ impl Running<'_> {
         renewing: &Renewing,
     ) -> Option<(i64, Vec<Value>)> {
         let mut flush = tokio::time::interval(FLUSH);
+        let mut ended: Option<Instant> = None;
         loop {
             let waiting = self.waiting.take();
             let line = match waiting {
@@ -114,6 +125,14 @@ impl Running<'_> {
                     line = self.child.line() => line,
                     _ = flush.tick() => {
                         self.watch(desk, renewing).await;
+                        if self.child.has_ended() {
+                            let since = *ended.get_or_insert_with(Instant::now);
+                            // Something else may have its output open: what it wrote itself is there by now.
+                            if since.elapsed() >= LINGER {
+                                let last = tokio::time::timeout(Duration::ZERO, self.child.line());
+                                self.waiting = Some(last.await.ok()??);
+                            }
+                        }
                         continue;
                     }
                 },
@@ -183,6 +202,9 @@ impl Running<'_> {
         let at = targets.unwrap_or_default().iter().position(|it| it == target);
         let mut journal = self.claim.journal.borrow_mut();
         if let Some(last) = at.and_then(|at| journal.get_mut(at)) {
+            if *last == 0 {
+                self.claim.is_begun.notify_one();
+            }
             *last = number;
         }
     }
@@ -193,7 +215,7 @@ impl Running<'_> {
             self.failed |= bits(&self.prepared.order, self.share, &[target]);
             let (tally, share, failed) = (&self.prepared.tally, self.share, self.failed);
             let counted = answered(async || tally.fail(share, failed).await);
-            if let Some(Ok(version)) = self.claim.or_lost(counted).await {
+            if let Some(Ok(Some(version))) = self.claim.or_lost(counted).await {
                 line["version"] = json!(version);
             }
         }
@@ -237,6 +259,7 @@ impl Running<'_> {
         let started = match asked {
             Ok(started) => started,
             Err(reason) => {
+                self.is_past_end |= reason == ENDED;
                 for name in mine {
                     self.say_no(&name, &reason).await;
                 }
@@ -282,6 +305,9 @@ impl Running<'_> {
         let targets = bits(&self.prepared.order, self.share, &names);
         let (tally, mut is_said) = (&self.prepared.tally, false);
         loop {
+            if self.prepared.is_past_end() {
+                return Err(ENDED.to_owned());
+            }
             let asked = match tally.stopped(&self.prepared.signer).await {
                 Ok(None) => tally.start(self.share, targets).await,
                 Ok(Some(reason)) => {

@@ -2,6 +2,7 @@
 
 use opal_core::hash::Digest;
 use opal_trust::order::OrderId;
+use opal_vault::record::Reason;
 use opal_vault::root::{Root, read_guarded};
 
 use super::refusal::Refusal;
@@ -22,7 +23,8 @@ pub(crate) fn check(root: &Root, contract: Digest, order: OrderId) -> Result<(),
         Some(found) if found.trim_ascii() == order.to_string().as_bytes() => Ok(()),
         Some(_) => Err(Refusal::damaged(
             "the contract runs once, and was dispatched in another order before",
-        )),
+        )
+        .because(Reason::Used)),
         None => Err(Refusal::not_here(74, format!("`{}` cannot be written", path.display()))),
     }
 }

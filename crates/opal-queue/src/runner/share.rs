@@ -1,18 +1,20 @@
 //! One share, from its message to its acknowledgement.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use async_nats::jetstream::{AckKind, Message};
 use opal_core::message::counted;
 use opal_trust::order::OrderId;
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 
 use super::child::{Child, Job};
 use super::claim::{self, Asked, Claim};
 use super::desk::{Desk, Room};
 use super::ending::{Ended, Ending, begin_next};
 use super::folder::Folder;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, PAST_END};
 use super::prepared::{Prepared, Ticket};
 use super::refusal::{LATER, Refusal};
 use super::refusing::refused;
@@ -91,6 +93,10 @@ async fn attempt(desk: &Rc<Desk>, message: &Message, room: &mut Room) -> Outcome
         Err(NotNow::Refused(why)) => {
             refused(desk, id, share, Some(share), prepared.refuse(why)).await
         }
+        Err(NotNow::PastEnd) => {
+            let refusal = Refusal::past_end().about(&prepared.order).recorded();
+            refused(desk, id, share, Some(share), refusal).await
+        }
         Err(NotNow::Later) => Outcome::Again(seconds(LATER)),
         Err(NotNow::Done) => Outcome::Done,
     }
@@ -99,6 +105,7 @@ async fn attempt(desk: &Rc<Desk>, message: &Message, room: &mut Room) -> Outcome
 /// Why this runner does not work on a share now.
 enum NotNow {
     Refused(&'static str),
+    PastEnd,
     Later,
     Done,
 }
@@ -114,8 +121,10 @@ async fn turn(
     let Some(targets) = order.share(share).map(|it| it.targets.len()) else {
         return Err(NotNow::Refused("the order has no such share"));
     };
-    if crate::pool::unix_time() >= order.end {
-        return Err(NotNow::Refused("the order is past its end"));
+    if prepared.is_past_end() {
+        // Of a share that has ended, only its message comes again.
+        let is_done = claim::is_done(&desk.pool, order, share).await;
+        return Err(if is_done { NotNow::Done } else { NotNow::PastEnd });
     }
     room.shrink(targets);
     prepared.tally.is_turn(share).await.map_err(|halt| match halt {
@@ -156,9 +165,11 @@ async fn run(desk: &Rc<Desk>, prepared: &Rc<Prepared>, share: u32, claim: Rc<Cla
         let ending = Ending { desk, prepared, share, claim: &claim, reporter };
         return ending.settle(Ended { result, ..Ended::default() }).await;
     }
-    let (folder, mut child) = match start(desk, prepared, share) {
+    let renewing = Renewing::begin(Rc::clone(&claim), Rc::clone(prepared));
+    let (folder, mut child) = match start(desk, prepared, share).await {
         Ok(started) => started,
         Err(error) => {
+            drop(renewing);
             claim.release().await;
             let message = format!("the share cannot be started: {error}");
             let refusal = Refusal::not_here(74, message).about(order);
@@ -166,7 +177,6 @@ async fn run(desk: &Rc<Desk>, prepared: &Rc<Prepared>, share: u32, claim: Rc<Cla
         }
     };
     child.tell(&json!({"claims": journal(prepared, share, &claim)})).await;
-    let renewing = Renewing::begin(Rc::clone(&claim), Rc::clone(prepared));
     reporter.add(&json!({"taken": order.share(share).map(|it| &it.targets)})).await;
     let mut running = Running {
         prepared,
@@ -178,10 +188,16 @@ async fn run(desk: &Rc<Desk>, prepared: &Rc<Prepared>, share: u32, claim: Rc<Cla
         waiting: None,
         held: 0,
         stopping: None,
+        is_past_end: false,
     };
     running.lend().await;
     let result = running.follow(desk, &renewing).await;
-    let Running { mut child, reporter, stopping, .. } = running;
+    let Running { mut child, reporter, stopping, is_past_end, .. } = running;
+    // Its process knows only that targets did not start.
+    let result = result.map(|(exit, rows)| match exit {
+        0 if is_past_end => (PAST_END.into(), rows),
+        _ => (exit, rows),
+    });
     let why = stopping.map(|(why, _)| why);
     let ending = Ending { desk, prepared, share, claim: &claim, reporter };
     let outcome = if result.is_some() {
@@ -196,12 +212,16 @@ async fn run(desk: &Rc<Desk>, prepared: &Rc<Prepared>, share: u32, claim: Rc<Cla
         let (code, said) = child.end().await;
         ending.settle(Ended { result, code, said, why }).await
     };
-    drop((renewing, folder));
+    drop(renewing);
+    let _ = spawn_blocking(move || drop(folder)).await;
     outcome
 }
 
-fn start(desk: &Desk, prepared: &Prepared, share: u32) -> std::io::Result<(Folder, Child)> {
-    let folder = Folder::make(prepared)?;
+async fn start(desk: &Desk, prepared: &Prepared, share: u32) -> std::io::Result<(Folder, Child)> {
+    // The claims of other shares are renewed meanwhile.
+    let parts = Arc::clone(&prepared.parts);
+    let made = spawn_blocking(move || Folder::make(&parts)).await;
+    let folder = made.map_err(std::io::Error::other)??;
     let job = Job {
         opal: &desk.opal,
         root: &desk.root,

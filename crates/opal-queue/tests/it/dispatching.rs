@@ -107,6 +107,7 @@ fn a_contract_that_cannot_be_shared_is_not_sent() {
         (fun(block("", echo) + "    echo after\n"), &[], 65, "make a contract for each"),
         (fun(block("", echo) + &block("", echo)), &[], 65, "it would run once for each share"),
         (fun("    echo alone\n".to_owned()), &[], 65, "no block on targets"),
+        (fun(block(", helper=\"none\"", echo)), &[], 65, "cannot refuse a second runner"),
         (fun(block("", echo)), &["--once"], 65, "has no expiry"),
         (
             fun("    @confirm(\"really?\")\n".to_owned() + &block("", echo)),

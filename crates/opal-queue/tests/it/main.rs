@@ -5,8 +5,10 @@
 mod acceptance;
 mod attacks;
 mod dispatching;
+mod ends;
 mod enemy;
 mod faults;
+mod hosts;
 mod nats;
 mod refusals;
 mod runners;

@@ -155,6 +155,26 @@ fn two_orders_of_a_single_use_contract_run_it_once() {
     first.end().code(0);
     shop.dispatch(&file, &[]).code(76).says("was dispatched in another order before");
     assert_eq!(shop.logged("begun"), 2);
+    // Each refusal of the contract leaves a record, as where `opal run` refuses it.
+    let root = shop.name("r0");
+    let refused = shop.opal(&["runs", "list", "--json", "--root", &root]);
+    let count = refused.code(0).stdout.matches("\"reason\": \"used\"").count();
+    assert_eq!(count, 2, "{refused:?}");
+}
+
+/// The owner of the queue can send as many as they like.
+#[test]
+fn orders_that_nobody_trusts_leave_no_record() {
+    let Some(shop) = Shop::open(2, "", 1) else { return };
+    let file = shop.contract("prod.plan", &[]);
+    let runner = shop.runner(0);
+    shop.dispatch(&file, &[]).code(0);
+    let enemy = Enemy::of(&shop);
+    let mut forged = good(&shop, &file);
+    forged.key = SigningKey::generate();
+    forged.send(&enemy);
+    runner.wait_for("may not dispatch here");
+    assert!(!shop.at("r0/logs").exists());
 }
 
 #[test]
@@ -171,6 +191,43 @@ fn tail_shows_orders_of_trusted_keys_only() {
     let ran = shop.opal(&tail);
     ran.code(77).says("whose orders this machine does not trust");
     assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn tail_marks_messages_that_are_unsigned_missing_repeated_or_of_strangers() {
+    let Some(shop) = Shop::open(2, "", 2) else { return };
+    let file = shop.contract("prod.plan", &[]);
+    shop.dispatch(&file, &["--detach"]).code(0);
+    let enemy = Enemy::of(&shop);
+    let id = first_order(&enemy);
+    let to = [recipient_of(&shop, "d")];
+    let say = |key: &SigningKey, number: u64| {
+        let content = format!("{}\n", json!({"event": {"kind": "canary"}})).into_bytes();
+        let message =
+            Message { kind: Kind::Event, order: id, share: 1, attempt: 1, number, content };
+        let sealed = opal_trust::keys::seal_to(&message.sign(key), &to).unwrap();
+        enemy.publish(format!("opal.events.{id}.1"), sealed);
+    };
+    enemy.publish(format!("opal.events.{id}.1"), b"nonsense".to_vec());
+    say(&SigningKey::generate(), 1);
+    let other = key_of(&shop, "r1");
+    [1, 3, 1].into_iter().for_each(|number| say(&other, number));
+    let _runner = shop.runner(0);
+    let (text, root) = (id.to_string(), shop.name("d"));
+    let tail = ["runs", "tail", &text, "--pool", "eu", "--insecure-queue", "--root", &root];
+    let ran = shop.opal(&tail);
+    ran.code(0)
+        .says("share 1: not signed, or not for this machine")
+        .says("not a runner of the order; it counts for nothing")
+        .says("message 2 is missing")
+        .says("a message came twice");
+    // What came before the gap and after it, and neither the stranger's nor the second one.
+    assert_eq!(ran.stdout.matches("canary").count(), 2, "{}", ran.stdout);
+    let ran = shop.opal(&[&tail[..], &["--json"]].concat());
+    let lines: Vec<Value> =
+        ran.stdout.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!(lines.iter().filter(|it| it["unsigned"] == true).count(), 1);
+    assert_eq!(lines.iter().filter(|it| it["notice"].is_string()).count(), 3);
 }
 
 #[test]

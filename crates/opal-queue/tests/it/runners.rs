@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::Command;
 
+use opal_testing::needs;
 use opal_testing::processes::{eventually, signal};
 
 use crate::nats::Nats;
@@ -57,6 +59,50 @@ fn check_says_what_is_there_and_what_is_not() {
     shop.dispatch(&file, &["--detach"]).code(0);
     let ran = shop.opal(&check);
     ran.code(0).says("ok       clock").says("nats-server").says("sync_interval: always");
+}
+
+/// A result that a server does not take would be sent again and again.
+#[test]
+fn a_server_that_takes_only_small_messages_is_refused_by_both_sides() {
+    let Some(mut shop) = Shop::open(1, "", 1) else { return };
+    let Some(small) = Nats::start("max_payload: 1000000\n") else { return };
+    shop.nats = small;
+    let file = shop.contract("prod.plan", &[]);
+    shop.dispatch(&file, &[]).code(78).says("at most 1000000 bytes").says("max_payload: 1MB");
+    assert!(!shop.nats.has("opal-eu"));
+    let root = shop.name("r0");
+    let start = ["runner", "--pool", "eu", "--root", &root, "--insecure-queue"];
+    shop.opal(&start).code(78).says("`max_payload`");
+    shop.opal(&[&start[..], &["--check"]].concat()).code(78).says("`max_payload`");
+}
+
+/// Server and credentials of a runner and of a dispatcher, each from their own settings.
+#[test]
+fn settings_name_the_server_and_the_credentials() {
+    let Some(mut shop) = Shop::open(2, "", 1) else { return };
+    let Some(()) = guarded(&mut shop, "\"nothing\"") else { return };
+    for (root, creds) in [("d", "boss"), ("r0", "work")] {
+        let path = shop.at(&format!("{root}/config/settings.toml"));
+        let known = fs::read_to_string(&path).unwrap_or_default();
+        let (server, creds) = (shop.nats.address(), shop.name(creds));
+        let queue = format!("[queue]\nserver = \"{server}\"\ncreds = \"{creds}\"\n\n{known}");
+        fs::write(path, queue).unwrap();
+    }
+    let file = shop.contract("prod.plan", &[]);
+    let run = |words: &[&str]| {
+        let mut command = shop.command(words);
+        command.env("NATS_URL", "nats://127.0.0.1:1").output().unwrap()
+    };
+    let root = shop.name("d");
+    let words =
+        ["dispatch", &file, "--pool", "eu", "--insecure-queue", "--detach", "--root", &root];
+    let done = run(&words);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let root = shop.name("r0");
+    let check = ["runner", "--check", "--pool", "eu", "--insecure-queue", "--root", &root];
+    let done = run(&check);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(violations(&shop), [""; 0]);
 }
 
 /// A server that lets a runner do what is printed, and a boss everything but what is named.
@@ -189,4 +235,27 @@ fn a_server_over_tls_is_trusted_by_its_authority_only() {
     let words = ["runner", "--pool", "eu", "--root", &shop.name("r0"), "--server", &server];
     let (code, said) = trusting(&words);
     assert_eq!(code, Some(69), "{said}");
+}
+
+/// The unit of the guide, as systemd reads it.
+#[test]
+fn systemd_accepts_the_unit_of_the_guide() {
+    let program = Path::new("/usr/bin/systemd-analyze");
+    if !needs::has("systemd", program.exists()) {
+        return;
+    }
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/runners.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    let unit = guide.split("```ini\n").nth(1).unwrap().split("```").next().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let said = |unit: &str| {
+        let file = folder.path().join("opal-runner.service");
+        // The program must be on this machine.
+        fs::write(&file, unit.replace("/usr/local/bin/opal ", "/bin/true ")).unwrap();
+        let done = Command::new(program).args(["verify", "--man=no"]).arg(&file).output().unwrap();
+        String::from_utf8_lossy(&done.stderr).into_owned()
+    };
+    assert!(!said(unit).contains("opal-runner.service"), "{}", said(unit));
+    let wrong = unit.replace("RestartPreventExitStatus=2", "RestartPreventExitStatus=2000");
+    assert!(wrong != unit && said(&wrong).contains("opal-runner.service"));
 }

@@ -1,5 +1,6 @@
 //! A dispatcher with a project, runners of a pool, and the queue between them.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -22,6 +23,8 @@ pub(crate) struct Shop {
     pub(crate) nats: Nats,
     /// A second of the helper's times, in milliseconds.
     pub(crate) second: &'static str,
+    /// Where programs are found, if not where those of the test are.
+    pub(crate) path: Option<OsString>,
     runners: usize,
 }
 
@@ -108,7 +111,8 @@ impl Shop {
             return None;
         }
         let nats = Nats::start("")?;
-        let shop = Self { top: tempfile::tempdir().unwrap(), nats, second: SECOND, runners };
+        let shop =
+            Self { top: tempfile::tempdir().unwrap(), nats, second: SECOND, path: None, runners };
         for folder in ["project/scripts", "standin/bin", "d/config", "tmp"] {
             fs::create_dir_all(shop.at(folder)).unwrap();
         }
@@ -205,6 +209,7 @@ impl Shop {
             .env("TMPDIR", self.at("tmp"))
             .env("STANDIN", self.at("standin"))
             .stdin(Stdio::null());
+        command.envs(self.path.iter().map(|path| ("PATH", path)));
         command
     }
 
