@@ -21,6 +21,7 @@
 //! What the shell on the target does, and the words of `sudo`, `docker` and `kubectl`, are in
 //! `opal_session::reach`, which the helper shares.
 
+pub(crate) mod client;
 mod complaints;
 pub(crate) mod connect;
 pub mod error;

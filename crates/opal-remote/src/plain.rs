@@ -156,7 +156,7 @@ fn facts(
     said: &mut Said,
 ) -> Result<Facts, DialCause> {
     let nonce = nonce::draw().map_err(|error| DialCause::System(error.kind()))?;
-    let words = ssh::arguments(ssh, options, &[], &plain::facts(&nonce));
+    let words = ssh::arguments(origin.client(), ssh, options, &[], &plain::facts(&nonce));
     let (wires, mut transport) = origin.ssh(&words, false)?;
     let printed = opening::read_all(wires, patience, stop, said)?;
     let text = String::from_utf8_lossy(&printed).into_owned();
@@ -196,7 +196,7 @@ impl PlainSession {
     }
 
     fn connect(&self, command: &str) -> Result<Connection, DialCause> {
-        let words = ssh::arguments(&self.ssh, &self.options, &[], command);
+        let words = ssh::arguments(self.origin.client(), &self.ssh, &self.options, &[], command);
         let (wires, transport) = self.origin.ssh(&words, false)?;
         Ok(Connection { wires, transport })
     }

@@ -48,7 +48,8 @@ pub(super) const LOGIN: Param = Param::flag(
 
 pub(super) const PASSWORD: Param = Param::optional(
     "password",
-    "the password of the user: a secret. It is given once, and only to the prompt of the target itself",
+    "the password of the user: a secret. It is given once, and only to the prompt of the target itself, or \
+     to that for the passphrase of the key that the inventory names",
 );
 
 pub(super) const LOST: Param = Param {

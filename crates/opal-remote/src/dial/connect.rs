@@ -15,7 +15,7 @@ use super::master;
 use super::origin::Origin;
 use super::ssh::{self, KeyPolicy, SshOptions};
 use super::talk::Wires;
-use super::terminal::{Answers, Questions, beginnings};
+use super::terminal::{Answers, Prompts, Questions};
 
 /// What watches over the key of one connection.
 pub(super) struct Keys<'a> {
@@ -40,8 +40,9 @@ impl<'a> Keys<'a> {
         let answers = match (options.password, options.asker) {
             (Some(password), _) => {
                 let configured = configured.as_ref().ok_or(DialCause::Question)?;
-                let beginnings = beginnings(&configured.user, &configured.shown);
-                Some(Answers::Password { beginnings, password: RefCell::new(Some(password)) })
+                let key = configured.key(options.ssh.key_file.as_deref());
+                let prompts = Prompts::new(&configured.user, &configured.shown, key);
+                Some(Answers::Password { prompts, password: RefCell::new(Some(password)) })
             }
             (None, Some(asker)) if !options.ssh.is_batch => Some(Answers::Person(asker)),
             (None, _) => None,
@@ -86,7 +87,8 @@ impl<'a> Keys<'a> {
         };
         let is_batch = self.answers.is_none();
         let options = SshOptions { is_batch, control, ..self.options.ssh.clone() };
-        let words = ssh::arguments(self.ssh, &options, &more, command);
+        let words =
+            ssh::arguments(self.options.origin.client(), self.ssh, &options, &more, command);
         self.options.origin.ssh(&words, self.answers.is_some())
     }
 
@@ -212,7 +214,7 @@ fn asked(
         watch.option(origin, own),
     ];
     let options = SshOptions { is_batch: true, ..options.clone() };
-    let words = ssh::arguments(ssh, &options, &more, "exit");
+    let words = ssh::arguments(origin.client(), ssh, &options, &more, "exit");
     // It fails: only what it has reported is of interest.
     let _ = origin.answer("ssh", &words, options.connect_timeout.saturating_mul(2));
     watch.presented()

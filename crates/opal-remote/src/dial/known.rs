@@ -26,11 +26,25 @@ pub(super) struct Configured {
     pub(super) files: Vec<String>,
     /// The user's own `KnownHostsCommand`.
     pub(super) command: Option<String>,
+    /// The file of the first key.
+    identity: Option<String>,
+}
+
+impl Configured {
+    /// What `ssh` calls the file of a key that comes before all others; none where it has no such file.
+    pub(super) fn key(&self, named: Option<&str>) -> Option<&str> {
+        let (first, named) = (self.identity.as_deref()?, named?);
+        let in_home = named.strip_prefix("~/").is_some_and(|rest| {
+            let folder = first.strip_suffix(rest);
+            folder.is_some_and(|folder| folder.starts_with('/') && folder.ends_with('/'))
+        });
+        (first == named || in_home).then_some(first)
+    }
 }
 
 /// What the user's configuration says about a host.
 pub(super) fn configured(origin: &Origin, ssh: &Ssh, options: &SshOptions) -> Option<Configured> {
-    let mut words = ssh::arguments(ssh, options, &[], "");
+    let mut words = ssh::arguments(origin.client(), ssh, options, &[], "");
     // The command, which nobody runs.
     words.pop();
     words.insert(0, "-G".into());
@@ -50,6 +64,9 @@ fn read(text: &str) -> Configured {
             "userknownhostsfile" | "globalknownhostsfile" => {
                 let files = value.split_whitespace().map(str::to_owned);
                 configured.files.extend(files.filter(|file| file != "none" && file != "/dev/null"));
+            }
+            "identityfile" if configured.identity.is_none() => {
+                configured.identity = Some(value.to_owned());
             }
             "knownhostscommand" if value != "none" => configured.command = Some(value.to_owned()),
             _ => {}
@@ -165,5 +182,19 @@ mod tests {
         assert_eq!(read_.command.as_deref(), Some("/bin/x %H"));
         assert_eq!(read("hostname web1\nport 22\n").name, "web1");
         assert_eq!(read("hostname web1\nport 2222\nhostkeyalias it\n").name, "it");
+    }
+
+    #[test]
+    fn a_key_is_the_named_one_only_if_ssh_has_it_first() {
+        let found = read("identityfile /home/me/.ssh/deploy\nidentityfile /home/me/.ssh/id\n");
+        let first = Some("/home/me/.ssh/deploy");
+        assert_eq!(found.key(Some("/home/me/.ssh/deploy")), first);
+        assert_eq!(found.key(Some("~/.ssh/deploy")), first);
+        // It has not found that one, and goes on with others.
+        for named in [None, Some("~/.ssh/id"), Some("/home/me/.ssh/id"), Some("deploy"), Some("~")]
+        {
+            assert_eq!(found.key(named), None, "{named:?}");
+        }
+        assert_eq!(read("hostname web1\n").key(Some("id")), None);
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn socket(
         return Some(path);
     }
     let _ = fs::remove_file(&path);
-    let words = ssh::master_arguments(ssh, options, text, persist.time);
+    let words = ssh::master_arguments(origin.client(), ssh, options, text, persist.time);
     // It stays, and what it says belongs to no run.
     let log = private(&persist.directory.join(format!("{name}.log"))).ok()?;
     log.set_len(0).ok()?;
@@ -96,7 +96,7 @@ fn is_plain(path: &str) -> bool {
 /// master.
 fn name(origin: &Origin, ssh: &Ssh, options: &SshOptions, persist: &Persist) -> String {
     let same = SshOptions { is_batch: true, control: None, silence: None, ..options.clone() };
-    let words = ssh::arguments(ssh, &same, &[], "");
+    let words = ssh::arguments(origin.client(), ssh, &same, &[], "");
     let environment = ["HOME", "SSH_AUTH_SOCK", "PATH"];
     let environment = environment.map(|it| origin.environment.get(&OsString::from(it)).cloned());
     let text = format!("{words:?} {environment:?} {:?} {}", persist.time, options.block);

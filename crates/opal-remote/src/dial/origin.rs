@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -19,11 +20,18 @@ use opal_session::wire::BUILD;
 use opal_session::{Starting, Transport, pipe};
 use rustix::event::PollFlags;
 
+use super::client::Client;
 use super::error::DialCause;
 use super::talk::Wires;
 
 /// How long an engine may take to say whether it knows a container.
 const INSPECTION: Duration = Duration::from_secs(20);
+
+/// The same for `ssh` to say its release.
+const RELEASE: Duration = Duration::from_secs(5);
+
+/// Of each `ssh` that this process has used.
+static CLIENTS: Mutex<BTreeMap<PathBuf, Client>> = Mutex::new(BTreeMap::new());
 
 /// Of the programs that are asked about a host.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
@@ -164,26 +172,53 @@ impl Origin {
         words: &[OsString],
         limit: Duration,
     ) -> Option<Vec<u8>> {
-        let (wires, mut transport) = self.run(&self.find(name)?, words, None).ok()?;
+        let (wires, transport) = self.run(&self.find(name)?, words, None).ok()?;
         let Wires { ends, stderr } = wires;
         drop(ends.input);
         drain(stderr).ok()?;
-        let (stop, mut printed) = (Stop::new().limited(limit, Duration::ZERO), Vec::new());
-        let mut chunk = vec![0; 64 * 1024];
-        while printed.len() <= MAX_ANSWER_BYTES {
-            let _ = stop.wait(&[(ends.output.as_fd(), PollFlags::IN)], None, Order::GoOn);
-            if stop.order() != Order::GoOn {
-                return None;
-            }
-            match rustix::io::read(&ends.output, &mut chunk) {
-                Ok(0) => return (transport.wait(limit) == Some(0)).then_some(printed),
-                Ok(count) => printed.extend_from_slice(&chunk[..count]),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return None,
-            }
-        }
-        None
+        whole(&ends.output, transport, limit)
     }
+
+    /// The `ssh` that connections are made with. It is asked once.
+    pub(crate) fn client(&self) -> Client {
+        let Some(program) = self.find("ssh") else { return Client::default() };
+        let mut known = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = known.get(&program) {
+            return *client;
+        }
+        let said = self.release(&program).unwrap_or_default();
+        let client = Client::read(&String::from_utf8_lossy(&said));
+        known.insert(program, client);
+        client
+    }
+
+    /// What `ssh -V` prints, on standard error.
+    fn release(&self, program: &Path) -> Option<Vec<u8>> {
+        let (wires, transport) = self.run(program, &["-V".into()], None).ok()?;
+        let Wires { ends, stderr } = wires;
+        drop(ends.input);
+        drain(ends.output).ok()?;
+        whole(&stderr, transport, RELEASE)
+    }
+}
+
+/// All that comes from a program which succeeds in time.
+fn whole(from: &OwnedFd, mut transport: Transport, limit: Duration) -> Option<Vec<u8>> {
+    let (stop, mut printed) = (Stop::new().limited(limit, Duration::ZERO), Vec::new());
+    let mut chunk = vec![0; 64 * 1024];
+    while printed.len() <= MAX_ANSWER_BYTES {
+        let _ = stop.wait(&[(from.as_fd(), PollFlags::IN)], None, Order::GoOn);
+        if stop.order() != Order::GoOn {
+            return None;
+        }
+        match rustix::io::read(from, &mut chunk) {
+            Ok(0) => return (transport.wait(limit) == Some(0)).then_some(printed),
+            Ok(count) => printed.extend_from_slice(&chunk[..count]),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+    None
 }
 
 impl Programs for Origin {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use opal_core::target::{HostKey, Ssh};
 
+use super::client::Client;
 use super::master::Persist;
 
 /// What a block says about its connections.
@@ -57,16 +58,7 @@ impl Default for SshOptions {
     }
 }
 
-/// Older clients do not know these. They get their defaults back: a configuration must not replace the
-/// command, or take its input.
-const LATER: [(&str, &str); 4] = [
-    ("RemoteCommand", "none"),
-    ("SessionType", "default"),
-    ("StdinNull", "no"),
-    ("ForkAfterAuthentication", "no"),
-];
-
-const FIXED: [&str; 8] = [
+const FIXED: [&str; 7] = [
     "ControlMaster=no",
     "ClearAllForwardings=yes",
     "ForwardX11=no",
@@ -74,11 +66,11 @@ const FIXED: [&str; 8] = [
     "RequestTTY=no",
     "EscapeChar=none",
     "LogLevel=ERROR",
-    "IgnoreUnknown=RemoteCommand,SessionType,StdinNull,ForkAfterAuthentication",
 ];
 
 /// All arguments of `ssh`. `more` are options of this connection alone.
 pub(crate) fn arguments(
+    client: Client,
     ssh: &Ssh,
     options: &SshOptions,
     more: &[String],
@@ -87,7 +79,7 @@ pub(crate) fn arguments(
     let mut words: Vec<String> = vec!["-T".to_owned()];
     let mut set = |option: String| words.extend(["-o".to_owned(), option]);
     FIXED.into_iter().for_each(|option| set(option.to_owned()));
-    LATER.into_iter().for_each(|(name, value)| set(format!("{name}={value}")));
+    client.later().into_iter().for_each(|option| set(option.to_owned()));
     set(format!("ForwardAgent={}", if options.forward_agent { "yes" } else { "no" }));
     set(format!("ConnectTimeout={}", options.connect_timeout.as_secs().max(1)));
     if options.is_batch {
@@ -111,6 +103,7 @@ pub(crate) fn arguments(
 /// The arguments of a master, which goes to the background once it is logged in. `socket` has nothing in it
 /// that `ssh` would replace.
 pub(crate) fn master_arguments(
+    client: Client,
     ssh: &Ssh,
     options: &SshOptions,
     socket: &str,
@@ -120,7 +113,7 @@ pub(crate) fn master_arguments(
     let mut set = |option: String| words.extend(["-o".to_owned(), option]);
     set("ControlMaster=yes".to_owned());
     FIXED[1..].iter().for_each(|option| set((*option).to_owned()));
-    set("RemoteCommand=none".to_owned());
+    client.of_master().into_iter().for_each(|option| set(option.to_owned()));
     set("ForwardAgent=no".to_owned());
     set(format!("ConnectTimeout={}", options.connect_timeout.as_secs().max(1)));
     set("BatchMode=yes".to_owned());
@@ -160,13 +153,14 @@ mod tests {
     #[test]
     fn ssh_gets_these_options_and_no_other() {
         let ssh: Ssh = "root@web1:2222".parse().unwrap();
-        let words = arguments(&ssh, &SshOptions::default(), &["X=y".to_owned()], "exec sh");
+        let client = Client::read("OpenSSH_9.2p1");
+        let options = SshOptions::default();
+        let words = arguments(client, &ssh, &options, &["X=y".to_owned()], "exec sh");
         let words: Vec<&str> = words.iter().map(|word| word.to_str().unwrap()).collect();
         assert_eq!(
             words.join(" "),
             "-T -o ControlMaster=no -o ClearAllForwardings=yes -o ForwardX11=no \
              -o PermitLocalCommand=no -o RequestTTY=no -o EscapeChar=none -o LogLevel=ERROR \
-             -o IgnoreUnknown=RemoteCommand,SessionType,StdinNull,ForkAfterAuthentication \
              -o RemoteCommand=none -o SessionType=default -o StdinNull=no \
              -o ForkAfterAuthentication=no -o ForwardAgent=no -o ConnectTimeout=10 -o BatchMode=yes \
              -o X=y -p 2222 -l root -- web1 exec sh"
@@ -174,7 +168,7 @@ mod tests {
         for (silence, interval) in [(30, 10), (3, 1), (4, 2), (0, 1)] {
             let silence = Some(Duration::from_secs(silence));
             let options = SshOptions { silence, ..SshOptions::default() };
-            let words = arguments(&ssh, &options, &[], "exec sh");
+            let words = arguments(client, &ssh, &options, &[], "exec sh");
             let asks = format!("ServerAliveInterval={interval}");
             assert!(words.contains(&asks.into()), "{words:?}");
             assert!(words.contains(&"ServerAliveCountMax=2".into()), "{words:?}");

@@ -28,7 +28,7 @@ pub trait Asker: Send + Sync {
 pub(super) enum Answers<'a> {
     /// The password of a block: once, and to no other question.
     Password {
-        beginnings: Vec<String>,
+        prompts: Prompts,
         password: RefCell<Option<&'a Secret>>,
     },
     Person(&'a dyn Asker),
@@ -104,12 +104,13 @@ impl Answers<'_> {
     fn answer(&self, text: &str, is_hidden: bool, stop: &Stop) -> Option<Secret> {
         match self {
             Self::Person(asker) => asker.ask(text.trim_start_matches('\n'), is_hidden, stop),
-            Self::Password { beginnings, password } => {
-                // All of it is one question of the target itself: what a jump host asks begins
-                // otherwise, whatever follows.
+            Self::Password { prompts, password } => {
                 let text = text.trim_start_matches('\n');
-                let is_ours = !text.contains('\n')
-                    && beginnings.iter().any(|beginning| text.starts_with(beginning.as_str()));
+                if is_hidden && prompts.is_for_other_key(text) {
+                    // `ssh` goes on with the next key, and then with the password.
+                    return Some(Secret::new(""));
+                }
+                let is_ours = prompts.is_ours(text);
                 let password = password.borrow_mut().take().filter(|_| is_hidden && is_ours)?;
                 Some(password.clone())
             }
@@ -117,9 +118,43 @@ impl Answers<'_> {
     }
 }
 
-/// What the target's own questions begin with, as OpenSSH writes them.
-pub(super) fn beginnings(user: &str, host: &str) -> Vec<String> {
-    vec![format!("{user}@{host}'s password:"), format!("({user}@{host}) ")]
+/// The questions that a password answers.
+pub(super) struct Prompts {
+    /// What those of the target itself begin with, as OpenSSH writes them.
+    beginnings: [String; 2],
+    /// The whole question about the key that the block names.
+    passphrase: Option<String>,
+}
+
+/// What `ssh` asks about a key on this machine, around the name of its file.
+const PASSPHRASE: (&str, &str) = ("Enter passphrase for key '", "': ");
+
+/// Bytes of the name of a file in such a question.
+const MAX_KEY_BYTES: usize = 100;
+
+impl Prompts {
+    /// `key` is the file of the key that the block names, as `ssh` calls it.
+    pub(super) fn new(user: &str, host: &str, key: Option<&str>) -> Self {
+        let beginnings = [format!("{user}@{host}'s password:"), format!("({user}@{host}) ")];
+        let passphrase = key.map(|key| {
+            let shown = String::from_utf8_lossy(&key.as_bytes()[..key.len().min(MAX_KEY_BYTES)]);
+            format!("{}{shown}{}", PASSPHRASE.0, PASSPHRASE.1)
+        });
+        Self { beginnings, passphrase }
+    }
+
+    /// All of it is one question of the target itself, or about the key: what a jump host asks begins
+    /// otherwise, whatever follows.
+    fn is_ours(&self, text: &str) -> bool {
+        let begins = |beginning: &String| text.starts_with(beginning.as_str());
+        let is_of_key = self.passphrase.as_deref() == Some(text);
+        !text.contains('\n') && (is_of_key || self.beginnings.iter().any(begins))
+    }
+
+    fn is_for_other_key(&self, text: &str) -> bool {
+        let is_of_key = text.starts_with(PASSPHRASE.0) && text.ends_with(PASSPHRASE.1);
+        is_of_key && !text.contains('\n') && self.passphrase.as_deref() != Some(text)
+    }
 }
 
 #[cfg(test)]
@@ -129,25 +164,46 @@ mod tests {
     #[test]
     fn the_password_is_for_one_question_of_the_target_and_for_no_other() {
         let secret = Secret::new("word");
+        let key = "/home/me/.ssh/id";
         let answers = |text: &str, is_hidden| {
             let password = RefCell::new(Some(&secret));
-            let answers = Answers::Password { beginnings: beginnings("me", "web1"), password };
+            let prompts = Prompts::new("me", "web1", Some(key));
+            let answers = Answers::Password { prompts, password };
             let stop = Stop::new();
             let first = answers.answer(text, is_hidden, &stop).is_some();
             (first, answers.answer("me@web1's password: ", true, &stop).is_some())
         };
         assert_eq!(answers("me@web1's password: ", true), (true, false));
         assert_eq!(answers("(me@web1) Password: ", true), (true, false));
+        assert_eq!(answers("Enter passphrase for key '/home/me/.ssh/id': ", true), (true, false));
         for text in [
             "me@jump's password: ",
             "(me@jump) x\nme@web1's password: ",
             "(me@jump) me@web1's password: ",
-            "Enter passphrase for key '/home/me/.ssh/id': ",
+            "Enter passphrase for key '/home/me/.ssh/id': \nEnter passphrase for key '/home/me/.ssh/id': ",
+            "Enter passphrase for /home/me/.ssh/id: ",
+            "Enter PIN for 'card': ",
             "you@web1's password: ",
             "Are you sure you want to continue connecting (yes/no/[fingerprint])? ",
         ] {
             assert_eq!(answers(text, true), (false, false), "{text}");
         }
         assert_eq!(answers("me@web1's password: ", false), (false, false), "it would be seen");
+    }
+
+    #[test]
+    fn a_key_that_the_block_does_not_name_is_passed_over_without_the_password() {
+        let (secret, stop, long) = (Secret::new("word"), Stop::new(), "k".repeat(120));
+        for key in [None, Some("/home/me/.ssh/id"), Some(long.as_str())] {
+            let prompts = Prompts::new("me", "web1", key);
+            let answers = Answers::Password { prompts, password: RefCell::new(Some(&secret)) };
+            let said = |text: &str| answers.answer(text, true, &stop);
+            let other = said("Enter passphrase for key '/home/me/.ssh/other': ");
+            assert_eq!(other.as_ref().map(Secret::expose), Some(""));
+            assert!(answers.answer("Enter passphrase for key 'x': ", false, &stop).is_none());
+        }
+        // OpenSSH cuts a long name.
+        let prompts = Prompts::new("me", "web1", Some(&long));
+        assert!(prompts.is_ours(&format!("Enter passphrase for key '{}': ", "k".repeat(100))));
     }
 }

@@ -72,6 +72,33 @@ fn a_jump_host_that_asks_for_the_password_does_not_get_it() {
     assert!(!log.contains("password for"), "it was never sent: {log}");
 }
 
+/// Only who knows this can use the key that the client has.
+fn encrypt_key(sshd: &Sshd) {
+    let changed = Command::new("ssh-keygen")
+        .stdout(std::process::Stdio::null())
+        .args(["-q", "-p", "-N", "pass-phrase", "-f"])
+        .arg(sshd.directory().join("id"))
+        .status();
+    assert!(changed.unwrap().success());
+}
+
+#[test]
+fn a_key_with_a_passphrase_is_no_obstacle_to_a_password_and_may_be_what_it_is_for() {
+    let Some(sshd) = Sshd::start_with("/bin/sh", &["PasswordAuthentication yes"]) else { return };
+    sshd.account().set_password(WORD);
+    encrypt_key(&sshd);
+    let hop = ssh(&sshd.address());
+    let mut caller = Caller::of(&sshd);
+    // The configuration has the key. Nobody named it: it is passed over.
+    caller.password = Some(Secret::new(WORD));
+    caller.dial(&hop, Mode::ReadOnly).unwrap();
+    caller.password = Some(Secret::new("pass-phrase"));
+    caller.dial(&hop, Mode::ReadOnly).unwrap_err();
+    // The block names it: the password is its passphrase.
+    caller.key_file = Some(sshd.directory().join("id").display().to_string());
+    caller.dial(&hop, Mode::ReadOnly).unwrap();
+}
+
 /// Somebody who has the answers.
 struct Person(Mutex<VecDeque<(&'static str, &'static str, bool)>>);
 
@@ -88,12 +115,7 @@ impl Asker for Person {
 fn a_person_is_asked_about_an_unknown_key_and_a_passphrase() {
     let Some(sshd) = Sshd::start() else { return };
     fs::write(sshd.known_hosts(), "").unwrap();
-    let changed = Command::new("ssh-keygen")
-        .stdout(std::process::Stdio::null())
-        .args(["-q", "-p", "-N", "pass-phrase", "-f"])
-        .arg(sshd.directory().join("id"))
-        .status();
-    assert!(changed.unwrap().success());
+    encrypt_key(&sshd);
     let mut caller = Caller::of(&sshd);
     let answers = [
         ("Are you sure you want to continue connecting", "yes", false),

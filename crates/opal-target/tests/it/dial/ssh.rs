@@ -215,7 +215,8 @@ fn a_hostile_configuration_of_the_client_changes_nothing() {
     let Some(mut sshd) = Sshd::start_with("/bin/sh", &["MaxSessions 1"]) else { return };
     let trace = sshd.directory().join("trace");
     sshd.configure(&format!(
-        "Host *\nRemoteCommand echo replaced\nRequestTTY force\nSessionType none\nStdinNull yes\n\
+        "Host *\nIgnoreUnknown UseKeychain,NoSuch*\nUseKeychain yes\nNoSuchOption x\n\
+         RemoteCommand echo replaced\nRequestTTY force\nSessionType none\nStdinNull yes\n\
          ForkAfterAuthentication yes\nPermitLocalCommand yes\nLocalCommand touch {}\n\
          ForwardAgent yes\nForwardX11 yes\nEscapeChar X\nLogLevel DEBUG3\nControlMaster auto\n\
          ControlPath {}/%h\nLocalForward 127.0.0.1:1 127.0.0.1:1\nSendEnv *\n",

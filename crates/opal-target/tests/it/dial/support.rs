@@ -33,6 +33,8 @@ pub(crate) struct Caller {
     pub(crate) password: Option<Secret>,
     pub(crate) timing: Timing,
     pub(crate) keys: KeyPolicy,
+    /// The key that a block names.
+    pub(crate) key_file: Option<String>,
     pub(crate) asker: Option<Box<dyn Asker>>,
     pub(crate) programs: Programs,
 }
@@ -42,7 +44,8 @@ impl Caller {
         let (directory, helper) = (PathBuf::from("/"), (PathBuf::from(PROGRAM), Vec::new()));
         let origin = Origin { environment, directory, helper };
         let (timing, keys) = (Timing::default(), KeyPolicy::Users);
-        Self { origin, password: None, timing, keys, asker: None, programs: PROGRAMS.clone() }
+        let programs = PROGRAMS.clone();
+        Self { origin, password: None, timing, keys, key_file: None, asker: None, programs }
     }
 
     pub(crate) fn with_keys(self, keys: KeyPolicy) -> Self {
@@ -59,16 +62,36 @@ impl Caller {
         hop: &Hop,
         mode: Mode,
     ) -> Result<Dialled, DialError> {
+        self.dial_from_until(base, hop, mode, &Stop::new())
+    }
+
+    fn dial_from_until(
+        &self,
+        base: Base<'_>,
+        hop: &Hop,
+        mode: Mode,
+        stop: &Stop,
+    ) -> Result<Dialled, DialError> {
         let (connect_timeout, keys) = (Duration::from_secs(20), self.keys.clone());
         let is_batch = self.asker.is_none();
         let mut ssh = SshOptions::default();
         (ssh.connect_timeout, ssh.keys, ssh.is_batch) = (connect_timeout, keys, is_batch);
+        ssh.key_file.clone_from(&self.key_file);
         let (origin, programs, timing) = (&self.origin, &self.programs, self.timing);
         let password = self.password.as_ref();
         let options =
             Options { origin, programs, timing, ssh, password, asker: self.asker.as_deref() };
         let target: TargetName = "web1".parse().unwrap();
-        dial(&target, base, hop, mode, &options, &Stop::new())
+        dial(&target, base, hop, mode, &options, stop)
+    }
+
+    pub(crate) fn dial_until(
+        &self,
+        hop: &Hop,
+        mode: Mode,
+        stop: &Stop,
+    ) -> Result<Dialled, DialError> {
+        self.dial_from_until(Base::Here, hop, mode, stop)
     }
 
     pub(crate) fn dial(&self, hop: &Hop, mode: Mode) -> Result<Dialled, DialError> {
