@@ -48,7 +48,7 @@ use opal_core::resolver::Trouble;
 pub use opal_core::target::Identity;
 use opal_core::target::{Hop, HostKey, TargetName, Via};
 use opal_session::reach::{Dialling, script};
-use opal_session::stop::Stop;
+use opal_session::stop::{Order, Stop};
 use opal_session::wire::Timing;
 use opal_session::wire::frame::Loss;
 use opal_session::wire::hello::Hello;
@@ -180,7 +180,7 @@ fn reach(
         (Base::Here, Hop::Local) => {
             let (wires, transport) = options.origin.helper(&script::arguments(&dialling))?;
             let carrier = Carrier::Process(transport);
-            let greeting = heard(target, wires, &[], carrier, timing, said)?;
+            let greeting = heard(target, wires, &[], (carrier, timing), stop, said)?;
             return Ok(Answered { greeting, host_key: None, image: None });
         }
         (Base::Here, Hop::Ssh(ssh)) => {
@@ -240,7 +240,7 @@ fn reach(
     *said = std::mem::take(&mut talk.said);
     let host_key = keys.map(|keys| keys.accepted()).transpose()?.flatten();
     let (begun, image) = (talk.begun().to_vec(), talk.image.take());
-    let greeting = heard(target, talk.into_wires(), &begun, carrier, timing, said)?;
+    let greeting = heard(target, talk.into_wires(), &begun, (carrier, timing), stop, said)?;
     check(&greeting, sent, mode)?;
     Ok(Answered { greeting, host_key, image })
 }
@@ -256,14 +256,17 @@ fn heard(
     target: &TargetName,
     wires: Wires,
     begun: &[u8],
-    carrier: Carrier,
-    timing: Timing,
+    (carrier, timing): (Carrier, Timing),
+    stop: &Stop,
     said: &mut Said,
 ) -> Result<Greeting, DialCause> {
     let Wires { ends, stderr } = wires;
     let complaints = Complaints::take(stderr).map_err(|error| DialCause::System(error.kind()))?;
-    let greeting = Greeting::heard(target.as_str(), ends, begun, Some(carrier), timing);
+    let greeting = Greeting::heard(target.as_str(), ends, begun, Some(carrier), timing, stop);
     greeting.map_err(|loss| {
+        if stop.order() != Order::GoOn {
+            return DialCause::Stopped;
+        }
         said.complaint(&complaints.all(LAST));
         DialCause::Hello(loss)
     })

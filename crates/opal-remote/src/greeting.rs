@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::resolver::Trouble;
+use opal_session::stop::Stop;
 use opal_session::wire::codec::{Malformed, decoded};
 use opal_session::wire::frame::{Kind, Loss, Receiver, StreamId};
 use opal_session::wire::hello::{Begin, Hello};
@@ -52,7 +54,7 @@ impl Greeting {
         timing: Timing,
     ) -> Result<Self, Trouble> {
         let carrier = transport.map(Carrier::Process);
-        Self::heard(target, ends, noise, carrier, timing)
+        Self::heard(target, ends, noise, carrier, timing, &Stop::new())
             .map_err(|loss| RemoteError::NoHelper { target, loss }.into())
     }
 
@@ -62,13 +64,14 @@ impl Greeting {
         begun: &[u8],
         carrier: Option<Carrier>,
         timing: Timing,
+        stop: &Stop,
     ) -> Result<Self, Loss> {
         let Ends { output, input } = ends;
         rustix::io::ioctl_fionbio(&input, true)
             .map_err(|error| Loss::System(std::io::Error::from(error).kind()))?;
         let mut receiver = Receiver::new(output, timing.lost);
         receiver.begin_with(begun);
-        let hello = hello(&mut receiver)?;
+        let hello = hello(&mut receiver, timing.lost, stop)?;
         let (target, sender) = (target.to_owned(), Sender::new(input));
         Ok(Self { target, hello, sender, receiver, timing, carrier })
     }
@@ -111,9 +114,11 @@ impl Greeting {
     }
 }
 
-fn hello(receiver: &mut Receiver) -> Result<Hello, Loss> {
+/// All of the first words have as much time as a target may be silent.
+fn hello(receiver: &mut Receiver, most: Duration, stop: &Stop) -> Result<Hello, Loss> {
+    let end = Instant::now() + most;
     loop {
-        let frame = receiver.frame()?;
+        let frame = receiver.frame_before(end, stop)?;
         match frame.kind {
             Kind::Ping => {}
             Kind::Hello => {

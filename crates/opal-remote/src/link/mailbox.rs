@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use opal_core::wiped::Wiped;
+use opal_core::wiped::{Wiped, reserve};
 use opal_session::wire::codec::{Malformed, decoded};
 use opal_session::wire::credit::{Account, Outlet};
 use opal_session::wire::frame::{Channel, Frame, Kind};
@@ -85,6 +85,21 @@ impl State {
         if !self.is_discarded {
             self.events.push_back(event);
         }
+    }
+
+    /// Adds a piece of a stream to the last one, if both are small: each costs more than its bytes. What
+    /// has come on the other channel since then stays in between, unless far too much is waiting.
+    fn add_data(&mut self, channel: Channel, bytes: Wiped<Vec<u8>>) {
+        let most = if self.events.len() < MAX_EVENTS { 1 } else { 2 };
+        for event in self.events.iter_mut().rev().take(most) {
+            let Event::Data(of, last) = event else { break };
+            if *of == channel && last.len() + bytes.len() <= JOINED_BYTES {
+                reserve(last, bytes.len());
+                last.extend_from_slice(&bytes);
+                return;
+            }
+        }
+        self.add(Event::Data(channel, bytes));
     }
 }
 
@@ -198,7 +213,7 @@ impl Mailbox {
             (Kind::Data, channel @ (Channel::Output | Channel::Error)) => {
                 let account = state.accounts[index(channel)].as_mut();
                 account.ok_or(NOT_OPEN)?.receive(frame.payload.len())?;
-                state.add(Event::Data(channel, frame.payload));
+                state.add_data(channel, frame.payload);
             }
             (Kind::End, channel @ (Channel::Output | Channel::Error)) => {
                 let account = state.accounts[index(channel)].take();
@@ -253,6 +268,12 @@ impl Mailbox {
     }
 }
 
+/// A piece of a stream that others are added to, at most.
+const JOINED_BYTES: usize = 16 * 1024;
+
+/// Events that wait, before pieces of a stream may get before those of the other channel.
+const MAX_EVENTS: usize = 4096;
+
 /// What a key can mean to opal: an interrupt.
 const SIGNALS: [i32; 1] = [2];
 
@@ -263,4 +284,34 @@ const NOT_OPEN: Malformed = Malformed("data for a stream that is not open");
 
 fn index(channel: Channel) -> usize {
     usize::from(channel == Channel::Error)
+}
+
+#[cfg(test)]
+mod tests {
+    use opal_session::wire::WINDOW;
+    use opal_session::wire::frame::StreamId;
+
+    use super::*;
+
+    #[test]
+    fn what_comes_byte_by_byte_takes_no_more_than_its_window() {
+        let shape = Shape { output: Some(WINDOW), error: Some(WINDOW), ..Shape::default() };
+        let mailbox = Mailbox::new(shape, Arc::new(Bell::new().unwrap()));
+        let mut sent = [Vec::new(), Vec::new()];
+        for at in 0..WINDOW / 4 {
+            for (index, channel) in [Channel::Output, Channel::Error].into_iter().enumerate() {
+                let (stream, byte) = (StreamId::new(1, channel), (at % 251) as u8);
+                let payload = Wiped::new(vec![byte]);
+                mailbox.deliver(Frame { kind: Kind::Data, stream, payload }).unwrap();
+                sent[index].push(byte);
+            }
+        }
+        let pieces = mailbox.lock().events.len();
+        assert!(pieces <= MAX_EVENTS + 2 * WINDOW as usize / JOINED_BYTES + 2, "{pieces}");
+        let mut come = [Vec::new(), Vec::new()];
+        while let Some(Event::Data(channel, bytes)) = mailbox.take() {
+            come[index(channel)].extend_from_slice(&bytes);
+        }
+        assert!(come == sent);
+    }
 }

@@ -38,6 +38,10 @@ impl Account {
     /// So much has come.
     pub fn receive(&mut self, bytes: usize) -> Result<(), Malformed> {
         let bytes = bytes as u64;
+        // It would cost memory, and nothing of the window.
+        if bytes == 0 {
+            return Err(Malformed("a piece of a stream is empty"));
+        }
         self.left = self.left.checked_sub(bytes).ok_or(Malformed("more was sent than allowed"))?;
         self.received += bytes;
         Ok(())

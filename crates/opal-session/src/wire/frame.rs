@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use opal_core::message::Reason;
@@ -12,7 +12,8 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::codec::Malformed;
-use super::{MAX_FRAME, MAX_MESSAGE};
+use super::{MAX_FRAME, MAX_MESSAGE, MAX_REQUESTS};
+use crate::stop::{Order, Stop};
 
 /// Length, kind and stream.
 pub const HEADER_BYTES: usize = 9;
@@ -142,6 +143,8 @@ pub enum Loss {
     Silent(Duration),
     /// It does not follow an order.
     Unanswered,
+    /// It has not said who it is.
+    Speechless,
     System(ErrorKind),
     /// It said something that cannot be.
     Malformed(Malformed),
@@ -159,6 +162,7 @@ impl fmt::Display for Loss {
             Self::Ended => f.write_str("the connection was closed"),
             Self::Silent(time) => write!(f, "nothing was heard for {time:?}"),
             Self::Unanswered => f.write_str("it did not stop in time"),
+            Self::Speechless => f.write_str("it did not say hello in time"),
             Self::System(why) => write!(f, "{}", Reason(*why)),
             Self::Malformed(Malformed(why)) => write!(f, "invalid data: {why}"),
         }
@@ -246,6 +250,13 @@ impl Assembly {
         if !more && !self.begun.contains_key(&key) {
             return Ok(Some(payload));
         }
+        // Whoever sends nothing, or ever new messages without their ends, would fill the memory with keys.
+        if more && payload.is_empty() {
+            return Err(Malformed("a frame that goes on is empty"));
+        }
+        if !self.begun.contains_key(&key) && self.begun.len() >= MAX_REQUESTS {
+            return Err(Malformed("more than 256 messages have begun"));
+        }
         self.begun_bytes += payload.len();
         if self.begun_bytes > MAX_MESSAGE {
             return Err(Malformed("a message is longer than 64 MiB"));
@@ -305,16 +316,43 @@ impl Receiver {
                 Ok(_) => {}
                 Err(error) => return Err(Loss::System(io::Error::from(error).kind())),
             }
-            let room = self.assembly.room(CHUNK_BYTES);
-            match rustix::io::read(&self.fd, spare_capacity(room)) {
-                Ok(0) => return Err(Loss::Ended),
-                Ok(_) => {
-                    self.heard = Instant::now();
-                    return Ok(());
-                }
-                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-                Err(error) => return Err(Loss::System(io::Error::from(error).kind())),
+            if self.fill()? {
+                return Ok(());
             }
+        }
+    }
+
+    /// The next frame, where one comes before `end` and nobody stops the wait: for who says that it is there
+    /// and nothing else.
+    pub fn frame_before(&mut self, end: Instant, stop: &Stop) -> Result<Frame, Loss> {
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if stop.order() != Order::GoOn || left.is_zero() {
+                let is_silent = self.heard.elapsed() >= self.lost;
+                return Err(if is_silent { Loss::Silent(self.lost) } else { Loss::Speechless });
+            }
+            if let Some(frame) = self.assembly.frame()? {
+                return Ok(frame);
+            }
+            let fds = [(self.fd.as_fd(), PollFlags::IN)];
+            let ready = stop.wait(&fds, Some(left), Order::GoOn);
+            if ready.iter().any(|it| !it.is_empty()) {
+                self.fill()?;
+            }
+        }
+    }
+
+    /// Reads once what is there: whether anything was.
+    fn fill(&mut self) -> Result<bool, Loss> {
+        let room = self.assembly.room(CHUNK_BYTES);
+        match rustix::io::read(&self.fd, spare_capacity(room)) {
+            Ok(0) => Err(Loss::Ended),
+            Ok(_) => {
+                self.heard = Instant::now();
+                Ok(true)
+            }
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Ok(false),
+            Err(error) => Err(Loss::System(io::Error::from(error).kind())),
         }
     }
 }

@@ -271,6 +271,19 @@ fn frames_and_messages_have_their_limits() {
     }
     assembly.add(&frame(Kind::Look, false, 1, &[0]));
     assert_eq!(assembly.frame().unwrap_err(), Malformed("a message is longer than 64 MiB"));
+    assert_eq!(
+        refused(&frame(Kind::Reply, true, 1, b"")),
+        Malformed("a frame that goes on is empty")
+    );
+    // The last one may be: who reads it knows the message by then.
+    let many = (1..=MAX_REQUESTS as u32).flat_map(|number| frame(Kind::Reply, true, number, b"x"));
+    let mut assembly = Assembly::default();
+    assembly.add(&many.collect::<Vec<u8>>());
+    assembly.add(&frame(Kind::Reply, false, 1, b""));
+    assert_eq!(assembly.frame().unwrap().unwrap().payload[..], *b"x");
+    assembly.add(&[frame(Kind::Look, true, 1, b"x"), frame(Kind::Look, true, 2, b"x")].concat());
+    let error = assembly.frame().unwrap_err();
+    assert_eq!(error, Malformed("more than 256 messages have begun"));
     assert_eq!(StreamId::new(MAX_REQUEST, Channel::Input).number(), u32::MAX);
 }
 
@@ -303,6 +316,7 @@ fn who_sends_keeps_to_the_window_and_who_receives_counts() {
     assert_eq!(account.take(20), Some(60));
     assert_eq!(account.receive(100), Ok(()));
     assert_eq!(account.receive(1), Err(Malformed("more was sent than allowed")));
+    assert_eq!(account.receive(0), Err(Malformed("a piece of a stream is empty")));
     assert_eq!(account.end(160), Ok(()));
     assert_eq!(account.end(161), Err(Malformed("a part of a stream is missing")));
     let outlet = Outlet::new(10);

@@ -1,7 +1,10 @@
 //! A helper that lies, and an opal that lies: whatever is said that cannot be ends the connection, with
 //! the reason.
 
+mod greedy;
+
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -50,15 +53,25 @@ fn lied(
     ask: impl FnOnce(&RemoteSession) -> Result<(), Trouble>,
     lie: impl FnOnce(&Sender, u32) + Send + 'static,
 ) -> Trouble {
+    heard(ask, |sender, _, number| lie(sender, number)).unwrap_err()
+}
+
+/// The same where the session may believe it. The file is the pipe that the liar's words go to.
+fn heard<T>(
+    ask: impl FnOnce(&RemoteSession) -> Result<T, Trouble>,
+    lie: impl FnOnce(&Sender, &mut File, u32) + Send + 'static,
+) -> Result<T, Trouble> {
     let ((output, inner_output), (inner_input, input)) = (pipe().unwrap(), pipe().unwrap());
     let liar = thread::spawn(move || {
+        let mut raw = File::from(inner_output.try_clone().unwrap());
         let sender = Sender::new(inner_output);
         let mut receiver = Receiver::new(inner_input, Timing::default().lost);
         sender.message(Kind::Hello, StreamId::LINK, &hello()).unwrap();
         loop {
             let Ok(frame) = receiver.frame() else { return };
             if matches!(frame.kind, Kind::Look | Kind::Effect) {
-                lie(&sender, frame.stream.request);
+                lie(&sender, &mut raw, frame.stream.request);
+                drop(raw);
                 break;
             }
         }
@@ -68,10 +81,10 @@ fn lied(
     let greeting = Greeting::hear("liar", ends, &[], None, Timing::default()).unwrap();
     let origin = Arc::new(OsWorld::new(Surroundings::default()));
     let session = RemoteSession::new(greeting.act(Terms::default()).unwrap(), origin);
-    let trouble = ask(&session).unwrap_err();
+    let came = ask(&session);
     drop(session);
     liar.join().unwrap();
-    trouble
+    came
 }
 
 fn stat(session: &RemoteSession) -> Result<(), Trouble> {
@@ -92,10 +105,10 @@ fn read(session: &RemoteSession) -> Result<(), Trouble> {
     })
 }
 
-fn probe(
+fn probe<T>(
     session: &RemoteSession,
-    look: impl FnOnce(&dyn opal_core::resolver::Probe) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    look: impl FnOnce(&dyn opal_core::resolver::Probe) -> Result<T, Trouble>,
+) -> Result<T, Trouble> {
     let (root, none, stop) = (Path::new("/"), BTreeMap::new(), Stop::new());
     let place =
         Place { base: root, directory: root, environment: &none, sources: None, stop: &stop };

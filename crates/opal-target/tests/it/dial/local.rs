@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use opal_core::action::Why;
 use opal_core::target::Hop;
+use opal_remote::dial::error::DialCause;
 use opal_remote::{Mode, Terms};
 use opal_session::Session as _;
 use opal_session::stop::Stop;
@@ -76,4 +78,26 @@ fn what_root_leaves_running_on_purpose_stays_and_its_group_does_not() {
     let pid = fs::read_to_string(folder.path().join("pid")).unwrap();
     assert!(processes::is_alive(&pid));
     processes::kill(pid.trim());
+}
+
+#[test]
+fn a_dial_is_stopped_while_the_helper_only_says_that_it_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let began = folder.path().join("began");
+    let mut caller = Caller::new(std::env::vars_os().collect());
+    // Pings, as a helper sends them.
+    let script = format!(
+        "while printf '\\0\\0\\0\\0\\14\\0\\0\\0\\0'; do : >{}; sleep 0.05; done",
+        began.display()
+    );
+    caller.origin.helper = ("/bin/sh".into(), vec!["-c".into(), script.into()]);
+    let stop = Stop::new();
+    let dialled = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            processes::eventually("it says that it is there", || began.exists());
+            stop.ask(Why::Cancelled);
+        });
+        caller.dial_until(&Hop::Local, Mode::Effect, &stop)
+    });
+    assert_eq!(dialled.unwrap_err().cause, DialCause::Stopped);
 }
