@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use opal_core::wiped::Wiped;
 use opal_session::stop::{Order, Stop};
 use opal_session::wire::frame::Loss;
 use opal_session::{Ended, Input, Output, Taker, Work};
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 
 use super::PlainSession;
@@ -122,9 +123,12 @@ struct Running<'a> {
 impl Running<'_> {
     /// `output` has come already.
     fn run(mut self, mut output: Vec<u8>, text: &str) -> Result<Ended, Trouble> {
-        let size = format!("{}\n", text.len());
-        let whole = Wiped::new([size.as_bytes(), text.as_bytes()].concat());
-        self.send(&whole)?;
+        let size = format!("{}\n", text.len() + self.mark.len());
+        let whole = Wiped::new([size.as_bytes(), text.as_bytes(), self.mark.as_bytes()].concat());
+        if !self.send(&whole)? {
+            // The shell runs nothing of what it has only a part of.
+            return Ok(Ending::Asked { until: Instant::now() }.ended());
+        }
         let mut trailer = Trailer::new(format!("{} end ", self.mark));
         let mut is_ending = None;
         let mut is_open = [true, true];
@@ -134,9 +138,12 @@ impl Running<'_> {
                 let is_reported = is_ending.is_some();
                 return Ok(Ended { code, directory: None, previous: None, is_reported });
             }
-            self.end(&mut is_ending)?;
+            let ended = self.end(&mut is_ending);
             let passed = trailer.pass(&std::mem::take(&mut output));
             self.give(0, &passed);
+            if let Err(trouble) = ended {
+                return self.last_words(trailer, is_open).ok_or(trouble);
+            }
             if !is_open[0] {
                 let rest = trailer.rest();
                 self.give(0, &rest);
@@ -150,17 +157,47 @@ impl Running<'_> {
         }
     }
 
-    fn send(&self, mut bytes: &[u8]) -> Result<(), Trouble> {
+    /// Sends the text, which the shell reads before anything else: whether all of it. An order to stop may
+    /// come first.
+    fn send(&self, mut bytes: &[u8]) -> Result<bool, Trouble> {
         let input = &self.connection.wires.ends.input;
+        let lost = |error: Errno| self.lost(Loss::System(std::io::Error::from(error).kind()));
+        rustix::io::ioctl_fionbio(input, true).map_err(lost)?;
         while !bytes.is_empty() {
-            // The shell reads it before anything else.
+            if self.stop.order() != Order::GoOn {
+                return Ok(false);
+            }
             match rustix::io::write(input, bytes) {
                 Ok(count) => bytes = &bytes[count..],
+                Err(Errno::AGAIN) => {
+                    let room = [(input.as_fd(), PollFlags::OUT)];
+                    let _ = self.stop.wait(&room, None, Order::GoOn);
+                }
                 Err(Errno::INTR) => {}
                 Err(_) => return Err(self.lost(Loss::Ended)),
             }
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// What became of a command that could not be signalled: it may have ended by itself, and that is on
+    /// its way.
+    fn last_words(mut self, mut trailer: Trailer, mut is_open: [bool; 2]) -> Option<Ended> {
+        let end = Instant::now() + opening::LAST;
+        loop {
+            if let Some(code) = trailer.code() {
+                self.hear_rest(&mut is_open);
+                return Some(Ended { code, directory: None, previous: None, is_reported: true });
+            }
+            if !is_open[0] || Instant::now() >= end {
+                let rest = trailer.rest();
+                self.give(0, &rest);
+                return None;
+            }
+            let output = self.hear(&mut is_open, true);
+            let passed = trailer.pass(&output);
+            self.give(0, &passed);
+        }
     }
 
     /// What comes on standard output; what comes on standard error is given at once.

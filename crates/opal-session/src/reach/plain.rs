@@ -3,7 +3,8 @@
 //! ```text
 //! opal                              shell
 //!            ◀── NONCE run PID START UID .ID   so that it can be ended, and who it is
-//! SIZE, and so many bytes ──▶                 the text of the command, with its values
+//! SIZE, and so many bytes ──▶                 the text of the command, with its values, and NONCE:
+//!                                             nothing of a text runs that has not come to its end
 //!            ◀── what the command prints
 //!            ◀── NONCE end CODE               without it the command was lost
 //! ```
@@ -17,7 +18,7 @@ use opal_core::shell::Shell;
 const FACTS: &str = r#"c=sh; command -v bash >/dev/null 2>&1 && c=bash; m=; read -r m </etc/machine-id; echo "$a$b facts $c $(id -u) $(uname -s) $(uname -m) .$m"; echo "$a$b start $(pwd)""#;
 
 /// Runs what comes. Whoever has no `/proc` prints `-` for the start, and nobody hears about it.
-const RUN: &str = r#"unset IFS; l=; m=; { read -r l </proc/$$/stat; read -r m </etc/machine-id; i=$(id -u); } 2>/dev/null; l=${l##*) }; set -- $l; echo "$a$b run $$ ${20:--} $i .$m"; read -r n; s=$(head -c "$n"); set --; ( unset a b i l m n; eval "$s" ) </dev/null; echo "$a$b end $?""#;
+const RUN: &str = r#"unset IFS; l=; m=; { read -r l </proc/$$/stat; read -r m </etc/machine-id; i=$(id -u); } 2>/dev/null; l=${l##*) }; set -- $l; echo "$a$b run $$ ${20:--} $i .$m"; read -r n; s=$(head -c "$n"); case $s in *"$a$b") s=${s%"$a$b"};; *) exit 1;; esac; set --; ( unset a b i l m n; eval "$s" ) </dev/null; echo "$a$b end $?""#;
 
 fn halves(nonce: &Nonce) -> String {
     let text = nonce.text();

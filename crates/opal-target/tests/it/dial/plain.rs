@@ -1,6 +1,9 @@
 //! Commands on a target without a helper.
 
+mod early;
+
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +39,16 @@ fn dialled(
     options: SshOptions,
     patience: Duration,
 ) -> Result<PlainSession, DialError> {
-    let (environment, helper) = (sshd.environment(), (PROGRAM.into(), Vec::new()));
+    dialled_in(sshd.environment(), address, options, patience)
+}
+
+fn dialled_in(
+    environment: BTreeMap<OsString, OsString>,
+    address: &str,
+    options: SshOptions,
+    patience: Duration,
+) -> Result<PlainSession, DialError> {
+    let helper = (PROGRAM.into(), Vec::new());
     let origin = Arc::new(Origin { environment, directory: "/".into(), helper });
     let (target, ssh) = ("web1".parse().unwrap(), address.parse().unwrap());
     let (mode, why, pace) = (Mode::Effect, Why::Chosen, Arc::new(Pace::new(20)));
