@@ -31,9 +31,17 @@ impl Live {
         lock(&self.0).push_back(slot);
     }
 
+    /// What was made for a block that has ended takes no room: it has no connection any more.
+    fn forget(live: &mut VecDeque<Slot>) {
+        let is_gone = |open: &Option<Open>| open.as_ref().is_some_and(Open::is_gone);
+        // Whoever has its lock uses it.
+        live.retain(|slot| !slot.state.try_lock().is_ok_and(|state| is_gone(&state.open)));
+    }
+
     /// Makes room for one more.
     pub(super) fn make_room(&self) {
         let mut live = lock(&self.0);
+        Self::forget(&mut live);
         allow(live.len() as u64 + 1);
         let (mut many, mut left) = (live.len().saturating_sub(MOST_OPEN - 1), Vec::new());
         live.retain(|slot| {
@@ -59,6 +67,15 @@ impl Live {
 }
 
 impl Open {
+    /// Whether it was made for one block, which has let go of it.
+    fn is_gone(&self) -> bool {
+        match &self.session {
+            Kept::Held(_) => false,
+            Kept::Acting(session) => session.strong_count() == 0,
+            Kept::Reading(session) => session.strong_count() == 0,
+        }
+    }
+
     /// Whether nobody uses it: no step, no probe, and no target inside it.
     fn is_idle(&self) -> bool {
         match &self.session {
@@ -86,5 +103,26 @@ fn allow(connections: u64) {
     let wanted = needed.saturating_mul(2).max(PLENTY).min(maximum.unwrap_or(u64::MAX));
     if wanted > current {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+
+    use super::super::State;
+    use super::*;
+
+    #[test]
+    fn what_was_made_for_a_block_takes_no_room_after_it() {
+        let live = Live::default();
+        for number in 0..2 * MOST_OPEN {
+            let session = Kept::Reading(Weak::new());
+            let open = Some(Open { settings: Arc::default(), session });
+            let state = Arc::new(Mutex::new(State { open, was_open: true }));
+            live.add(Slot { number, state });
+        }
+        live.make_room();
+        assert!(lock(&live.0).is_empty());
     }
 }
