@@ -47,10 +47,17 @@ impl Cache {
         Some(bytes)
     }
 
-    /// Keeps a package with the statements about it, in place of whatever has its name.
+    /// Keeps a package with the statements about it, in place of whatever has its name. One that is here is left
+    /// where it is, because others may read it at this moment: it only gets the statements.
     pub(crate) fn put(&self, package: &Package, statements: Option<&[u8]>) -> Result<(), Refusal> {
         let folder = self.root.directory(FOLDER).map_err(|error| unusable(&error))?;
         let to = kept(&folder, &package.checksum());
+        if self.get(&package.checksum()).is_some() {
+            let Some(statements) = statements else { return Ok(()) };
+            let inside = format!("{FOLDER}/{}", package.checksum().hex());
+            let written = self.root.replace(&inside, STATEMENTS, statements);
+            return written.map(drop).map_err(|error| unusable(&error));
+        }
         let written = (|| {
             let new = tempfile::Builder::new().prefix(".new-").tempdir_in(&folder)?;
             for (path, mode, bytes) in package.files() {
@@ -125,4 +132,34 @@ fn write(path: &Path, mode: Mode, bytes: &[u8]) -> std::io::Result<()> {
 fn unusable(error: &RootError) -> Refusal {
     let exit = if error.is_unsafe() { 77 } else { 74 };
     Refusal { exit, message: error.to_string(), help: error.help() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_package_that_is_here_stays_where_it_is_and_gets_new_statements() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = Cache::new(root.path().join("root"));
+        let mut package = Package::default();
+        package.add("opal.toml".parse().unwrap(), Mode::Plain, b"text".to_vec()).unwrap();
+        let checksum = package.checksum();
+        cache.put(&package, Some(b"one")).unwrap();
+        let place = kept(&root.path().join("root").join(FOLDER), &checksum);
+        let inode = || fs::metadata(&place).unwrap().ino();
+        let before = inode();
+        for (statements, found) in [(Some(&b"two"[..]), "two"), (None, "two")] {
+            cache.put(&package, statements).unwrap();
+            assert_eq!(cache.statements(&checksum).unwrap(), found.as_bytes());
+            assert_eq!(inode(), before);
+        }
+        // What is not the package any more is replaced as a whole.
+        fs::write(place.join("opal.toml"), "other").unwrap();
+        cache.put(&package, None).unwrap();
+        assert_eq!(cache.get(&checksum).unwrap().checksum(), checksum);
+        assert!(cache.statements(&checksum).is_none() && inode() != before);
+    }
 }

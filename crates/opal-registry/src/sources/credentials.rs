@@ -73,7 +73,7 @@ fn of_user(reach: &Reach, host: &str) -> Result<Option<Secret>, Refusal> {
                 Refusal::unavailable(message, "check `command` in `config/registries.toml`")
             };
             let ran = programs::run("sh", &["-c", line], &[], &[], MAX_ANSWER, reach);
-            let ran = ran.map_err(failed)?;
+            let ran = ran.map_err(|unrun| failed(unrun.why))?;
             if !ran.is_success {
                 return Err(failed("the command failed".to_owned()));
             }
@@ -101,11 +101,9 @@ fn docker(reach: &Reach, host: &str) -> Result<Option<Secret>, Refusal> {
     let Some(helper) = helper.or(store.filter(|_| entry.is_some())) else { return Ok(None) };
     let program = format!("docker-credential-{helper}");
     let ran = programs::run(&program, &["get"], &[], host.as_bytes(), MAX_ANSWER, reach);
-    let ran = ran.map_err(|why| {
-        Refusal::unavailable(
-            format!("the credentials of {host} cannot be had: {why}"),
-            "install it",
-        )
+    let ran = ran.map_err(|unrun| {
+        let message = format!("the credentials of {host} cannot be had: {}", unrun.why);
+        Refusal::unavailable(message, unrun.help)
     })?;
     let Ok(found) = serde_json::from_slice::<Value>(&ran.stdout) else { return Ok(None) };
     let field = |name: &str| found.get(name).and_then(Value::as_str);

@@ -297,7 +297,7 @@ impl Checkout<'_> {
             more.push(("GIT_SSH_COMMAND", "ssh -oBatchMode=yes"));
         }
         programs::run("git", &all, &more, input, most, self.reach)
-            .map_err(|why| Refusal::unavailable(why, "install git"))
+            .map_err(|unrun| Refusal::unavailable(unrun.why, unrun.help))
     }
 }
 
