@@ -9,12 +9,15 @@ use std::sync::{Mutex, PoisonError};
 use opal_core::protocol::request::Service;
 use opal_core::protocol::{Body, Call, Kind, Malformed, Message, Refusal, Reply, line};
 
+use crate::workers::Workers;
+
 /// The connection to opal, as seen by the threads that answer its calls.
 #[derive(Debug)]
 pub(crate) struct Link {
     socket: Mutex<UnixStream>,
     next: AtomicU64,
     open: Mutex<Open>,
+    workers: Workers,
 }
 
 #[derive(Debug, Default)]
@@ -33,8 +36,13 @@ pub(crate) struct Cancelled;
 
 impl Link {
     pub(crate) fn new(socket: UnixStream) -> Self {
-        let (next, open) = (AtomicU64::new(1), Mutex::default());
-        Self { socket: Mutex::new(socket), next, open }
+        let (next, open, workers) = (AtomicU64::new(1), Mutex::default(), Workers::default());
+        Self { socket: Mutex::new(socket), next, open, workers }
+    }
+
+    /// The threads that answer.
+    pub(crate) const fn workers(&self) -> &Workers {
+        &self.workers
     }
 
     fn open(&self) -> std::sync::MutexGuard<'_, Open> {
@@ -105,7 +113,7 @@ impl Link {
             }
             Err(_) => return Err(Cancelled),
         }
-        wait.recv().ok().flatten().ok_or(Cancelled)
+        self.workers.aside(|| wait.recv()).ok().flatten().ok_or(Cancelled)
     }
 
     /// Answers a call.

@@ -11,7 +11,6 @@ use opal_core::protocol::{Body, Call, Malformed, Message, Refusal, Reply, line};
 use crate::engine::{Machine, Plugin, load_error};
 use crate::link::Link;
 use crate::socket::{Files, Incoming};
-use crate::workers::Workers;
 
 /// Everything that the threads share.
 struct Served {
@@ -26,7 +25,6 @@ pub(crate) fn serve(socket: UnixStream) -> Result<(), Malformed> {
     let machine = Machine::new().map_err(|_| Malformed::NotMessage("no engine"))?;
     let link = Arc::new(Link::new(outgoing));
     let served = Arc::new(Served { machine, link, plugins: Mutex::default() });
-    let workers = Workers::default();
     let incoming = Incoming::new(socket);
     let files = incoming.files();
     let mut incoming = BufReader::with_capacity(64 << 10, incoming);
@@ -38,19 +36,14 @@ pub(crate) fn serve(socket: UnixStream) -> Result<(), Malformed> {
                     return Err(Malformed::NotMessage("an answer to nothing"));
                 }
             }
-            Message::Call(call) => served.call(call, &files, &workers)?,
+            Message::Call(call) => served.call(call, &files)?,
         }
     }
     Ok(())
 }
 
 impl Served {
-    fn call(
-        self: &Arc<Self>,
-        call: Call,
-        files: &Files,
-        workers: &Workers,
-    ) -> Result<(), Malformed> {
+    fn call(self: &Arc<Self>, call: Call, files: &Files) -> Result<(), Malformed> {
         let id = call.id;
         let plugin = call.plugin.unwrap_or_default();
         match call.call.as_str() {
@@ -79,7 +72,7 @@ impl Served {
                 let function = function.ok_or(Malformed::NotMessage("an unknown call"))?;
                 let invocation: Option<Invocation> = call.params.read();
                 let invocation = invocation.ok_or(Malformed::NotMessage("another call"))?;
-                self.invoke(id, plugin, function, invocation, workers)?;
+                self.invoke(id, plugin, function, invocation)?;
             }
         }
         Ok(())
@@ -91,7 +84,6 @@ impl Served {
         plugin: String,
         function: Function,
         invocation: Invocation,
-        workers: &Workers,
     ) -> Result<(), Malformed> {
         let plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(plugin) = plugins.get(&plugin).cloned() else {
@@ -101,7 +93,7 @@ impl Served {
         };
         let cancelled = self.link.begin(id).ok_or(Malformed::NotMessage("a number twice"))?;
         let own = Arc::clone(self);
-        workers.run(move || {
+        self.link.workers().run(move || {
             let call = (Arc::clone(&own.link), id, cancelled);
             let run = || own.machine.call(&plugin, function, &invocation, call);
             let Ok((result, log)) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))

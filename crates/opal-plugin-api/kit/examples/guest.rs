@@ -60,6 +60,14 @@ impl values::Guest for Plugin {
                 unsafe { getentropy(bytes.as_mut_ptr(), bytes.len()) };
                 Ok(format!("{bytes:?}"))
             }
+            "guest.hash" => {
+                let hashed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 1_u8);
+                Ok(format!("\"{hashed}\""))
+            }
+            "guest.nan" => {
+                let zero = std::hint::black_box(0.0_f64);
+                Ok(format!("\"{:x}\"", (zero / zero).to_bits()))
+            }
             "guest.world" => Ok(format!(
                 "{{\"variables\": {}, \"arguments\": {}, \"file\": {}, \"time\": {}}}",
                 std::env::vars().count(),
@@ -83,6 +91,10 @@ impl values::Guest for Plugin {
                 loop {
                     all.push(vec![1_u8; 1 << 20]);
                 }
+            }
+            "guest.hundred" => {
+                let all = vec![1_u8; 100 << 20];
+                Ok(format!("\"{}\"", all.iter().map(|it| u64::from(*it)).sum::<u64>()))
             }
             "guest.large" => Ok(format!("\"{}\"", "x".repeat(9 << 20))),
             "guest.calls" => loop {
@@ -146,6 +158,11 @@ impl actions::Guest for Plugin {
             let output = format!("{:?}", String::from_utf8_lossy(&done.stdout));
             return Ok(Acted { output, identity: None, adopted: false });
         }
+        if call.decorator == "guest.slow" {
+            stage.keep(&path)?;
+            stage.write("data/kept", b"", None)?;
+            stage.pause(60_000)?;
+        }
         stage.log("writes the file");
         stage.write(&path, call.text.unwrap_or_default().as_bytes(), None)?;
         Ok(Acted { output: "{\"changed\": true}".to_owned(), identity: Some(path), adopted: false })
@@ -157,6 +174,9 @@ impl wrappers::Guest for Plugin {
         let token = subject(&call);
         misbehave(&token);
         stage.keep(&token)?;
+        if call.decorator == "guest.torn" {
+            panic!("on purpose");
+        }
         Ok(Opened { token, env: vec![("GUEST".to_owned(), "opened".to_owned())] })
     }
 

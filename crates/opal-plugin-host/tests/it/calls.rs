@@ -1,9 +1,16 @@
 //! What a guest in Rust can do, and what it sees of the world.
 
+use std::sync::Barrier;
+
 use opal_core::data::Secret;
 use opal_core::protocol::call::{
     Acted, Event, Finding, Found, Function, Judged, Opened, Outcome, Verdict,
 };
+
+use opal_core::protocol::request::{Content, Service};
+use opal_core::protocol::{Body, Refusal};
+use opal_core::wiped::Wiped;
+use opal_plugins::client::Serve;
 
 use super::fixtures::{Opal, component, hosts, invocation, resolve};
 
@@ -52,6 +59,20 @@ fn random_numbers_come_from_the_seed() {
     };
     assert_eq!(drawn("00"), drawn("00"));
     assert_ne!(drawn("00"), drawn("01"));
+}
+
+/// The order of a hash map is the same in every run, and so is what is not a number on every machine.
+#[test]
+fn hashes_and_nan_are_the_same_everywhere() {
+    let (hosts, guest) = (hosts(), component());
+    let found = |decorator: &str, seed: &str| {
+        let mut it = invocation(decorator, "");
+        it.seed = seed.repeat(32);
+        let (body, _) = hosts.call(&guest, Function::Resolve, &it, &mut Opal::default()).unwrap();
+        body.get::<String>("value").unwrap()
+    };
+    assert_eq!(found("guest.hash", "00"), found("guest.hash", "01"));
+    assert_eq!(found("guest.nan", "00"), "\"7ff8000000000000\"");
 }
 
 #[test]
@@ -114,6 +135,38 @@ fn a_policy_judges_each_run_of_a_block() {
     assert!(matches!(judged(1, Some(Outcome::Failed(1))), Verdict::Retry(5)));
     let stopped = judged(3, Some(Outcome::Failed(1)));
     assert!(matches!(stopped, Verdict::Stop(reason) if reason.expose() == "tried enough"));
+}
+
+/// An opal that answers nobody before all have asked.
+struct Slow<'a>(&'a Barrier);
+
+impl Serve for Slow<'_> {
+    fn serve(&mut self, _: Service, _: &Body) -> Result<Body, Refusal> {
+        self.0.wait();
+        Ok(Body::of(&Content { bytes: Wiped::new(b"content".to_vec()) }))
+    }
+
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// More than the helper computes at a time: those that wait for opal take no room.
+#[test]
+fn two_hundred_calls_that_wait_for_opal_leave_the_helper_alive() {
+    const CALLS: usize = 200;
+    let (hosts, guest, barrier) = (hosts(), component(), Barrier::new(CALLS));
+    std::thread::scope(|scope| {
+        for _ in 0..CALLS {
+            let (hosts, guest, barrier) = (&hosts, &guest, &barrier);
+            scope.spawn(move || {
+                let it = invocation("guest.file", "here");
+                let given = hosts.call(guest, Function::Resolve, &it, &mut Slow(barrier));
+                assert_eq!(given.unwrap().0.get::<String>("value").unwrap(), "\"content\"");
+            });
+        }
+    });
+    assert_eq!(hosts.pids().len(), 1);
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use opal_core::data::Secret;
 use opal_core::protocol::request::Service;
-use opal_core::protocol::{Body, CALL_SECS, Call, Ending, Kind, MAX_HOST_CALLS, Refusal};
+use opal_core::protocol::{Body, CALL_SECS, Call, Ending, Kind, MAX_HOST_CALLS, MAX_LOG, Refusal};
+use opal_core::resolver::MAX_VALUE_BYTES;
 
 use super::Serve;
+use super::process::Given;
 
 /// What a native program has used of its limits in a call.
 #[derive(Debug, Default)]
@@ -32,6 +35,19 @@ impl OwnTime {
     }
 }
 
+/// What a native program gave, within the limits of a value and of what is printed.
+pub(super) fn within((result, log): Given) -> Given {
+    let result = result.and_then(|body| match body.frames.len() as u64 > MAX_VALUE_BYTES {
+        true => Err(Refusal::engine(Ending::Volume, "its answer is larger than 8 MiB")),
+        false => Ok(body),
+    });
+    let log = log.map(|log| {
+        let text = log.expose();
+        Secret::new(&text[..text.floor_char_boundary(MAX_LOG)])
+    });
+    (result, log)
+}
+
 /// For calls that ask for nothing.
 pub(super) struct Nothing;
 
@@ -42,5 +58,28 @@ impl Serve for Nothing {
 
     fn is_stopped(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use opal_core::protocol::call::Resolved;
+
+    use super::*;
+
+    #[test]
+    fn a_native_program_gives_no_more_than_a_component_may() {
+        let of = |bytes: usize| {
+            let (value, secrets) = (Secret::new("x".repeat(bytes)), None);
+            within((
+                Ok(Body::of(&Resolved { value, secrets })),
+                Some(Secret::new("é".repeat(bytes))),
+            ))
+        };
+        let (result, log) = of(1 << 10);
+        assert!(result.is_ok() && log.unwrap().expose().len() == 2 << 10);
+        let (result, log) = of(9 << 20);
+        assert_eq!(result.unwrap_err().engine, Some(Ending::Volume));
+        assert_eq!(log.unwrap().expose().len(), MAX_LOG);
     }
 }

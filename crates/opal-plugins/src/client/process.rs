@@ -20,7 +20,7 @@ use rustix::process::Signal;
 
 use super::Serve;
 use super::child::Helper;
-use super::limits::{Nothing, OwnTime};
+use super::limits::{Nothing, OwnTime, within};
 use super::room::Room;
 use super::sending::send;
 
@@ -29,6 +29,9 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// How long a helper may say nothing about a call that it works on.
 const SILENCE: Duration = Duration::from_secs(CALL_SECS + 5);
+
+/// So many calls a helper works on at a time. Of more than these it need not say anything about each.
+const CROWD: usize = 64;
 
 /// A helper that runs. It ends when this is dropped, and when opal ends.
 #[derive(Debug)]
@@ -53,6 +56,8 @@ struct Open {
     next: u64,
     calls: BTreeMap<u64, Sender<Event>>,
     helper: Helper,
+    /// When it said anything last, about whichever call.
+    heard: Instant,
     ended: Option<Ended>,
     /// Why opal ended it.
     reason: Option<Ended>,
@@ -125,7 +130,8 @@ impl Host {
                 Ok(helper) => helper,
                 Err(error) => return drop(started.send(Err(not_started(error)))),
             };
-            let open = Open { next: 1, calls: BTreeMap::new(), helper, ended: None, reason: None };
+            let (calls, heard) = (BTreeMap::new(), Instant::now());
+            let open = Open { next: 1, calls, helper, heard, ended: None, reason: None };
             let (socket, open) = (Mutex::new(own), Mutex::new(open));
             let shared = Arc::new(Shared { socket, control, open, is_native });
             let _ = started.send(Ok(Arc::clone(&shared)));
@@ -194,8 +200,11 @@ impl Host {
     ) -> Result<Given, Ended> {
         let params = Body::of(invocation);
         let bytes = params.frames.len() + invocation.args.expose().len();
-        let _room = self.room.take(plugin, bytes);
-        self.ask(function.word(), Some(plugin), params, &[], serve, SILENCE)
+        // A stream may wait for another one of the same step, so it does not wait for room.
+        let streams = matches!(function, Function::Read | Function::Write);
+        let _room = (!streams).then(|| self.room.take(plugin, bytes));
+        let given = self.ask(function.word(), Some(plugin), params, &[], serve, SILENCE)?;
+        Ok(if self.is_native() { within(given) } else { given })
     }
 
     /// Whether it has ended, and how.
@@ -310,11 +319,18 @@ impl Shared {
                 self.end(Ended::Silent);
                 return Ok((Err(refusal), None));
             }
-            let is_silent = heard.elapsed() > silence;
+            let is_silent = heard.elapsed() > silence && self.is_quiet(silence);
             if is_silent || cancelled.is_some_and(|since| since.elapsed() > serve.parting()) {
                 self.end(Ended::Silent);
             }
         }
+    }
+
+    /// Whether a call that hears nothing hears nothing because of the helper: of too many calls, some wait for
+    /// their turn.
+    fn is_quiet(&self, silence: Duration) -> bool {
+        let open = self.open();
+        open.calls.len() <= CROWD || open.heard.elapsed() > silence
     }
 
     fn serve(&self, call: &Call, serve: &mut dyn Serve) -> Result<(), Ended> {
@@ -366,7 +382,8 @@ impl Shared {
             Message::Reply(reply) => (reply.id, Event::Answered(reply)),
             Message::Cancel(_) => return Err("a cancellation"),
         };
-        let open = self.open();
+        let mut open = self.open();
+        open.heard = Instant::now();
         let events = open.calls.get(&id).ok_or("an unknown call")?;
         let _ = events.send(event);
         Ok(())
