@@ -9,6 +9,9 @@ use super::plain::{Part, Plain, is_reset};
 /// Bytes of a line that are held back; what is longer is shown in pieces.
 const MAX_LINE: usize = 64 * 1024;
 
+/// Bytes of a character after its first one.
+const MAX_MORE: usize = 3;
+
 /// Bytes of the colours that hold for the next line.
 const MAX_STYLE: usize = 256;
 
@@ -56,8 +59,9 @@ impl Lines {
                 if self.is_returned {
                     self.begin_line();
                 }
-                // Never inside of a character.
-                let is_inside = (0x80..0xc0).contains(&byte);
+                // Never inside of a character, which has three more bytes at most.
+                let is_inside =
+                    (0x80..0xc0).contains(&byte) && self.line.len() < MAX_LINE + MAX_MORE;
                 if self.line.len() >= MAX_LINE && !is_inside {
                     self.end_line(prefix, out);
                 }
@@ -164,6 +168,18 @@ mod tests {
         let pieces: String = text.lines().map(|line| line.strip_prefix("| ").unwrap()).collect();
         assert_eq!(pieces, "äöü€".repeat(100_000));
         assert!(text.lines().count() > 5);
+    }
+
+    #[test]
+    fn bytes_that_never_begin_a_character_are_shown_in_pieces_too() {
+        let (mut lines, mut out) = (Lines::default(), Vec::new());
+        for _ in 0..10 {
+            lines.push(&[0xa0; MAX_LINE], "| ", &mut out);
+            assert!(lines.line.len() <= MAX_LINE + MAX_MORE);
+        }
+        lines.finish("| ", &mut out);
+        assert_eq!(out.iter().filter(|byte| **byte == 0xa0).count(), 10 * MAX_LINE);
+        assert!(out.iter().filter(|byte| **byte == b'\n').count() >= 9);
     }
 
     #[test]
