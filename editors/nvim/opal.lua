@@ -2,13 +2,22 @@
 -- and call `require('opal').setup()`. It needs Neovim 0.7 or newer and `opal` on the PATH.
 local M = {}
 
+-- The program that `cmd` of the options names, which lenses start too.
+local program = 'opal'
+
 -- The words that do something with a task. A task of another file than commands.opl needs its name.
 local function words(uri, before, task, after)
   local file = vim.uri_to_fname(uri)
-  local all = { 'opal', '-f', file }
+  local all = { program, '-f', file }
   vim.list_extend(all, before)
   table.insert(all, task)
   return vim.list_extend(all, after)
+end
+
+-- Lines without the empty ones at their end.
+local function trimmed(lines)
+  while #lines > 0 and lines[#lines] == '' do table.remove(lines) end
+  return lines
 end
 
 -- Shows the plan of a task in a buffer that nobody can change, and makes it again after each save. Nothing
@@ -18,13 +27,35 @@ local function plan(command)
   vim.cmd('botright new')
   local buffer = vim.api.nvim_get_current_buf()
   vim.bo.buftype, vim.bo.bufhidden = 'nofile', 'wipe'
-  local function show()
-    -- Gone: the command that calls this goes too.
-    if not vim.api.nvim_buf_is_valid(buffer) then return true end
-    local lines = vim.fn.systemlist(line)
+  local job, latest = 0, 0
+  local function write(number, lines)
+    -- A later save has started another one, or the buffer is gone.
+    if number ~= latest or not vim.api.nvim_buf_is_valid(buffer) then return end
     vim.api.nvim_buf_set_option(buffer, 'modifiable', true)
     vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
     vim.api.nvim_buf_set_option(buffer, 'modifiable', false)
+  end
+  local function show()
+    if job > 0 then vim.fn.jobstop(job) end
+    latest, job = latest + 1, 0
+    -- Gone: the command that calls this goes too.
+    if not vim.api.nvim_buf_is_valid(buffer) then return true end
+    local number, out, errors = latest, {}, {}
+    local started
+    started, job = pcall(vim.fn.jobstart, line, {
+      stdin = 'null',
+      stdout_buffered = true,
+      stderr_buffered = true,
+      on_stdout = function(_, data) out = data end,
+      on_stderr = function(_, data) errors = data end,
+      on_exit = function()
+        write(number, vim.list_extend(trimmed(out), trimmed(errors)))
+      end,
+    })
+    if not started then
+      job = 0
+      write(number, { program .. ' cannot be started: give setup() a `cmd` with the path of opal' })
+    end
   end
   show()
   vim.api.nvim_create_autocmd('BufWritePost', { pattern = '*.opl', callback = show })
@@ -54,6 +85,7 @@ function M.setup(options)
     cmd = { 'opal', 'lsp' },
     init_options = { commands = { 'opal.plan', 'opal.run', 'opal.verify' } },
   }, options or {})
+  if type(config.cmd) == 'table' then program = config.cmd[1] end
   local on_attach = config.on_attach
   config.on_attach = function(client, buffer)
     if on_attach then on_attach(client, buffer) end

@@ -61,7 +61,7 @@ check('lens', lenses[1].command.command == 'opal.plan' and lenses[1].command.arg
 -- The lens starts `opal` and shows its plan; the file is saved first, as a user does.
 vim.cmd('write')
 vim.lsp.commands['opal.plan']({ arguments = { lenses[1].command.arguments[1], 'all' } })
-check('preview', lines():find('echo', 1, true) and not vim.bo.modifiable)
+wait('preview', function() return lines():find('echo', 1, true) and not vim.bo.modifiable end)
 local preview = vim.api.nvim_get_current_buf()
 
 -- A save makes the plan again. The task has the name of a built-in command.
@@ -69,13 +69,15 @@ vim.cmd('wincmd p')
 vim.api.nvim_buf_set_lines(0, -1, -1, false, { '', 'fun check() = echo own' })
 vim.cmd('write')
 vim.lsp.commands['opal.plan']({ arguments = { lenses[1].command.arguments[1], 'check' } })
-check('the plan of a task called as a command', lines():find('echo own', 1, true))
+wait('the plan of a task called as a command', function() return lines():find('echo own', 1, true) end)
 local own = vim.api.nvim_get_current_buf()
 vim.cmd('wincmd p')
 vim.cmd('silent %s/echo own/echo again/')
 vim.cmd('write')
 local function text(buffer) return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n') end
-check('the plan after a save', text(own):find('echo again', 1, true) and not text(own):find('echo own', 1, true))
+wait('the plan after a save', function()
+  return text(own):find('echo again', 1, true) and not text(own):find('echo own', 1, true)
+end)
 check('the other plan is there', text(preview):find('echo', 1, true))
 check('it cannot be changed', not vim.api.nvim_buf_get_option(own, 'modifiable'))
 io.stderr:write('all of it\n')
