@@ -205,7 +205,7 @@ fn report(
 ) -> Report {
     let (mut names, mut steps) = (Names::default(), Vec::new());
     let mut objects = Vec::new();
-    for (StateObject { address, of, .. }, answer) in answers {
+    for (StateObject { address, of, is_tainted, .. }, answer) in answers {
         let outcome = answer.and_then(|(path, step)| {
             let written = source::step(path, (&of, &address), &step, &mut names)?;
             let text = source::file(state, &[(address.clone(), written.text.clone())], registry);
@@ -223,7 +223,7 @@ fn report(
                 secrets: written.secrets,
             })
         });
-        objects.push(Object { address, of, outcome });
+        objects.push(Object { address, of, is_tainted, outcome });
     }
     let source = (!steps.is_empty()).then(|| source::file(state, &steps, registry));
     let StateFile { outputs, deposed, data, .. } = file;

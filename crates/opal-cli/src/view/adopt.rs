@@ -33,6 +33,8 @@ pub(crate) struct Report {
 pub(crate) struct Object {
     pub(crate) address: String,
     pub(crate) of: String,
+    /// Whether Terraform would replace it.
+    pub(crate) is_tainted: bool,
     pub(crate) outcome: Result<Step, Left>,
 }
 
@@ -129,6 +131,12 @@ pub(crate) fn human(report: &Report, ink: Ink) {
         step.secrets.iter().map(|(name, path)| format!("{name}: {path} of {}", object.address))
     });
     list(&mut out, "secrets that the steps read from the environment", secrets);
+    let tainted = report.objects.iter().filter(|it| it.is_tainted);
+    list(
+        &mut out,
+        "tainted: their creation failed, so Terraform would replace them; opal does not",
+        tainted.map(|it| it.address.clone()),
+    );
     list(&mut out, "data sources, which are values in opal", report.data.iter().cloned());
     list(&mut out, "only in the state file", report.only_there().into_iter());
     if report.keeps_state() {
@@ -172,6 +180,7 @@ pub(crate) fn json(report: &Report, out: Option<&Path>) -> Result<Exit, Failure>
         Ok(step) => json!({
             "address": it.address,
             "type": it.of,
+            "tainted": it.is_tainted,
             "adopted": true,
             "decorator": step.decorator,
             "status": step.status.name(),
@@ -182,6 +191,7 @@ pub(crate) fn json(report: &Report, out: Option<&Path>) -> Result<Exit, Failure>
         Err(left) => json!({
             "address": it.address,
             "type": it.of,
+            "tainted": it.is_tainted,
             "adopted": false,
             "code": left.code,
             "message": left.why,

@@ -37,6 +37,8 @@ pub struct StateObject {
     pub of: String,
     /// Whether it exists nowhere else.
     pub is_state_only: bool,
+    /// Whether Terraform would replace it, because its creation failed.
+    pub is_tainted: bool,
 }
 
 /// What a step for an object says.
@@ -112,10 +114,12 @@ fn state_file(read: &Body) -> Option<StateFile> {
     let object = |data: &Data| {
         let Data::Map(fields) = data else { return None };
         let text = |name: &str| fields.get(name).and_then(Data::as_text).map(str::to_owned);
+        let is = |name: &str| matches!(fields.get(name), Some(Data::Bool(true)));
         Some(StateObject {
             address: text("address")?,
             of: text("type")?,
-            is_state_only: matches!(fields.get("state_only"), Some(Data::Bool(true))),
+            is_state_only: is("state_only"),
+            is_tainted: is("tainted"),
         })
     };
     Some(StateFile {

@@ -1,6 +1,7 @@
 //! Terraform providers: a real one, from `opal.mod` to the world, without a state file. Its cloud is a
 //! directory.
 
+mod accounts;
 mod adopt;
 mod attacks;
 mod configs;
@@ -50,6 +51,12 @@ fun sealed() {
     @box.provider(directory="cloud") {
         let.thing = @box.thing(name="safe", secret=@secret.env.KEY, color=@secret.env.PAINT)
         echo key @let.thing.secret of @let.thing.name
+    }
+}
+
+fun zoned() {
+    @box.provider(directory="cloud") {
+        @box.thing(name="zoned", color="red", zone=@secret.env.PAINT)
     }
 }
 
@@ -280,11 +287,44 @@ fn secrets_of_an_object_are_hidden_and_the_rest_of_it_is_not() {
 }
 
 #[test]
+fn an_older_secret_that_cannot_be_changed_in_place_is_hidden() {
+    let Some(opal) = accepted(COMMANDS) else { return };
+    let opal = opal.env("PAINT", "canary-zone-1");
+    ended(&opal, &["zoned"], 0);
+    edit(&opal, "thing-zoned", "canary-zone-1", "canary-zone-0");
+    for args in [
+        &["verify", "zoned"][..],
+        &["verify", "zoned", "--verbose"],
+        &["verify", "zoned", "--json"],
+        &["zoned", "--dry-run", "--resolve"],
+        &["zoned"],
+        &["plan", "zoned", "-o", "own.plan"],
+        &["runs", "show", "--json"],
+    ] {
+        let ran = opal.call(args);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(!said.contains("canary"), "{args:?}: {said}");
+        if args[0] == "verify" {
+            assert!(said.contains("drifted"), "{args:?}: {said}");
+            assert!(said.contains("zone cannot be changed in place"), "{args:?}: {said}");
+        }
+    }
+    assert!(stored(&opal, "thing-zoned").contains("canary-zone-0"));
+}
+
+/// The processes of providers that this configuration had.
+fn starts(opal: &Opal, cloud: &str) -> usize {
+    opal.read(&format!("{cloud}/starts")).lines().count()
+}
+
+#[test]
 fn several_objects_are_made_at_once_by_one_process() {
     let Some(opal) = accepted(COMMANDS) else { return };
     ended(&opal, &["many"], 0);
+    assert_eq!(starts(&opal, "cloud"), 1);
     for name in ["a", "b", "c"] {
         assert!(stored(&opal, &format!("thing-{name}")).contains(name));
     }
     ended(&opal, &["verify", "many"], 0);
+    assert_eq!(starts(&opal, "cloud"), 2);
 }

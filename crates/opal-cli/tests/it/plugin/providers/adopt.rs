@@ -77,6 +77,26 @@ fn a_state_becomes_steps_that_are_in_the_desired_state() {
 }
 
 #[test]
+fn an_object_that_terraform_would_replace_is_named() {
+    let Some(opal) = project() else { return };
+    let mut half = local_file("half.txt", "x");
+    half["status"] = json!("tainted");
+    let resources = [
+        resource("local_file", "half", &[half]),
+        resource("local_file", "whole", &[local_file("whole.txt", "x")]),
+    ];
+    let opal = opal.file("terraform.tfstate", state(&resources)).file("half.txt", "x");
+    let opal = opal.file("whole.txt", "x");
+    let ran = adopted(&opal, 0);
+    let said = "\ntainted: their creation failed, so Terraform would replace them; opal does not:\n  \
+                local_file.half\n";
+    assert!(ran.stderr.contains(said), "{ran:?}");
+    let document = ended(&opal, &["adopt", "terraform.tfstate", "--json"], 0).json();
+    assert_eq!(document["objects"][0]["tainted"], json!(true), "{document}");
+    assert_eq!(document["objects"][1]["tainted"], json!(false), "{document}");
+}
+
+#[test]
 fn what_differs_is_in_the_table_and_in_the_exit_code() {
     let Some(opal) = project() else { return };
     let files = [local_file("gone.txt", "x")];

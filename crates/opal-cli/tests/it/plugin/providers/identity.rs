@@ -14,6 +14,8 @@ fn a_step_that_identifies_nothing_is_refused_by_a_check() {
         ("@box.net(name=\"n\", adopt=\"net-1\")", 0, ""),
         ("@box.net(name=\"n\", adopt={id: \"net-1\"})", 0, ""),
         ("@box.thing(name=\"n\")", 0, ""),
+        // A mark that would be written nowhere.
+        ("@box.thing(name=\"n\", mark=\"it\")", 65, "`box_thing` cannot have a mark"),
         ("@box.thing.absent(name=\"n\")", 0, ""),
     ] {
         fs::write(opal.path().join("commands.opl"), format!("fun it() = {line}\n")).unwrap();

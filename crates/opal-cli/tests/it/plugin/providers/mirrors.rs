@@ -179,6 +179,7 @@ fn an_unpacked_mirror_gives_what_is_locked_and_is_not_mirrored() {
 #[expect(clippy::disallowed_methods, reason = "a test starts programs, and waits for them")]
 fn terraform_reads_the_mirror_and_has_the_same_hash() {
     let Some(program) = real("box") else { return };
+    let Some(terraform) = opal_testing::terraform::program() else { return };
     let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let own = first.path().join("registry.opentofu.org/test/box");
     fs::create_dir_all(&own).unwrap();
@@ -199,19 +200,13 @@ fn terraform_reads_the_mirror_and_has_the_same_hash() {
         "provider_installation {{\n  filesystem_mirror {{\n    path = \"{place}\"\n  }}\n}}\n"
     );
     fs::write(work.path().join("rc"), rc).unwrap();
-    let init = |program: &str| {
-        std::process::Command::new(program)
-            .args(["init", "-no-color", "-input=false"])
-            .current_dir(work.path())
-            .env("TF_CLI_CONFIG_FILE", work.path().join("rc"))
-            .env("CHECKPOINT_DISABLE", "1")
-            .output()
-    };
-    let ran = init("tofu").or_else(|_| init("terraform"));
-    if !opal_testing::needs::has("tofu or terraform", ran.is_ok()) {
-        return;
-    }
-    let ran = ran.unwrap();
+    let ran = std::process::Command::new(terraform)
+        .args(["init", "-no-color", "-input=false"])
+        .current_dir(work.path())
+        .env("TF_CLI_CONFIG_FILE", work.path().join("rc"))
+        .env("CHECKPOINT_DISABLE", "1")
+        .output()
+        .unwrap();
     assert!(ran.status.success(), "{ran:?}");
     let lock = fs::read_to_string(work.path().join(".terraform.lock.hcl")).unwrap();
     let h1 = lock.split('"').find(|it| it.starts_with("h1:")).unwrap();
