@@ -43,34 +43,56 @@ impl Helper {
     }
 
     pub(crate) fn call(&mut self, call: &str, params: Body) -> Result<Body, Refusal> {
+        let id = self.begin(call, params);
+        self.answer(id)
+    }
+
+    /// Asks, and does not wait.
+    pub(crate) fn begin(&mut self, call: &str, params: Body) -> u64 {
         let (id, plugin) = (self.next, Some("acme".to_owned()));
         self.next += 1;
         let call = Call { id, parent: None, plugin, call: call.to_owned(), params };
         line::write(&Message::Call(call), &mut self.socket).unwrap();
+        id
+    }
+
+    pub(crate) fn cancel(&mut self, id: u64) {
+        line::write(&Message::Cancel(id), &mut self.socket).unwrap();
+    }
+
+    pub(crate) fn answer(&mut self, id: u64) -> Result<Body, Refusal> {
         loop {
-            match line::read(&mut self.incoming).unwrap() {
-                Some(Message::Reply(reply)) if reply.id == id => {
-                    self.log.extend(reply.log.iter().map(Secret::expose));
-                    return reply.result;
-                }
-                Some(Message::Call(asked)) if asked.call == "stage.keep" => {
-                    let intent: Intent = asked.params.read().unwrap();
-                    self.intents.push((intent.deed, intent.by.expose().to_owned()));
-                    let result = self.refusal.clone().map_or_else(|| Ok(Body::default()), Err);
-                    let reply = Message::Reply(Reply { id: asked.id, result, log: None });
-                    line::write(&reply, &mut self.socket).unwrap();
-                }
-                Some(Message::Call(asked)) if asked.call == "secret.reveal" => {
-                    assert_eq!(asked.parent, Some(id));
-                    let handle: Handle = asked.params.read().unwrap();
-                    let text = self.secrets[handle.secret.unwrap() as usize].clone();
-                    let result = Ok(Body::of(&Revealed { text }));
-                    let reply = Message::Reply(Reply { id: asked.id, result, log: None });
-                    line::write(&reply, &mut self.socket).unwrap();
-                }
-                other => panic!("{other:?}"),
+            if let Some(result) = self.serve(id) {
+                return result;
             }
         }
+    }
+
+    /// One message: the answer, or something that the helper asks, which is answered.
+    pub(crate) fn serve(&mut self, id: u64) -> Option<Result<Body, Refusal>> {
+        match line::read(&mut self.incoming).unwrap() {
+            Some(Message::Reply(reply)) if reply.id == id => {
+                self.log.extend(reply.log.iter().map(Secret::expose));
+                return Some(reply.result);
+            }
+            Some(Message::Call(asked)) if asked.call == "stage.keep" => {
+                let intent: Intent = asked.params.read().unwrap();
+                self.intents.push((intent.deed, intent.by.expose().to_owned()));
+                let result = self.refusal.clone().map_or_else(|| Ok(Body::default()), Err);
+                let reply = Message::Reply(Reply { id: asked.id, result, log: None });
+                line::write(&reply, &mut self.socket).unwrap();
+            }
+            Some(Message::Call(asked)) if asked.call == "secret.reveal" => {
+                assert_eq!(asked.parent, Some(id));
+                let handle: Handle = asked.params.read().unwrap();
+                let text = self.secrets[handle.secret.unwrap() as usize].clone();
+                let result = Ok(Body::of(&Revealed { text }));
+                let reply = Message::Reply(Reply { id: asked.id, result, log: None });
+                line::write(&reply, &mut self.socket).unwrap();
+            }
+            other => panic!("{other:?}"),
+        }
+        None
     }
 
     pub(crate) fn load(&mut self, program: &Path, directory: &Path, config: &str, recipes: &str) {
@@ -78,6 +100,10 @@ impl Helper {
     }
 
     pub(crate) fn ask(&mut self, call: &str, decorator: &str, args: &str) -> Result<Body, Refusal> {
+        self.call(call, self.invocation(decorator, args))
+    }
+
+    pub(crate) fn invocation(&self, decorator: &str, args: &str) -> Body {
         let invocation = Invocation {
             decorator: decorator.to_owned(),
             subject: None,
@@ -89,7 +115,7 @@ impl Helper {
             outcome: None,
             event: None,
         };
-        self.call(call, Body::of(&invocation))
+        Body::of(&invocation)
     }
 
     pub(crate) fn verify(&mut self, decorator: &str, args: &str) -> (Found, String) {

@@ -3,6 +3,7 @@
 use opal_core::data::Secret;
 use opal_core::protocol::Kind;
 use opal_core::protocol::call::{Acted, Finding, Found, Resolved};
+use opal_testing::processes::eventually;
 use tempfile::TempDir;
 
 use crate::helper::Helper;
@@ -178,6 +179,26 @@ fn absent_needs_only_what_identifies() {
     helper.ask("action.act", "box_thing.absent", r#"{"name":"a"}"#).unwrap();
     assert!(!home.path().join("thing-a.json").exists());
     assert_eq!(find(&mut helper, "box_thing.absent", r#"{"name":"a"}"#).status, Found::Satisfied);
+    assert!(helper.end().success());
+}
+
+#[test]
+fn a_change_that_is_interrupted_is_stopped_by_its_provider_and_names_what_it_made() {
+    let Some((home, mut helper)) = boxed("{}") else { return };
+    let args = helper.invocation("box_thing", r#"{"name":"wait-created"}"#);
+    let act = helper.begin("action.act", args);
+    // It says what it is about to do, and then it is in the middle of it.
+    assert!(helper.serve(act).is_none());
+    let waiting = home.path().join("waiting");
+    eventually("the object is being made", || waiting.exists());
+    helper.cancel(act);
+    let refusal = helper.answer(act).unwrap_err();
+    assert_eq!(refusal.message.expose(), "acme says: stopped half-way");
+    assert_eq!(refusal.identity.unwrap().expose(), r#"{name: "wait-created"}"#);
+    // Other calls go on with the same process.
+    assert_eq!(find(&mut helper, "box_thing", r#"{"name":"a"}"#).status, Found::Missing);
+    let starts = std::fs::read_to_string(home.path().join("starts")).unwrap();
+    assert_eq!(starts.lines().count(), 1);
     assert!(helper.end().success());
 }
 

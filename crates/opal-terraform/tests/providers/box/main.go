@@ -233,6 +233,11 @@ func (t *thing) Create(ctx context.Context, req resource.CreateRequest, resp *re
 		if err := t.write(ctx, &other); err != nil {
 			resp.Diagnostics.AddError("cannot create", err.Error())
 		}
+	case "wait-created":
+		// It ends only when it is asked to stop.
+		os.WriteFile(filepath.Join(cloud, "waiting"), nil, 0o600)
+		<-ctx.Done()
+		resp.Diagnostics.AddError("stopped half-way", m.Secret.ValueString())
 	case "half-created":
 		resp.Diagnostics.AddError("half of it failed", m.Secret.ValueString())
 	}
