@@ -11,6 +11,7 @@ use opal_plugins::adapt::native::NativeRules;
 use opal_plugins::adapt::{RUNTIME, Runtime};
 use opal_plugins::client::Hosts;
 use opal_plugins::client::compiled::Cache;
+use opal_plugins::client::reserved::whole;
 use opal_plugins::provider::bridge::{BRIDGE, Bridge};
 use opal_trust::machine;
 use opal_vault::root::Root;
@@ -62,7 +63,7 @@ pub(crate) fn run_providers(root: Option<&Root>) {
 pub(crate) fn private_folders(root: Option<&Root>) -> Vec<String> {
     let own = root.map(|root| root.path().join("credentials"));
     let home = crate::ambient::variable("HOME").map(|home| PathBuf::from(home).join(".ssh"));
-    let folders = own.into_iter().chain(home).filter(|folder| folder.is_absolute());
+    let folders = own.into_iter().chain(home).map(|folder| whole(&folder));
     folders.filter_map(|folder| folder.into_os_string().into_string().ok()).collect()
 }
 

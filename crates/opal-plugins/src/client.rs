@@ -14,7 +14,7 @@
 //! | what a call costs of what may be in flight, and what a native program may use | `room`, `limits` |
 //! | what opal does for a plugin, and what it refuses | [`serving`], paths and programs in `sites` |
 //! | requests to hosts | `web` |
-//! | what a package was granted: every check | [`grants`] |
+//! | what a package was granted: every check | [`grants`], what nobody is granted in [`reserved`] |
 //! | the secrets of a call | [`handles`] |
 //! | compiled code, kept under a MAC | [`compiled`] |
 //! | why a call has no answer: all messages | [`failure`] |
@@ -27,6 +27,7 @@ pub mod handles;
 pub mod hosts;
 mod limits;
 pub mod process;
+pub mod reserved;
 mod room;
 mod sending;
 pub mod serving;

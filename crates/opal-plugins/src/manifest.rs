@@ -24,6 +24,7 @@ mod sources;
 use std::collections::BTreeSet;
 
 use opal_core::decorator::Descriptor;
+use opal_core::protocol::MEMORY_MIB;
 use opal_core::shape::Shape;
 use opal_core::{Code, Diagnostic, Registry, Span};
 use opal_yaml::problems::Problems;
@@ -44,6 +45,8 @@ use crate::package::Package;
 pub struct Manifest {
     pub description: Description,
     pub min_core: Option<Version>,
+    /// What a call of its code may take.
+    pub memory_mib: u32,
     /// In the order of their paths.
     pub decorators: Vec<Declared>,
     /// What all of them need.
@@ -180,7 +183,7 @@ fn assemble(
     let mut disagree = |message: String, help: &str| {
         problems.error(Code::PackageContent, whole, message, help);
     };
-    let mut min_core = description.min_core.clone();
+    let (mut min_core, mut memory_mib) = (description.min_core.clone(), MEMORY_MIB);
     let mut capabilities = sources.capabilities();
     let mut decorators = sources.decorators;
     let mut shell_lines = sources.shell_lines;
@@ -194,6 +197,7 @@ fn assemble(
             disagree(message, "write the same version in `opal.toml` and `dim.yaml`");
         }
         min_core = min_core.max(interface.min_core);
+        memory_mib = interface.memory_mib.unwrap_or(memory_mib);
         let text = text(package, "dim.yaml").unwrap_or_default();
         shell_lines.extend(sources::lines("dim.yaml", &text, &interface.shell));
         capabilities.extend(interface.capabilities);
@@ -230,7 +234,14 @@ fn assemble(
     }
     export(&mut decorators, description.exports.as_deref(), &mut disagree);
     if problems.is_empty() {
-        Ok(Manifest { description, min_core, decorators, capabilities, shell_lines })
+        Ok(Manifest {
+            description,
+            min_core,
+            memory_mib,
+            decorators,
+            capabilities,
+            shell_lines,
+        })
     } else {
         Err(problems)
     }

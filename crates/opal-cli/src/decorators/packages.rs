@@ -17,6 +17,7 @@ use opal_trust::policy::Native;
 use opal_vault::root::Root;
 
 use super::{core, failure, kept_packages, providers, shown_folder, text_of};
+use crate::ambient::variable;
 use crate::failure::{Exit, Failure};
 use crate::trust::Verifier;
 
@@ -119,7 +120,8 @@ impl Packages {
     pub(crate) fn native(&self, policy: Native) -> NativeRules {
         let folder = self.file.parent().map(Path::to_owned).unwrap_or_default();
         let base = folder.canonicalize().unwrap_or(folder);
-        NativeRules { is_unconfined: policy == Native::Unconfined, base }
+        let home = variable("HOME").map(PathBuf::from);
+        NativeRules { is_unconfined: policy == Native::Unconfined, base, home }
     }
 }
 

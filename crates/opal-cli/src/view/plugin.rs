@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use opal_core::hash::Digest;
+use opal_core::protocol::MEMORY_MIB;
 use opal_plugins::accept::Acceptances;
+use opal_plugins::adapt::native;
 use opal_plugins::capability::Capability;
 use opal_plugins::installed::Installed;
 use opal_plugins::provider::wanted::WantedProvider;
@@ -51,6 +53,17 @@ fn about(one: &Installed) -> String {
     let _ = writeln!(out, "Publisher: {publisher}");
     let _ = writeln!(out, "Verification: {}", one.verification);
     let _ = writeln!(out, "Checksum: sha256:{}", one.checksum.hex());
+    let is_native = one.engine() == "native";
+    match one.engine() {
+        "native" => {
+            out.push_str("Engine: native code, which the kernel confines and opal does not see\n");
+        }
+        "wasm" => out.push_str("Engine: WebAssembly, in the sandbox of opal\n"),
+        _ => {}
+    }
+    if one.manifest.memory_mib > MEMORY_MIB {
+        let _ = writeln!(out, "Memory: up to {} MiB for each call", one.manifest.memory_mib);
+    }
     let all = sorted(one);
     if all.is_empty() {
         let _ = writeln!(out, "Capabilities: none");
@@ -58,7 +71,9 @@ fn about(one: &Installed) -> String {
         let _ = writeln!(out, "Capabilities:");
     }
     for capability in all {
-        let _ = writeln!(out, "  {capability}: {}", capability.sentence());
+        let sentence =
+            if is_native { native::sentence(&capability) } else { capability.sentence() };
+        let _ = writeln!(out, "  {capability}: {sentence}");
         if capability == Capability::Shell {
             for line in &one.manifest.shell_lines {
                 let file = one.shown.join(&line.file);
@@ -103,6 +118,7 @@ fn document(one: &Installed) -> Value {
         "verification": one.verification,
         "checksum": format!("sha256:{}", one.checksum.hex()),
         "engine": one.engine(),
+        "memory_mib": one.manifest.has_code().then_some(one.manifest.memory_mib),
         "capabilities": sorted(one).iter().map(ToString::to_string).collect::<Vec<_>>(),
         "sends_secrets_to": one.sends_secrets_to(),
         "shell_lines": lines,

@@ -40,7 +40,11 @@ impl Bench {
     }
 
     fn world(&self) -> OsWorld {
-        let variables = [("PATH", "/usr/bin:/bin:relative"), ("SET", "canary-5150")];
+        let variables = [
+            ("PATH", "/usr/bin:/bin:relative"),
+            ("SET", "canary-5150"),
+            ("SSH_AUTH_SOCK", "/none/agent"),
+        ];
         OsWorld::new(Surroundings {
             start: self.project(),
             environment: Arc::new(
@@ -165,6 +169,31 @@ fn programs_run_only_as_granted() {
     ] {
         let said = bench.value("guest.ask", command).unwrap_err();
         assert!(said.contains(reason), "{command}: {said}");
+    }
+}
+
+#[test]
+fn programs_reach_the_agent_of_the_user_only_as_granted() {
+    let agent = |capabilities: &[&str]| {
+        Bench::new(capabilities).value("guest.ask", "printenv SSH_AUTH_SOCK").unwrap()
+    };
+    assert_eq!(agent(&["ask:printenv"]), "");
+    assert_eq!(agent(&["ask:printenv", "env:SSH_AUTH_SOCK"]), "/none/agent\n");
+}
+
+#[test]
+fn the_runtime_root_is_never_read_also_behind_a_symlink() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link");
+    symlink(root(), &link).unwrap();
+    let mut bench = Bench::new(&[]);
+    for named in [root(), &link] {
+        bench.code = code(named, &["read:/**"]);
+        for place in [root(), &link] {
+            let path = place.join("credentials/none");
+            let said = bench.value("guest.file", path.to_str().unwrap()).unwrap_err();
+            assert!(said.contains("never for plugins"), "{said}");
+        }
     }
 }
 

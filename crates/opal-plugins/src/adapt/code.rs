@@ -75,7 +75,7 @@ impl Code {
 
     pub(super) fn made(&self, runtime: &Runtime) -> &Made {
         self.made.get_or_init(|| {
-            let root = runtime.cache.root().to_owned();
+            let root = runtime.cache.root();
             let grants = Grants::new(self.capabilities.iter().cloned(), root);
             Made { grants, component: Mutex::default() }
         })
@@ -126,7 +126,12 @@ impl Code {
                 .map_err(|error| Why::Crashed(Ended::NotStarted(error.kind())))?,
             false => self.compiled(runtime)?.file,
         };
-        let native = self.is_native.then(|| runtime.native.of(&self.capabilities, self.memory_mib));
+        let native = || {
+            let found =
+                runtime.native.of(&self.capabilities, self.memory_mib, made.grants.reserved());
+            found.map_err(Why::Refused)
+        };
+        let native = self.is_native.then(native).transpose()?;
         let made = Arc::new(Component {
             name: self.name.clone(),
             version: self.version.clone(),

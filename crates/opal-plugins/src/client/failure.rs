@@ -134,7 +134,9 @@ impl CallFailure {
         let message =
             message!("plugin `", plugin, "` ", version, " failed in `@", decorator, "`: ", said);
         let help: Message = match engine {
-            Ending::Memory => "the manifest may ask for up to 512 MiB".into(),
+            Ending::Memory => "its manifest may ask for up to 512 MiB: `memory_mib: 512` in \
+                               `x-opal-plugin`"
+                .into(),
             Ending::Load => "install the plugin again, or report it to its author".into(),
             _ => "report it to the author of the plugin".into(),
         };

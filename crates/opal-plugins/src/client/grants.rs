@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use opal_core::protocol::{Kind, Refusal};
 
+use super::reserved::Reserved;
 use super::web::Address;
 use crate::capability::{self, Capability, Scope, Service};
 
@@ -13,8 +14,8 @@ pub struct Grants {
     all: Vec<Capability>,
     /// Open scopes cover every host: only in the pretended world of a test.
     is_pretended: bool,
-    /// Where opal keeps keys and records: no plugin reads or writes there.
-    root: PathBuf,
+    /// What no plugin reads or writes.
+    reserved: Reserved,
 }
 
 /// What a plugin does with a path.
@@ -34,14 +35,20 @@ pub(crate) enum Use {
 }
 
 impl Grants {
+    /// With the runtime root; an empty path where there is none.
     #[must_use]
-    pub fn new(all: impl IntoIterator<Item = Capability>, root: PathBuf) -> Self {
-        Self { all: all.into_iter().collect(), is_pretended: false, root }
+    pub fn new(all: impl IntoIterator<Item = Capability>, root: &Path) -> Self {
+        let reserved = Reserved::new(root);
+        Self { all: all.into_iter().collect(), is_pretended: false, reserved }
     }
 
     /// What the manifest asks for, in a world that answers from a test: nothing is reached.
     pub(crate) fn pretended(all: impl IntoIterator<Item = Capability>) -> Self {
-        Self { is_pretended: true, ..Self::new(all, PathBuf::new()) }
+        Self { is_pretended: true, ..Self::new(all, Path::new("")) }
+    }
+
+    pub(crate) const fn reserved(&self) -> &Reserved {
+        &self.reserved
     }
 
     /// Whether it may read the text of secrets, and so has a process of its own.
@@ -156,7 +163,7 @@ impl Grants {
         path: &Path,
         place: &dyn Fn(&str) -> Option<PathBuf>,
     ) -> Result<(), Refusal> {
-        if self.is_reserved(path) {
+        if self.reserved.has(path) {
             let message = format!("`{}` is never for plugins", path.display());
             return Err(Refusal::new(Kind::Denied, message));
         }
@@ -169,20 +176,6 @@ impl Grants {
         });
         let word = if access == Access::Read { "read" } else { "write" };
         self.demand(is_granted, || format!("{word}:{}", path.display()))
-    }
-
-    /// What decides about plugins, and what is not a file like others.
-    fn is_reserved(&self, path: &Path) -> bool {
-        let is_own = !self.root.as_os_str().is_empty() && path.starts_with(&self.root);
-        let reserved = ["/etc/opal", "/proc", "/sys", "/dev"];
-        let is_part = |name: &str| path.components().any(|it| it.as_os_str() == name);
-        let name = path.file_name().unwrap_or_default();
-        is_own
-            || reserved.iter().any(|folder| path.starts_with(folder))
-            || is_part(".git")
-            || name == "opal.mod"
-            || name == "opal.lock"
-            || path.extension().is_some_and(|it| it == "opl")
     }
 
     fn demand(&self, is_granted: bool, what: impl Fn() -> String) -> Result<(), Refusal> {
@@ -240,7 +233,7 @@ mod tests {
     use super::*;
 
     fn grants(all: &[&str]) -> Grants {
-        Grants::new(all.iter().map(|it| it.parse().unwrap()), "/home/u/.opal".into())
+        Grants::new(all.iter().map(|it| it.parse().unwrap()), Path::new("/home/u/.opal"))
     }
 
     #[test]

@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn hosts_and_methods_are_granted_exactly() {
         let all = ["net:a.example", "query:q.example", "net:http://p.example:8080 private"];
-        let grants = Grants::new(all.map(|it| it.parse().unwrap()), "/root".into());
+        let grants = Grants::new(all.map(|it| it.parse().unwrap()), std::path::Path::new("/root"));
         let host = |url: &str, method: &str, acts: bool| {
             grants.host(&Address::parse(url).unwrap(), method, acts)
         };

@@ -29,6 +29,16 @@ impl Installed {
         if !takes_secrets && !granted.iter().any(is_secret) {
             return Vec::new();
         }
+        if self.engine() == "native" {
+            // opal checks nothing of what it does by itself.
+            let is_net = |it: &Capability| matches!(it, Capability::Net(_) | Capability::Query(_));
+            let is_run = |it: &Capability| matches!(it, Capability::Ask(_) | Capability::Run(_));
+            let all = [
+                granted.iter().any(is_net).then_some("any host"),
+                granted.iter().any(is_run).then_some("any program"),
+            ];
+            return all.into_iter().flatten().map(str::to_owned).collect();
+        }
         let program = |it: &Capability| match it {
             Capability::Ask(command) | Capability::Run(command) => Some(command.program.clone()),
             _ => None,

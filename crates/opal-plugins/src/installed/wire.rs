@@ -25,6 +25,7 @@ pub(crate) fn code(one: &Installed) -> Option<&'static Code> {
         capabilities: one.granted().into_iter().collect(),
         checksum: format!("sha256:{}", one.checksum.hex()),
         is_native,
+        memory_mib: one.manifest.memory_mib,
         ..Code::new(one.name(), &one.version().to_string(), wasm, exports)
     })))
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use opal_core::decorator::{
     self, Block, Cost, Descriptor, Effect, Exposure, Param, Presence, Resource, Returns,
 };
+use opal_core::protocol::{MAX_MEMORY_MIB, MEMORY_MIB};
 use opal_core::shape::Shape;
 use opal_core::{Code, Diagnostic, Registry, Span};
 use opal_yaml::fields::{Field, Fields};
@@ -29,6 +30,8 @@ pub(super) struct Interface {
     pub(super) name: Option<String>,
     pub(super) version: Option<Version>,
     pub(super) min_core: Option<Version>,
+    /// What a call of its code may take; none where it asks for no more than the usual.
+    pub(super) memory_mib: Option<u32>,
     pub(super) decorators: Vec<Declared>,
     pub(super) capabilities: BTreeSet<Capability>,
     /// Where it asks for what is as much as a shell.
@@ -129,9 +132,16 @@ fn plugin(field: Field<'_>, found: &mut Interface, problems: &mut Problems) {
     found.name = text("name", &is_package_name, "the name of the package, as in `acme/house`");
     let version = text("version", &is_version, "a version as in `1.2.3`");
     let min_core = text("min_core", &is_version, "a version as in `1.2.3`");
+    let is_memory = |text: &str| memory(text).is_some();
+    let most = text("memory_mib", &is_memory, "a number of MiB from 64 to 512");
+    found.memory_mib = most.and_then(|text| memory(&text));
     found.version = version.and_then(|text| text.parse().ok());
     found.min_core = min_core.and_then(|text| text.parse().ok());
-    fields.typos(&["name", "version", "min_core"], problems);
+    fields.typos(&["name", "version", "min_core", "memory_mib"], problems);
+}
+
+fn memory(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|mib| (MEMORY_MIB..=MAX_MEMORY_MIB).contains(mib))
 }
 
 pub(super) struct Reader<'n, 'p, 'c> {

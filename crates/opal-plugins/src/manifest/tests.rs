@@ -46,6 +46,24 @@ fn param(schema: &str) -> Result<Manifest, Vec<Faulty>> {
 }
 
 #[test]
+fn a_manifest_asks_for_64_to_512_mib() {
+    let read = |memory: &str| {
+        let head = HEAD.replace("1.0.0}", &format!("1.0.0{memory}}}"));
+        let text = format!("{head}  - name: house.x\n");
+        let files = [("opal.toml", TOML), ("dim.yaml", &*text), ("plugins/a.wasm", "")];
+        Manifest::read(&package(&files), &built_in())
+    };
+    for (memory, mib) in [("", 64), (", memory_mib: 64", 64), (", memory_mib: 512", 512)] {
+        assert_eq!(read(memory).unwrap().memory_mib, mib);
+    }
+    for memory in
+        [", memory_mib: 63", ", memory_mib: 513", ", memory_mib: -1", ", memory_mib: 1 GB"]
+    {
+        assert_eq!(codes(read(memory)), ["E1305"], "{memory}");
+    }
+}
+
+#[test]
 fn each_schema_becomes_a_type_of_the_language() {
     for (schema, expected) in [
         ("{type: string}", Type::String),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use opal_core::protocol::call::Native;
 use seccompiler::{
     Error, SeccompAction, SeccompCmpArgLen as Length, SeccompCmpOp as Op, SeccompCondition,
-    SeccompRule,
+    SeccompRule, apply_filter, sock_filter,
 };
 
 use super::Place;
@@ -111,6 +111,10 @@ const OLDER: &[libc::c_long] = &[];
 /// `fchmodat2`, which is newer than the C library.
 const FCHMODAT2: libc::c_long = 452;
 
+/// The first call that these lists do not know. Programs take a call that is not there for an older kernel, and try
+/// the older calls.
+const UNKNOWN: u32 = 453;
+
 /// Namespaces that `clone` could make.
 const NAMESPACES: [i32; 8] = [
     libc::CLONE_NEWNS,
@@ -126,11 +130,29 @@ const NAMESPACES: [i32; 8] = [
 /// Descriptors 0 to 2 have nothing, 3 is the socket.
 pub(super) fn seccomp(native: &Native, program: i32, place: &Place) -> Result<(), Error> {
     let refused = |errno: i32| SeccompAction::Errno(errno.cast_unsigned());
+    apply_filter(&only_known())?;
     // Their flags are in memory, which a filter cannot read: programs try the older calls then.
     let unreadable: Rules =
         [libc::SYS_clone3, libc::SYS_openat2].map(|number| (number, Vec::new())).into();
     filter(unreadable, SeccompAction::Allow, refused(libc::ENOSYS))?;
     filter(rules(native, program, place)?, SeccompAction::Allow, refused(libc::EPERM))
+}
+
+/// Refuses every call from [`UNKNOWN`] on: those of newer kernels, and those of the x32 ABI, which are the known ones
+/// under numbers with a high bit. The other filters compare single numbers.
+fn only_known() -> [sock_filter; 4] {
+    let statement = |code: u32, jt, jf, k| {
+        let code = u16::try_from(code).unwrap_or_default();
+        sock_filter { code, jt, jf, k }
+    };
+    let errno = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
+    [
+        // The number is the first field of what a filter sees.
+        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        statement(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, UNKNOWN),
+        statement(libc::BPF_RET | libc::BPF_K, 0, 0, errno),
+        statement(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ]
 }
 
 fn rules(native: &Native, program: i32, place: &Place) -> Result<Rules, Error> {
