@@ -127,8 +127,9 @@ impl Question<'_> {
     fn given(&self) -> Result<Option<Acceptances>, Failure> {
         let Some(file) = self.matches.get_one::<PathBuf>("accept") else { return Ok(None) };
         let whole = file.canonicalize().map_err(|error| Failure::unreadable(file, &error))?;
-        if whole.starts_with(self.project.top()) {
-            let message = format!("`{}` is in the project that it would accept", file.display());
+        if whole.starts_with(self.project.checkout()) {
+            let message =
+                format!("`{}` is in the checkout whose packages it would accept", file.display());
             let help = "keep the list outside the checkout, where only you can write";
             return Err(Failure::new(Exit::NotTrusted, message, help));
         }

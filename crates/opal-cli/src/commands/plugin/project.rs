@@ -75,6 +75,21 @@ impl Project {
         folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
     }
 
+    /// The directory of what was checked out with the project, without symlinks: whoever changes the project may
+    /// have written anything in it. A submodule and a worktree have a file `.git`, and belong to what is around them.
+    pub(super) fn checkout(&self) -> PathBuf {
+        let mut found = self.top();
+        for above in self.top().ancestors() {
+            if let Ok(git) = above.join(".git").symlink_metadata() {
+                above.clone_into(&mut found);
+                if !git.is_file() {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
     /// What opal.mod calls a directory.
     pub(super) fn key(&self, given: &Path) -> Result<String, Failure> {
         let whole = given.canonicalize().map_err(|error| {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use super::{GREET, TOML, added, beside, folder, forget, hi};
+use super::{COMMANDS, GREET, TOML, added, beside, folder, forget, hi, rooted};
 
 #[test]
 fn a_file_that_changed_after_it_was_accepted_does_not_run() {
@@ -79,12 +79,51 @@ fn a_list_in_the_checkout_accepts_nothing() {
     forget(&opal);
     opal.write("accepted.toml", &list);
     let ran = opal.call(&["plugin", "install", "--accept", "accepted.toml"]);
-    ran.code(77).says("is in the project that it would accept");
+    ran.code(77).says("is in the checkout whose packages it would accept");
     let outside = tempfile::tempdir().unwrap();
     symlink(folder(&opal, "accepted.toml"), outside.path().join("list")).unwrap();
     let link = outside.path().join("list");
     opal.call(&["plugin", "install", "--accept", link.to_str().unwrap()]).code(77);
     hi(&opal).code(77);
+}
+
+#[test]
+fn a_list_beside_a_project_of_the_same_checkout_accepts_nothing() {
+    let opal = rooted("")
+        .file(".git/HEAD", "")
+        .file("svc/commands.opl", COMMANDS)
+        .file("svc/opal.mod", "name = \"shop\"\n")
+        .file("svc/plugins/house/opal.toml", TOML)
+        .file("svc/plugins/house/decorators/greet.opl", GREET);
+    let plugin = |words: &[&str]| opal.call(&[&["-C", "svc", "plugin"], words].concat());
+    plugin(&["trust", "plugins"]).code(0);
+    plugin(&["add", "./plugins/house"]).code(0);
+    let list = plugin(&["accepted"]).stdout;
+    forget(&opal);
+    opal.write("accepted.toml", &list);
+    let refused = plugin(&["install", "--accept", "../accepted.toml"]);
+    refused.code(77).says("is in the checkout whose packages it would accept");
+    // A submodule came with what is around it.
+    opal.write("svc/.git", "gitdir: ../.git/modules/svc\n");
+    plugin(&["install", "--accept", "../accepted.toml"]).code(77).says("is in the checkout");
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("accepted.toml");
+    fs::write(&file, &list).unwrap();
+    plugin(&["install", "--accept", file.to_str().unwrap()]).code(0);
+}
+
+#[test]
+fn a_root_behind_a_symlink_or_with_a_relative_path_is_never_for_plugins() {
+    let opal = super::wasm::project();
+    symlink(".opal", folder(&opal, "link")).unwrap();
+    for root in [".opal", "./link", "link"] {
+        for file in [".opal/config/accepted.toml", "link/credentials/none"] {
+            let denied = opal.call_with(&[("OPAL_ROOT", root)], &["file", file]);
+            denied.code(65).says("is never for plugins");
+            let denied = opal.call(&["--root", root, "file", file]);
+            denied.code(65).says("is never for plugins");
+        }
+    }
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn a_lock_that_was_changed_together_with_the_list_accepts_nothing() {
     // A list that came with the checkout does not count.
     opal.write("accepted.toml", fs::read_to_string(shelf.list()).unwrap());
     let ran = opal.call(&["plugin", "install", "--accept", "accepted.toml"]);
-    ran.code(77).says("is in the project that it would accept");
+    ran.code(77).says("is in the checkout whose packages it would accept");
     opal.call(&["hi"]).code(77);
 }
 
