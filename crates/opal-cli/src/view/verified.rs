@@ -61,6 +61,9 @@ pub(crate) fn show(
     });
     let broken = found.broken.len() + usize::from(rebuild.failed());
     out.push_str(&match broken {
+        0 if found.tests == 0 && !found.skipped.is_empty() => {
+            "verified: its files and its manifest. Its code was not tested.\n".to_owned()
+        }
         0 if found.tests == 0 => {
             "verified: its files and its manifest. It has no code to test.\n".to_owned()
         }

@@ -27,10 +27,12 @@ const LEFT_OUT: [&str; 6] = ["target", "node_modules", ".git", ".venv", ".tools"
 
 impl Rebuild {
     pub(super) fn not_run(one: &Installed) -> Self {
-        match one.manifest.description.build {
-            Some(_) => Self::NotRun,
-            None => Self::NotDescribed,
-        }
+        if Self::is_described(one) { Self::NotRun } else { Self::NotDescribed }
+    }
+
+    /// Whether the package says how its code is built.
+    pub(super) fn is_described(one: &Installed) -> bool {
+        one.manifest.description.build.is_some() && engines(one).next().is_some()
     }
 
     pub(crate) const fn failed(&self) -> bool {
@@ -49,16 +51,18 @@ impl Rebuild {
 }
 
 pub(super) fn check(one: &Installed, directory: &Path) -> Result<Rebuild, Failure> {
-    let description = &one.manifest.description;
-    let (Some(command), Some(wasm)) = (&description.build, &description.wasm) else {
+    let Some(command) = &one.manifest.description.build else { return Ok(Rebuild::NotDescribed) };
+    if !Rebuild::is_described(one) {
         return Ok(Rebuild::NotDescribed);
-    };
+    }
     let failed = |error: io::Error| Failure::unwritable("a copy of the package", &error);
     let place = tempfile::tempdir().map_err(failed)?;
     // The same last part: some tools put the name of the directory into what they make.
     let copy = place.path().join(directory.file_name().unwrap_or_default());
     copy_tree(directory, &copy).map_err(failed)?;
-    let _ = fs::remove_file(copy.join(wasm));
+    for engine in engines(one) {
+        let _ = fs::remove_file(copy.join(engine));
+    }
     #[expect(clippy::disallowed_methods, reason = "a build that is waited for, for its author")]
     let built = Command::new("sh")
         .args(["-c", command])
@@ -71,10 +75,20 @@ pub(super) fn check(one: &Installed, directory: &Path) -> Result<Rebuild, Failur
         let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no output");
         return Ok(Rebuild::Failed(format!("`{command}` failed ({}): {last}", built.status)));
     }
-    let (Ok(new), Ok(old)) = (fs::read(copy.join(wasm)), fs::read(directory.join(wasm))) else {
-        return Ok(Rebuild::Failed(format!("`{command}` did not write `{wasm}`")));
-    };
-    Ok(if new == old { Rebuild::Same } else { Rebuild::Differs })
+    for engine in engines(one) {
+        match (fs::read(copy.join(engine)), fs::read(directory.join(engine))) {
+            (Ok(new), Ok(old)) if new == old => {}
+            (Ok(_), Ok(_)) => return Ok(Rebuild::Differs),
+            _ => return Ok(Rebuild::Failed(format!("`{command}` did not write `{engine}`"))),
+        }
+    }
+    Ok(Rebuild::Same)
+}
+
+/// The files with its code.
+fn engines(one: &Installed) -> impl Iterator<Item = &str> {
+    let description = &one.manifest.description;
+    [&description.wasm, &description.native].into_iter().flatten().map(String::as_str)
 }
 
 fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {

@@ -7,6 +7,7 @@ use opal_plugins::installed::Installed;
 use opal_vault::root::read_given;
 use serde_json::Value;
 
+use super::rebuild::Rebuild;
 use crate::failure::{Exit, Failure};
 
 const MAX_REPORT: u64 = 16 << 20;
@@ -33,8 +34,28 @@ pub(super) fn read(file: &Path, one: &Installed) -> Result<Digest, Failure> {
         let why = format!("is not about these files of {name} {version}");
         return Err(refused(Exit::NotTrusted, why));
     }
-    match document.get("passed").and_then(Value::as_bool) {
-        Some(true) => Ok(Algorithm::Sha256.digest(&[&bytes])),
-        _ => Err(refused(Exit::NotTrusted, format!("says that {name} {version} did not pass"))),
+    if document.get("passed").and_then(Value::as_bool) != Some(true) {
+        return Err(refused(Exit::NotTrusted, format!("says that {name} {version} did not pass")));
     }
+    // `passed` means all of the code, and that it is the code of the sources.
+    let skipped = document.get("skipped").and_then(Value::as_array).ok_or_else(invalid)?;
+    if let Some(skipped) = skipped.first() {
+        let decorator = skipped.get("decorator").and_then(Value::as_str).unwrap_or_default();
+        let message = format!(
+            "the report `{}` says that `@{decorator}` of {name} {version} was not tested",
+            file.display()
+        );
+        let help =
+            "`passed` is for packages whose decorators are all tested: publish it without a report";
+        return Err(Failure::new(Exit::NotTrusted, message, help));
+    }
+    if Rebuild::is_described(one) && text("rebuild") != Some(Rebuild::Same.word()) {
+        let message = format!(
+            "the report `{}` does not say that the sources of {name} {version} give its code",
+            file.display()
+        );
+        let help = "write it again: `opal plugin verify --rebuild --report FILE`";
+        return Err(Failure::new(Exit::NotTrusted, message, help));
+    }
+    Ok(Algorithm::Sha256.digest(&[&bytes]))
 }

@@ -82,6 +82,9 @@ fn a_native_program_can_do_only_what_it_was_granted() {
         ("process_vm", "EPERM"),
         ("pidfd", "EPERM"),
         ("io_uring", "EPERM"),
+        // Calls that are newer than the filter, and all calls once more under the numbers of the x32 ABI.
+        ("new_call", "ENOSYS"),
+        ("x_call", "ENOSYS"),
         ("namespace", "EPERM"),
         ("kill_parent", "EPERM"),
         ("kill_all", "EPERM"),
@@ -143,6 +146,54 @@ fn native_code_starts_only_in_runs_and_resolved_plans() {
     assert!(!has_started());
     opal.call(&["try", "hello"]).code(0).stdout("hello\n");
     assert!(has_started());
+}
+
+#[test]
+fn people_read_what_native_code_gets_before_they_accept_it() {
+    let opal = project("\"read:data/*.txt\", \"run:true\", \"net:a.example\", \"secrets\"");
+    let info = opal.call(&["plugin", "info", "package"]);
+    info.code(0).says("Engine: native code, which the kernel confines and opal does not see");
+    info.says("net:a.example: any host, by itself");
+    info.says("run:true: any program, by itself: can run code");
+    info.says("read:data/*.txt: reads everything below data");
+    info.says("can send secrets to any host, any program");
+}
+
+#[test]
+fn a_native_program_gets_no_directory_with_something_reserved_in_it() {
+    let opal = project("\"write:data/**\"");
+    opal.call(&["try", "read_granted"]).code(0).stdout("done\n");
+    opal.write("data/task.opl", "");
+    let refused = opal.call(&["try", "hello"]);
+    refused.code(65).says("`write:data/**` gives native code all of").says("task.opl` is never");
+    fs::remove_file(opal.path().join("data/task.opl")).unwrap();
+    // The directory of the pattern leads to the keys of opal.
+    fs::remove_file(opal.path().join("data/in")).unwrap();
+    fs::remove_dir(opal.path().join("data")).unwrap();
+    std::os::unix::fs::symlink(".opal", opal.path().join("data")).unwrap();
+    opal.call(&["try", "hello"]).code(65).says(".opal` is never for plugins");
+    let opal = project("\"read:**\"");
+    opal.call(&["try", "hello"])
+        .code(65)
+        .says("is never for plugins")
+        .says("names a directory with nothing like that");
+}
+
+#[test]
+fn a_native_package_is_verified_as_far_as_it_can_be_and_published() {
+    let opal = project("");
+    let verified = opal.call(&["plugin", "verify", "package"]);
+    verified.code(0).says("skipped  @native.try: it is native code");
+    verified.says("verified: its files and its manifest. Its code was not tested.");
+    opal.call(&["plugin", "pack", "package"]).code(0).says("packed acme/native 1.0.0");
+    opal.call(&["keys", "generate"]).code(0);
+    let to = format!("file:{}", opal.path().join("registry").display());
+    let publish = ["plugin", "publish", "package", "--to", &to];
+    opal.call(&publish).code(0).says("published acme/native 1.0.0");
+    // What was not tested has not passed.
+    opal.call(&["plugin", "verify", "package", "--report", "report.json"]).code(0);
+    let attest = [&publish[..], &["--attest", "--report", "report.json"]].concat();
+    opal.call(&attest).code(77).says("`@native.try` of acme/native 1.0.0 was not tested");
 }
 
 #[test]

@@ -231,6 +231,11 @@ fn a_report_counts_where_a_verifier_of_the_registry_signs_it() {
     for (change, code, said) in [
         (text.replace("sha256:", "sha256:0"), 77, "not about these files"),
         (text.replace("\"passed\":true", "\"passed\":false"), 77, "did not pass"),
+        (
+            text.replace("\"skipped\":[]", "\"skipped\":[{\"decorator\":\"vault.hello\"}]"),
+            77,
+            "`@vault.hello` of acme/vault 1.0.0 was not tested",
+        ),
         ("{}".to_owned(), 65, "cannot be understood"),
     ] {
         assert_ne!(change, text);
@@ -240,6 +245,26 @@ fn a_report_counts_where_a_verifier_of_the_registry_signs_it() {
     author.opal.write("report.json", &text);
     author.version("2.0.0");
     author.publish(&report).code(77).says("not about these files");
+}
+
+/// Of code that can be built again, a report says that it was.
+#[test]
+fn a_report_about_code_that_was_not_built_again_is_not_enough() {
+    let author = Author::new();
+    author.opal.call(&["keys", "generate", "verifier"]).code(0);
+    let toml = "[package]\nname = \"acme/vault\"\nversion = \"1.0.0\"\n\
+                [plugins]\nwasm = \"plugins/vault.wasm\"\n[build]\ncommand = \"cp code plugins/vault.wasm\"\n";
+    author.opal.write("vault/opal.toml", toml);
+    author.opal.write("vault/code", "\0asm");
+    fs::create_dir_all(author.opal.path().join("vault/plugins")).unwrap();
+    author.opal.write("vault/plugins/vault.wasm", "\0asm");
+    author.publish(&[]).code(0);
+    let report = ["--attest", "--report", "report.json", "--sign", "verifier"];
+    author.opal.call(&["plugin", "verify", "vault", "--report", "report.json"]).code(0);
+    let refused = author.publish(&report);
+    refused.code(77).says("does not say that the sources of acme/vault 1.0.0 give its code");
+    author.opal.call(&["plugin", "verify", "vault", "--rebuild", "--report", "report.json"]).code(0);
+    author.publish(&report).code(0).says("added the report about acme/vault 1.0.0");
 }
 
 #[test]
