@@ -36,7 +36,7 @@ pub use self::code::{Code, Made, RUNTIME, Runtime};
 use crate::client::Serve;
 use crate::client::failure::{CallFailure, Why};
 use crate::client::handles::Handles;
-use crate::client::serving::{Acting, Powers, Reading};
+use crate::client::serving::{Acting, Keep, Powers, Reading};
 use crate::manifest::TO_TARGET;
 
 /// One decorator of a package.
@@ -188,15 +188,23 @@ impl Adapter {
     }
 
     fn plain(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        let acted = self.apply(inputs, stage)?;
+        let acted = self.apply(inputs, stage, None)?;
         self.data(&acted.output).map_err(|failure| Self::halt(stage, &failure))
     }
 
-    /// Calls `act`, and notes what it acted on.
-    fn apply(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Acted, Halt> {
+    /// Calls `act`, and notes what it acted on. `keep` takes the token of what it creates.
+    fn apply(
+        &self,
+        inputs: &Inputs,
+        stage: &mut dyn Stage,
+        keep: Option<&mut Keep<'_>>,
+    ) -> Result<Acted, Halt> {
         let (invocation, handles) = self.invocation(inputs);
         let (acted, halt) = {
             let mut acting = self.acting(stage, handles)?;
+            if let Some(keep) = keep {
+                acting.keep = Some(keep);
+            }
             let acted = self.call::<Acted>(Function::Act, &invocation, &mut acting);
             let acted = acted.map(|(mut acted, log)| {
                 acted.output = self.given(&acted.output, &acting);

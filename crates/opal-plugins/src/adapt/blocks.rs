@@ -15,7 +15,7 @@ use super::ending::Owed;
 use super::{Adapter, Nothing};
 use crate::client::failure::Why;
 use crate::client::handles::Handles;
-use crate::client::serving::Reading;
+use crate::client::serving::{Keep, Reading};
 
 /// What `end` has, whatever happened before.
 const CLOSING: Duration = Duration::from_secs(60);
@@ -45,39 +45,20 @@ impl Adapter {
     }
 
     fn wrapped(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<(), Halt> {
-        let is_adopted = self.is_resource && self.create(inputs, stage)?;
-        if !self.opens {
-            return self.inside(inputs, BTreeMap::new(), stage);
-        }
-        let (invocation, handles) = self.invocation(inputs);
-        // What was announced may exist, also where `begin` failed afterwards.
+        let invocation = self.invocation(inputs);
+        // What was announced may exist, also where the call that announced it failed afterwards.
         let mut owed: Option<Owed> = None;
-        let (begun, halt) = {
-            let mut keep = |stage: &mut dyn Stage, token: &Secret| {
-                self.owe((&invocation, &handles), token, &mut owed, stage)
-            };
-            let mut acting = self.acting(stage, handles.clone())?;
-            // What somebody else made is never closed, so nothing is kept for that.
-            acting.keep = if is_adopted { None } else { Some(&mut keep) };
-            let begun = self.call::<Opened>(Function::Begin, &invocation, &mut acting);
-            (begun, acting.halt.take())
-        };
-        let opened = match (begun, halt) {
-            (Err(failure), None) => Err(Self::halt(stage, &failure)),
-            (Err(_), Some(halt)) => Err(halt),
-            (Ok((opened, log)), halt) => {
-                let noted = match is_adopted {
-                    true => Ok(()),
-                    false => self.owe((&invocation, &handles), &opened.token, &mut owed, stage),
-                };
-                let noted = halt.map_or(noted, Err);
-                let printed = noted.and_then(|()| Self::printed(stage, log));
-                printed.and_then(|()| self.environment(&opened, stage))
+        let result = match self.create(inputs, &invocation, &mut owed, stage) {
+            Err(halt) => Err(halt),
+            Ok(_) if !self.opens => self.inside(inputs, BTreeMap::new(), stage),
+            Ok(is_adopted) => {
+                let opened = self.open(&invocation, is_adopted, &mut owed, stage);
+                opened.and_then(|environment| self.inside(inputs, environment, stage))
             }
         };
-        let result = opened.and_then(|environment| self.inside(inputs, environment, stage));
         let Some(Owed { id, token }) = owed else { return result };
-        let closed = self.close(&invocation, &handles, &token, outcome(&result), stage);
+        let (invocation, handles) = &invocation;
+        let closed = self.close(invocation, handles, &token, outcome(&result), stage);
         let closed = closed.and_then(|()| self.settle(&id, stage));
         match (result, closed) {
             (Err(Halt::Failed(mut first)), Err(Halt::Failed(second))) => {
@@ -89,8 +70,51 @@ impl Adapter {
         }
     }
 
+    /// Calls `begin`; the variables of the block.
+    fn open(
+        &self,
+        (invocation, handles): &(Invocation, Handles),
+        is_adopted: bool,
+        owed: &mut Option<Owed>,
+        stage: &mut dyn Stage,
+    ) -> Result<BTreeMap<String, Secret>, Halt> {
+        let (begun, halt) = {
+            let mut keep = |stage: &mut dyn Stage, token: &Secret| {
+                self.owe((invocation, handles), token, owed, stage)
+            };
+            let mut acting = self.acting(stage, handles.clone())?;
+            // What somebody else made is never closed, so nothing is kept for that.
+            acting.keep = if is_adopted { None } else { Some(&mut keep) };
+            let begun = self.call::<Opened>(Function::Begin, invocation, &mut acting);
+            (begun, acting.halt.take())
+        };
+        let (opened, log) = match (begun, halt) {
+            (Err(failure), None) => return Err(Self::halt(stage, &failure)),
+            (Err(_), Some(halt)) => return Err(halt),
+            (Ok((opened, log)), halt) => {
+                let noted = match is_adopted {
+                    true => Ok(()),
+                    false => self.owe((invocation, handles), &opened.token, owed, stage),
+                };
+                halt.map_or(noted, Err)?;
+                (opened, log)
+            }
+        };
+        Self::printed(stage, log)?;
+        self.environment(&opened, stage)
+    }
+
     /// Sees to it that what the block needs is there. Whether somebody else had made it: then it stays.
-    fn create(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<bool, Halt> {
+    fn create(
+        &self,
+        inputs: &Inputs,
+        (invocation, handles): &(Invocation, Handles),
+        owed: &mut Option<Owed>,
+        stage: &mut dyn Stage,
+    ) -> Result<bool, Halt> {
+        if !self.is_resource {
+            return Ok(false);
+        }
         let found = {
             let probe = stage.probe();
             self.finding(inputs, &*probe)
@@ -100,7 +124,18 @@ impl Adapter {
             self.note(stage, found.identity.as_ref(), true)?;
             return Ok(true);
         }
-        self.apply(inputs, stage).map(|acted| acted.adopted)
+        let is_adopted = {
+            let mut keep = |stage: &mut dyn Stage, token: &Secret| {
+                self.owe((invocation, handles), token, owed, stage)
+            };
+            // Only `end` closes what is kept.
+            let keep: Option<&mut Keep<'_>> = if self.opens { Some(&mut keep) } else { None };
+            self.apply(inputs, stage, keep)?.adopted
+        };
+        if let Some(owed) = owed.take_if(|_| is_adopted) {
+            self.settle(&owed.id, stage)?;
+        }
+        Ok(is_adopted)
     }
 
     /// The variables of the block: each must be granted.
@@ -169,11 +204,18 @@ impl Adapter {
                     stage.pause(&Pause { duration, attempt, of: attempts, code })?;
                     attempt += 1;
                 }
-                Verdict::Stop(reason) if result.is_ok() => {
-                    return Err(self.stopped(stage, &reason));
+                Verdict::Stop(reason) => {
+                    let stopped = self.stopped(stage, &reason);
+                    return Err(match (result, stopped) {
+                        // A block that failed has failed, whatever is said about it.
+                        (Err(Halt::Failed(mut first)), Halt::Failed(stopped)) => {
+                            first.join(*stopped);
+                            Halt::Failed(first)
+                        }
+                        (_, stopped) => stopped,
+                    });
                 }
-                // A block that failed has failed, whatever is said about it.
-                Verdict::Proceed | Verdict::Retry(_) | Verdict::Stop(_) => return result,
+                Verdict::Proceed | Verdict::Retry(_) => return result,
             }
         }
     }

@@ -7,6 +7,8 @@ use std::io::{BufRead as _, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use opal_testing::processes::eventually;
+
 use super::wasm::{helpers, project};
 use crate::support::Opal;
 
@@ -50,6 +52,33 @@ fn what_was_open_when_opal_was_killed_is_named_and_closed_later() {
     let again = opal.call(&["runs", "cleanup", "last", "--json"]);
     again.code(0).says("\"closed\": []").says("\"not_closed\": []");
     assert!(!opal.call(&["runs", "show", "last"]).stdout.contains("not closed"));
+}
+
+/// The object may exist as soon as its token is announced.
+#[test]
+fn what_was_announced_while_it_was_created_is_named_and_closed_later() {
+    let opal = project();
+    let (mut child, _) = start(&opal, "slow");
+    eventually("it has announced its token", || opal.path().join("data/kept").exists());
+    kill("-KILL", child.id());
+    child.wait().unwrap();
+    assert!(!opal.path().join("data/token").exists());
+    let shown = opal.call(&["runs", "show", "last"]);
+    shown.code(0).says("`@guest.slow` of acme/guest 1.2.3: data/token");
+    opal.call(&["runs", "cleanup", "last"]).code(0);
+    assert_eq!(opal.read("data/token"), "stopped");
+}
+
+/// Ctrl+C in the middle of creating closes it at once.
+#[test]
+fn what_was_announced_while_it_was_created_is_closed_after_ctrl_c() {
+    let opal = project();
+    let (mut child, _) = start(&opal, "slow");
+    eventually("it has announced its token", || opal.path().join("data/kept").exists());
+    kill("-INT", child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(opal.read("data/token"), "stopped");
+    opal.call(&["runs", "cleanup", "last"]).code(0).stdout("Nothing to close.\n");
 }
 
 #[test]

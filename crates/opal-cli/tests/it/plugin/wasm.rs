@@ -33,6 +33,10 @@ fn manifest() -> String {
     let wrapper = "  x-opal-block: required\n  x-opal-effect: act\n  \
                    x-opal-capabilities: [\"write:data/**\", \"set:GUEST\"]\n";
     let policy = "  x-opal-block: required\n  x-opal-effect: act\n  x-opal-attempts: 3\n";
+    let slow = format!(
+        "  x-opal-block: required\n  x-opal-effect: act\n  \
+         x-opal-resource: {{key: [subject], yaml: guest_slow}}\n{files}"
+    );
     [
         HEAD.to_owned(),
         decorator("subject", VALUE),
@@ -43,7 +47,9 @@ fn manifest() -> String {
         decorator("text", &format!("{state}{files}")),
         decorator("wrap", wrapper),
         decorator("hang", wrapper),
+        decorator("torn", wrapper),
         decorator("policy", policy),
+        decorator("slow", &slow),
     ]
     .concat()
 }
@@ -61,7 +67,8 @@ const COMMANDS: &str = "fun value() = echo @guest.subject(\"it's $HOME\")\n\
      echo second; until test -e go2 || ! test -e data; do sleep 0.01; done\n    }\n}\n\
      fun tried() {\n    @guest.policy(subject=\"x\") {\n        echo x >> data/tries\n        \
      test $(wc -l < data/tries) -ge 2\n    }\n}\n\
-     fun given_up() {\n    @guest.policy(subject=\"x\") {\n        false\n    }\n}\n";
+     fun given_up() {\n    @guest.policy(subject=\"x\") {\n        false\n    }\n}\n\
+     fun slow() {\n    @guest.slow(subject=\"data/token\") {\n        echo block\n    }\n}\n";
 
 pub(super) fn project() -> Opal {
     let opal = rooted(COMMANDS)
@@ -182,7 +189,41 @@ fn a_policy_judges_the_runs_of_a_block() {
     let opal = project();
     opal.call(&["tried"]).code(0);
     assert_eq!(opal.read("data/tries"), "x\nx\n");
-    opal.call(&["given_up"]).code(1);
+    // The reason for giving up is shown beside the failure.
+    opal.call(&["given_up"]).code(1).says("acme/guest says: tried enough");
+}
+
+#[test]
+fn what_was_opened_is_closed_after_a_time_limit_and_after_a_trap() {
+    let opal = project();
+    opal.write(
+        "commands.opl",
+        "fun late() {\n    @timeout(2s) {\n        @guest.wrap(subject=\"data/late\") {\n            sleep 60\n        \
+         }\n    }\n}\n\
+         fun torn() {\n    @guest.torn(subject=\"data/torn\") {\n        echo block\n    }\n}\n",
+    );
+    opal.call(&["late"]).code(124);
+    assert_eq!(opal.read("data/late"), "stopped");
+    let torn = opal.call(&["torn"]);
+    torn.code(69).stdout("").says("failed in `@guest.torn`");
+    assert_eq!(opal.read("data/torn"), "failed 69");
+}
+
+#[test]
+fn a_package_has_the_memory_that_its_manifest_asks_for() {
+    let opal = project();
+    let dim = opal.read("guest/dim.yaml") + &decorator("hundred", VALUE);
+    opal.write("guest/dim.yaml", &dim);
+    opal.write("commands.opl", "fun hundred() = echo @guest.hundred(\"x\")\n");
+    let failed = opal.call(&["hundred"]);
+    failed.code(65).says("it needs more memory than it may have").says("`memory_mib: 512`");
+    opal.write(
+        "guest/dim.yaml",
+        dim.replace("version: 1.2.3}", "version: 1.2.3, memory_mib: 128}"),
+    );
+    opal.call(&["hundred"]).code(0).stdout("104857600\n");
+    let info = opal.call(&["plugin", "info", "guest"]);
+    info.code(0).says("Engine: WebAssembly").says("Memory: up to 128 MiB for each call");
 }
 
 #[test]
