@@ -114,6 +114,10 @@ impl Fencing for Fence<'_> {
         self.share.io.as_ref().map_or(Ok(()), |io| io.may_start(target, stop))
     }
 
+    fn counts_failures(&self) -> bool {
+        self.share.io.is_some()
+    }
+
     fn opening(&self, target: &str) -> Opening {
         // One that is not in the share does not start.
         let key = self.keys.get(target).cloned().unwrap_or_else(|| JournalKey::new([0; 32]));

@@ -11,6 +11,9 @@ pub trait Fencing: Sync + fmt::Debug {
     /// Before the first step of a target: waits until it may start. Where it may not, why.
     fn start(&self, target: &str, stop: &Stop) -> Result<(), String>;
 
+    /// Whether [`start`](Self::start) alone decides if a target starts after others have failed.
+    fn counts_failures(&self) -> bool;
+
     /// How its journal is opened.
     fn opening(&self, target: &str) -> Opening;
 

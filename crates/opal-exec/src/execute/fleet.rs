@@ -138,7 +138,11 @@ impl<'p> Actor<'_, 'p> {
     }
 
     fn is_over(&self, crew: &Crew<'_, 'p>) -> bool {
-        crew.failed.load(Ordering::SeqCst) > crew.fleet.tolerate || go_on(&crew.stop).is_err()
+        // Where all runners of an order count together, they also know which targets had begun before others
+        // failed: those come to their end.
+        let is_counted_here = self.walk.job.fence.is_none_or(|fence| !fence.counts_failures());
+        let failed = crew.failed.load(Ordering::SeqCst);
+        is_counted_here && failed > crew.fleet.tolerate || go_on(&crew.stop).is_err()
     }
 
     /// Notes the targets that could not be reached for their values.

@@ -79,6 +79,24 @@ fn a_step_that_may_be_repeated_or_has_a_check_is_taken_over() {
     }
 }
 
+/// Which targets had begun before others failed is known to the queue runner, and not to this run.
+#[test]
+fn a_target_that_was_begun_comes_to_its_end_although_another_one_has_failed() {
+    let retry = "@retry(2, delay=1ms, lost=\"retry\") {\n            WAIT\n        }";
+    let block = format!("        test @target.name != h1\n{}", steps(retry));
+    let Some(pool) = pool(2, &block, ", max_concurrency=1") else { return };
+    fifo(&pool.opal.path().join("home/pipe"));
+    pool.order(&[&["h1", "h2"]], |_| {});
+    let mut first = pool.talk(1, &json!({}));
+    eventually("the second target waits", || pool.marks().contains(&"two".to_owned()));
+    first.kill();
+    pool.opal.write("home/go", "");
+    let claims = json!({"h1": first.number("h1"), "h2": first.number("h2")});
+    let mut next = pool.talk(1, &claims);
+    assert_eq!(rows(&next.result()), ["h1 failed", "h2 ok"]);
+    assert_eq!(pool.marks(), ["one", "three", "two", "two"]);
+}
+
 #[test]
 fn a_runner_waits_for_the_one_that_has_a_target_and_goes_on_where_that_left_it() {
     let retry = "@retry(2, delay=1ms, lost=\"retry\") {\n            WAIT\n        }";
