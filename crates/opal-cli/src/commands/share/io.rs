@@ -33,7 +33,7 @@ use opal_vault::targets::TargetEnd;
 use serde_json::{Value, json};
 use signal_hook::consts::SIGTERM;
 
-use super::lines::{MAX_LINE, Said, pieces, said, shortened};
+use super::lines::{MAX_LINE, Said, pieces, result, said};
 use crate::clock::uptime;
 use crate::failure::{Exit, Failure};
 use crate::signals::{Interrupts, Watched};
@@ -234,11 +234,7 @@ impl ShareIo {
         let exit = if self.lock().malformed.is_some() { Exit::Bug.code() } else { exit };
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(rows) = rows else { return exit };
-        let mut result = json!({"result": {"exit": exit, "targets": rows}});
-        if result.to_string().len() > MAX_LINE {
-            shortened(&mut result);
-        }
-        self.tell(&result);
+        let _ = self.write(&result(exit, &rows));
         let work = self.at_end.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(work) = work
             && self.wait(None, |state| state.is_kept.then_some(())).is_some()

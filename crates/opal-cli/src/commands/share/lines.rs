@@ -8,8 +8,15 @@ use serde_json::{Value, json};
 /// Bytes of a line.
 pub(super) const MAX_LINE: usize = 1024 * 1024;
 
+/// Bytes of a line that this process writes. The runner sends each on in one message, sealed for all runners of
+/// the pool, and a server may take no more than 1 MiB.
+const MAX_WRITTEN: usize = 512 * 1024;
+
 /// Bytes of a text in an event that is too long for one line: each may become six.
-const MAX_TEXT: usize = 128 * 1024;
+const MAX_TEXT: usize = 64 * 1024;
+
+/// Bytes of each text in a document that is too long, until it fits.
+const MAX_SHORTENED: [usize; 4] = [2048, 512, 128, 32];
 
 /// A line of the runner.
 #[derive(Debug)]
@@ -63,15 +70,15 @@ pub(super) fn said(line: &[u8]) -> Result<Said, &'static str> {
 /// An event as lines that are not too long: output in several, of all else each text cut.
 pub(super) fn pieces(event: &str) -> Vec<String> {
     let whole = format!("{{\"event\":{event}}}");
-    if whole.len() <= MAX_LINE {
+    if whole.len() <= MAX_WRITTEN {
         return vec![whole];
     }
     let Ok(mut event) = serde_json::from_str::<Value>(event) else { return Vec::new() };
     let field =
         ["text", "base64"].into_iter().find(|it| event.get(it).is_some_and(Value::is_string));
     let (Some(field), Some("output")) = (field, event["kind"].as_str()) else {
-        shortened(&mut event);
-        return vec![json!({"event": event}).to_string()];
+        let kind = event["kind"].clone();
+        return vec![line(json!({ "event": event }), || json!({"event": {"kind": kind}}))];
     };
     let text = event[field].as_str().unwrap_or_default().to_owned();
     let mut rest = text.as_str();
@@ -87,9 +94,29 @@ pub(super) fn pieces(event: &str) -> Vec<String> {
     lines
 }
 
-/// Cuts every text in a document, so that it is one line.
-pub(super) fn shortened(value: &mut Value) {
-    shorten(value, MAX_TEXT / 64);
+/// The result of a share as a line: what came of each target, and of the words about it as much as there is room
+/// for.
+pub(super) fn result(exit: u8, rows: &Value) -> String {
+    let brief = || {
+        let row = |row: &Value| json!({"target": row["target"], "status": row["status"], "code": row["code"]});
+        let rows: Vec<Value> = rows.as_array().into_iter().flatten().map(row).collect();
+        json!({"result": {"exit": exit, "targets": rows}})
+    };
+    line(json!({"result": {"exit": exit, "targets": rows}}), brief)
+}
+
+/// A document as a line. Where it is too long, every text in it is cut; where that is not enough, something
+/// else comes in its place.
+fn line(mut document: Value, otherwise: impl FnOnce() -> Value) -> String {
+    for most in MAX_SHORTENED {
+        let text = document.to_string();
+        if text.len() <= MAX_WRITTEN {
+            return text;
+        }
+        shorten(&mut document, most);
+    }
+    let text = document.to_string();
+    if text.len() <= MAX_WRITTEN { text } else { otherwise().to_string() }
 }
 
 fn shorten(value: &mut Value, most: usize) {
@@ -155,7 +182,7 @@ mod tests {
         for text in ["é\u{1}".repeat(700_000), "a".repeat(3_000_000)] {
             let event = json!({"kind": "output", "number": 1, "stream": "stdout", "text": text});
             let lines = pieces(&event.to_string());
-            assert!(lines.len() > 1 && lines.iter().all(|line| line.len() < MAX_LINE));
+            assert!(lines.len() > 1 && lines.iter().all(|line| line.len() <= MAX_WRITTEN));
             let text_of = |line: &String| {
                 let value: Value = serde_json::from_str(line).unwrap();
                 value["event"]["text"].as_str().unwrap().to_owned()
@@ -164,6 +191,36 @@ mod tests {
         }
         let long = json!({"kind": "step_verified", "details": "x".repeat(2_000_000)});
         let lines = pieces(&long.to_string());
-        assert!(lines.len() == 1 && lines[0].len() < MAX_LINE);
+        assert!(lines.len() == 1 && lines[0].len() <= MAX_WRITTEN);
+        let many: Vec<String> = (0..80_000).map(|it| it.to_string()).collect();
+        let long = json!({"kind": "step_verified", "details": many});
+        assert_eq!(pieces(&long.to_string()), ["{\"event\":{\"kind\":\"step_verified\"}}"]);
+    }
+
+    /// What the runner cannot send on is as if the share had never ended.
+    #[test]
+    fn a_result_fits_in_a_message_and_has_every_target() {
+        let of = |message: &str, help: usize| {
+            let row = |number: usize| {
+                json!({
+                    "target": format!("web{number}"), "status": "failed", "code": 3, "message": message,
+                    "help": vec!["x"; help],
+                })
+            };
+            let rows: Value = (0..50).map(row).collect();
+            let line = result(1, &rows);
+            assert!(line.len() <= MAX_WRITTEN, "{}", line.len());
+            let value: Value = serde_json::from_str(&line).unwrap();
+            let rows = value["result"]["targets"].as_array().unwrap().clone();
+            assert!(rows.iter().all(|row| row["status"] == "failed" && row["code"] == 3));
+            assert_eq!((rows.len(), &rows[49]["target"]), (50, &json!("web49")));
+            rows[0]["message"].as_str().map(str::len)
+        };
+        assert_eq!(of("short", 1), Some(5));
+        // Between what a runner sends in one message and what a line may have.
+        assert!(of(&"x".repeat(19_000), 1).is_some_and(|it| it > 2_000));
+        // Each byte becomes six.
+        assert!(of(&"\u{1}".repeat(4_000), 1).is_some());
+        assert_eq!(of("x", 3_000), None);
     }
 }
