@@ -47,6 +47,18 @@ fn lints(root: &Path) -> Result<(), String> {
     run(root, &[&["cargo", "clippy"], &apart[..], &denied].concat())
 }
 
+/// All tests of opal-queue, which the long tests run with the newest server.
+const QUEUE: [&str; 8] = [
+    "acceptance::",
+    "attacks::",
+    "dispatching::",
+    "ends::",
+    "faults::",
+    "hosts::",
+    "refusals::",
+    "runners::",
+];
+
 /// What reads `deny.toml`, from crates.io.
 const DENY: &str = "0.20.2";
 
@@ -70,8 +82,7 @@ pub(crate) fn long(root: &Path) -> Result<(), String> {
     crate::editors::try_out(root)?;
     let editors = ["cargo", "test", "--workspace", "--test", "it", "after_random_edits"];
     run_with(root, &[("OPAL_TEST_ROUNDS", "10000")], &editors)?;
-    let queue = ["acceptance::", "attacks::", "dispatching::", "faults::"];
-    let queue = [&["cargo", "test", "--workspace", "--test", "it", "--"], &queue[..]].concat();
+    let queue = [&["cargo", "test", "--workspace", "--test", "it", "--"], &QUEUE[..]].concat();
     let newest = [("OPAL_TEST_ROUNDS", "100"), ("OPAL_TEST_NATS_NEWEST", "1")];
     run_with(root, &newest, &queue)?;
     let tests = ["--workspace", "--test", "long"];

@@ -15,6 +15,9 @@ const TARGETS: usize = 1_000;
 const QUICK_TARGETS: usize = 200;
 const RUNNERS: usize = 4;
 
+/// Targets at a time, on both sides: a pool that works on more of them would win by that alone.
+const TOGETHER: usize = 100;
+
 /// The time on a pool beside the time of one run.
 const BAR: f64 = 1.15;
 
@@ -39,8 +42,8 @@ pub(crate) fn compare(root: &Path, bars: bool, quick: bool) -> Result<(), String
     release(root)?;
     let (targets, rounds) = if quick { (QUICK_TARGETS, QUICK_ROUNDS) } else { (TARGETS, ROUNDS) };
     let pool = Pool::start(root.join("target/bench/pool"), installed(root)?, targets)?;
-    let contract = ["dispatch", "../prod.plan", "--pool", "bench", "--insecure-queue"];
-    let lines = [pool.line(&contract)?, pool.line(&["run", "--plan", "../prod.plan"])?];
+    let contract = ["dispatch", "../pool.plan", "--pool", "bench", "--insecure-queue"];
+    let lines = [pool.line(&contract)?, pool.line(&["run", "--plan", "../direct.plan"])?];
     let project = pool.folder.join("project");
     // Runners have the order's parts, and the queue its streams, from the first order on.
     medians(&project, &lines, 1)?;
@@ -53,7 +56,7 @@ pub(crate) fn compare(root: &Path, bars: bool, quick: bool) -> Result<(), String
     let took = medians(&project, &lines, rounds)?;
     let ratio = took[0].as_secs_f64() / took[1].as_secs_f64();
     say(&format!(
-        "{targets} targets on {RUNNERS} runners           pool {:.0} ms   one run {:.0} ms   × {ratio:.3} (bar {BAR})",
+        "{targets} targets, {TOGETHER} at a time, on {RUNNERS} runners           pool {:.0} ms   one run {:.0} ms   × {ratio:.3} (bar {BAR})",
         took[0].as_secs_f64() * 1000.0,
         took[1].as_secs_f64() * 1000.0
     ));
@@ -72,7 +75,9 @@ impl Pool {
         let pool = Self { folder, opal, port: free_port()?, numbers: free_port()? };
         let (port, numbers) = (pool.port.to_string(), pool.numbers.to_string());
         let (runners, targets) = (RUNNERS.to_string(), targets.to_string());
-        let words = ["sh", "pool.sh", text(&pool.opal)?, &port, &numbers, &runners, &targets];
+        let together = TOGETHER.to_string();
+        let opal = text(&pool.opal)?;
+        let words = ["sh", "pool.sh", opal, &port, &numbers, &runners, &targets, together.as_str()];
         let mut script = command(&words);
         script.current_dir(&pool.folder).stdin(Stdio::null()).stdout(Stdio::null());
         match script.status().is_ok_and(|status| status.success()) {
