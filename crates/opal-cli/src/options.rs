@@ -10,6 +10,7 @@
 
 mod debug;
 mod format;
+mod limit;
 mod modules;
 mod on;
 mod report;
@@ -305,7 +306,7 @@ impl PlanOptions {
             cache: given.flag("cache"),
             root: given.path("root"),
             env_files: given.many("env-file"),
-            limit: given.text("limit"),
+            limit: given.text("limit").map(limit::checked).transpose()?,
             debug: given.text("debug").map(|level| match level.as_str() {
                 "paths" => Debugged::Paths,
                 _ => Debugged::Detailed,

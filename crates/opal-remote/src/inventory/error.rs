@@ -41,6 +41,7 @@ pub enum Fault {
     TooManyTargets,
     // Of a selection.
     Pattern(String),
+    NoPattern,
     Subscript(String),
     NothingSelected { pattern: String, help: String },
     // Of a selected host.
@@ -92,6 +93,7 @@ impl InventoryError {
             Fault::NotDirectory => "name a file or a directory".into(),
             Fault::Cycle { .. } | Fault::TooDeep => "remove one of the `children`".into(),
             Fault::Pattern(_) => "write names, `*`, `[0]`, `:&group` and `:!group`".into(),
+            Fault::NoPattern => "write `all` for every host".into(),
             Fault::Subscript(_) => "the first host of a group has the index 0".into(),
             Fault::NothingSelected { help, .. } => help.clone(),
             Fault::Name { .. } => "rename the host, and give its address in `ansible_host`".into(),
@@ -157,6 +159,7 @@ impl fmt::Display for Fault {
             Self::TooManyHosts => write!(f, "an inventory has at most {MAX_HOSTS} hosts"),
             Self::TooManyTargets => write!(f, "a fleet has at most {MAX_TARGETS} targets"),
             Self::Pattern(text) => write!(f, "invalid pattern {}", quoted(text)),
+            Self::NoPattern => f.write_str("the pattern for hosts is empty"),
             Self::Subscript(text) => write!(f, "no host has the index of {}", quoted(text)),
             Self::NothingSelected { pattern, .. } => {
                 write!(f, "no host matches {}", quoted(pattern))

@@ -98,9 +98,12 @@ impl Inventory {
     ) -> Result<Vec<usize>, InventoryError> {
         let too_long = text.chars().count() > MAX_CHARS;
         let patterns = split(text);
-        // Ansible leaves out what is not closed: `~[` would be all hosts.
-        let is_open =
-            patterns.iter().any(|it| it.trim_start_matches(['&', '!']) == "~") || !is_closed(text);
+        // For Ansible no pattern is all hosts. It is rather a variable that is empty.
+        if patterns.is_empty() {
+            return Err(InventoryError::new(Fault::NoPattern));
+        }
+        // Ansible leaves out what is not closed: `~[` would be all hosts, and `web:!` all of `web`.
+        let is_open = patterns.iter().any(|it| is_bare(it)) || !is_closed(text);
         if too_long || is_open || patterns.len() > MAX_PATTERNS {
             return Err(InventoryError::new(Fault::Pattern(text.to_owned())));
         }
@@ -160,6 +163,11 @@ impl Inventory {
             _ => Ok(hosts),
         }
     }
+}
+
+/// Whether a pattern has marks, and nothing that they are for.
+fn is_bare(pattern: &str) -> bool {
+    matches!(pattern.trim_start_matches(['&', '!']), "" | "~")
 }
 
 /// Whether each bracket has its other one.

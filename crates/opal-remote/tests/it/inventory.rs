@@ -293,6 +293,19 @@ fn a_selection_without_hosts_is_an_error_and_a_typo_is_named() {
         let said = site.refused("hosts.ini", pattern);
         assert!(said.contains("invalid pattern `"), "{pattern}: {said}");
     }
+    // Neither is a mark without a name, and no pattern is not all hosts.
+    for pattern in ["!", "web:!", "web,&", "web:&", "web,! "] {
+        let said = site.refused("hosts.ini", pattern);
+        assert!(said.contains("invalid pattern `"), "{pattern}: {said}");
+    }
+    for pattern in ["", " ", ",", " , ", ":", "::,"] {
+        let said = site.refused("hosts.ini", pattern);
+        let is_refused = said.contains("is empty") || said.contains("no host matches");
+        assert!(is_refused, "{pattern}: {said}");
+        let inventory = site.read("hosts.ini").unwrap();
+        let limited = inventory.select("web", Some(pattern));
+        assert!(limited.is_err(), "{pattern}");
+    }
     let inventory = site.read("hosts.ini").unwrap();
     let selected = inventory.select("web:dbb", Some("web2:gone")).unwrap();
     assert_eq!(names(&selected), "web2");

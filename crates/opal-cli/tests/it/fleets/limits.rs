@@ -42,6 +42,24 @@ fn a_limit_that_leaves_nothing_lists_the_targets() {
 }
 
 #[test]
+fn an_empty_limit_is_refused_and_runs_nowhere() {
+    let Some(opal) = local(3, BLOCK, "") else { return };
+    for pattern in ["", " ", ",", ":", ", ,", "!", "web:!", "web,&"] {
+        for command in [&["task"][..], &["task", "--dry-run"], &["verify", "task"]] {
+            let ran = opal.call(&[command, &["--limit", pattern]].concat());
+            ran.code(2).says("has an empty pattern").says("omit `--limit`");
+            assert_eq!(ran.stdout, "", "{pattern}");
+        }
+    }
+    assert_eq!(opal.call(&["task", "--limit", "!h1"]).code(0).stdout, "on h2 1\non h3 2\n");
+    let Some(opal) = local(3, BLOCK, ", select=\"\"") else { return };
+    let ran = opal.call(&["task"]);
+    ran.says("the pattern for hosts is empty").says("write `all` for every host");
+    assert_ne!(ran.code, 0);
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
 fn a_limit_never_moves_a_target_into_another_batch() {
     // `h2` and `h3` would be one batch if the others were not there at all.
     let block = "        echo @target.name\n        test @target.name != h2\n";
