@@ -182,6 +182,27 @@ fn the_first_error_fails_the_step_with_the_line_of_the_text() {
 }
 
 #[test]
+fn a_file_of_options_cannot_have_errors_of_sql_pass() {
+    let text = "SELECT 'first';\nSELECT nothing;\nSELECT 'never';";
+    let forced = |opal: Opal| opal.file("home/.my.cnf", "[client]\n[mysql]\nforce\n");
+    if let Some(server) = mariadb() {
+        let ran = forced(main_of(&mysql(&server, ""), text)).args(["main"]).run();
+        assert_ne!(ran.code, 0, "{ran:#?}");
+        assert!(ran.stdout.contains("first") && !ran.stdout.contains("never"), "{ran:#?}");
+    }
+    // What any client is told, after the file with the password.
+    let client = "#!/bin/sh\ncat >/dev/null; echo \"$*\"\n";
+    let opal = main_of("@mysql(password=@secret.env.PW)", text).file("bin/mysql", client);
+    let bin = opal.path().join("bin");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(bin.join("mysql"), mode).unwrap();
+    let ran = opal.env("PATH", &format!("{}:/usr/bin:/bin", bin.display())).call(&["main"]);
+    let words: Vec<&str> = ran.code(0).stdout.split_whitespace().collect();
+    assert!(words[0].starts_with("--defaults-extra-file="), "{words:?}");
+    assert!(words[1..].contains(&"--skip-force"), "{words:?}");
+}
+
+#[test]
 fn a_wrong_password_fails_without_a_question_and_is_not_shown() {
     let (postgres, mariadb) = (postgres(), mariadb());
     let postgres = postgres.as_deref().map(|it| psql(it, ""));

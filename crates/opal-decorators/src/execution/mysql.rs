@@ -45,7 +45,9 @@ fn feed(work: Work<'_>) -> Result<Feed, Trouble> {
     if options.is_some() {
         words.push("--defaults-extra-file=/dev/fd/4".to_owned());
     }
-    words.extend(["--default-character-set=utf8mb4", "--local-infile=0"].map(str::to_owned));
+    // The user's own file of options may say `force`: then no error would fail the step.
+    let fixed = ["--default-character-set=utf8mb4", "--local-infile=0", "--skip-force"];
+    words.extend(fixed.map(str::to_owned));
     match &work.connection.place {
         Place::Usual => {}
         Place::Host(host) => words.push(format!("--host={host}")),
