@@ -63,7 +63,7 @@ impl<'p> Actor<'_, 'p> {
             if folder.is_err() {
                 go_on(&here.stop)?;
             }
-            let folder = folder.map_err(failed)?;
+            let folder = folder.map_err(|trouble| self.failed_there(trouble))?;
             environment.insert(FILES.to_owned(), Secret::new(folder.0.path()));
             site = Arc::new(Site { folder: Some(folder), ..Site::clone(&site) });
         }
@@ -140,6 +140,16 @@ impl<'p> Actor<'_, 'p> {
         Ok(Folder(Arc::from(folder)))
     }
 
+    /// What a target that was reached cannot do for the block. A file that may not be read is no refused
+    /// login.
+    fn failed_there(&self, mut trouble: Trouble) -> Halt {
+        let code = code(&trouble);
+        if trouble.kind == TroubleKind::Denied {
+            trouble.kind = TroubleKind::Failed;
+        }
+        self.fail(code, trouble)
+    }
+
     /// Lets the shell of the target read all commands of the block before the first of them runs.
     fn read_texts(&self, site: &Site) -> Result<(), Halt> {
         let texts = shell::texts_within(self.begun.step);
@@ -148,7 +158,7 @@ impl<'p> Actor<'_, 'p> {
             return Ok(());
         }
         let faults = site.session.check(&scripts, &self.here.stop);
-        let faults = faults.map_err(|trouble| self.fail(code(&trouble), trouble))?;
+        let faults = faults.map_err(|trouble| self.failed_there(trouble))?;
         let fault = faults.into_iter().find_map(|fault| {
             let path = texts.get(fault.text)?.path;
             Some(StepError::TargetSyntax { path, line: fault.line, said: fault.message }.into())
@@ -172,6 +182,14 @@ fn copied(from: &mut dyn Read, to: &mut dyn Pending) -> io::Result<Digest> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Whether a block did not begin because nobody who may be asked answers there.
+pub(super) fn is_unreachable(trouble: &Trouble) -> bool {
+    matches!(
+        trouble.kind,
+        TroubleKind::Unreachable | TroubleKind::Lost | TroubleKind::TimedOut | TroubleKind::Denied
+    )
 }
 
 /// What the step ends with.

@@ -17,7 +17,7 @@ use opal_vault::targets::{FleetTable, TargetEnd, TargetRow};
 
 use super::actor::{Actor, length};
 use super::context::{Context, In};
-use super::crossing::code as code_of;
+use super::crossing::{code as code_of, is_unreachable};
 use super::fence::Fence;
 use super::halts::{UNAVAILABLE, bug, failed, go_on};
 use super::ledger::Ledger;
@@ -272,10 +272,9 @@ impl<'p> Actor<'_, 'p> {
             }
             Err(Halt::Failed(failure)) => {
                 let said = failure.trouble.as_ref();
-                row.end = match said.map(|trouble| trouble.kind) {
-                    Some(TroubleKind::Mutated) => TargetEnd::Failed,
-                    _ if is_unreached => TargetEnd::Unreachable,
-                    Some(TroubleKind::Lost) => TargetEnd::Lost,
+                row.end = match said {
+                    Some(said) if is_unreached && is_unreachable(said) => TargetEnd::Unreachable,
+                    Some(said) if said.kind == TroubleKind::Lost => TargetEnd::Lost,
                     _ => TargetEnd::Failed,
                 };
                 row.code = Some(code(row.end, &failure));

@@ -2,7 +2,7 @@
 
 use opal_testing::sshd::Sshd;
 
-use super::{records, targets_of};
+use super::{local, records, targets_of};
 use crate::servers::servers;
 use crate::support::{Opal, Ran};
 
@@ -105,4 +105,49 @@ fn resources_of_a_host_whose_value_cannot_be_read_are_blocked() {
     let opal = opal.file("commands.opl", source);
     let shown = opal.call(&["verify", "task"]);
     assert!(shown.code(1).stdout.lines().any(is_blocked), "{shown:?}");
+}
+
+#[test]
+fn a_host_that_answers_is_not_unreachable_because_a_file_for_it_cannot_be_sent() {
+    for options in ["", ", preflight=true"] {
+        for (file, why) in [("missing", "missing"), ("folder", "folder")] {
+            let options = format!("{options}, max_concurrency=1, files={{\"a\": \"{file}\"}}");
+            let Some(opal) = local(2, "        echo never\n", &options) else { return };
+            std::fs::create_dir(opal.path().join("folder")).unwrap();
+            let ran = opal.call(&["task"]);
+            ran.code(1).says("1 of 2 targets failed").says(why).hides("unreachable");
+            assert_eq!(ran.stdout, "");
+            let kept = targets_of(&records(&opal).pop().unwrap());
+            let row = &kept["fleets"][0]["targets"][0];
+            assert_eq!((&row["status"], &row["code"]), (&"failed".into(), &1.into()), "{kept}");
+        }
+    }
+}
+
+/// This machine under the names of hosts, by an `ssh` that is a script: on `web2` nobody answers.
+fn stood_in(source: &str) -> Opal {
+    use std::os::unix::fs::PermissionsExt as _;
+    let ssh = "#!/bin/sh\n[ \"$1\" = -V ] && { echo OpenSSH_9.2p1 >&2; exit; }\n\
+               while [ \"$1\" != -- ]; do shift; done\n\
+               [ \"$2\" = web2 ] || exec sh -c \"$3\"\n\
+               echo \"ssh: connect to host $2 port 22: Connection refused\" >&2; exit 255\n";
+    let opal = Opal::project(source).file("bin/ssh", ssh).args(["--root", "root"]);
+    let bin = opal.path().join("bin");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(bin.join("ssh"), mode).unwrap();
+    opal.env("PATH", &format!("{}:/usr/bin:/bin", bin.display()))
+}
+
+#[test]
+fn preflight_connects_to_all_hosts_before_the_first_step_runs_on_any() {
+    for (option, printed) in [("", "on web1\n"), (", preflight=true", "")] {
+        let opal = stood_in(&format!(
+            "fun task() {{\n    @ssh.hosts([\"web1\", \"web2\", \"web3\"], helper=\"none\", max_concurrency=1{option}) {{\n        \
+             echo on @target.name\n    }}\n}}\n"
+        ));
+        let ran = opal.call(&["task"]);
+        ran.code(69).says("1 of 3 targets failed");
+        assert_eq!(ran.stdout, printed, "{ran:?}");
+        assert!(is_unreachable(&ran, "web2"), "{ran:?}");
+    }
 }
