@@ -100,3 +100,12 @@ pub fn owned_by(uid: u32) -> Vec<(String, String)> {
     };
     numbers.filter(|pid| is_alive(pid)).map(with_line).collect()
 }
+
+/// Whether others use much of the machine: then a limit of seconds says nothing about a program.
+#[must_use]
+pub fn is_busy() -> bool {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: Option<f64> = text.split(' ').next().and_then(|it| it.parse().ok());
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    load.is_none_or(|load| load > cores as f64 / 2.0)
+}

@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use opal_testing::account::{Account, SudoRule};
-use opal_testing::processes::{kill, owned_by, signal};
+use opal_testing::processes::{is_busy, kill, owned_by, signal};
 use opal_testing::proxy::Proxy;
 use opal_testing::sshd::Sshd;
 
@@ -234,6 +234,8 @@ struct Count {
     rounds: u64,
     millis: Vec<u128>,
     late: u64,
+    /// Those of them that no busy machine explains.
+    slow: u64,
 }
 
 #[test]
@@ -278,6 +280,7 @@ fn after_a_thousand_interruptions_no_process_and_no_file_is_left_on_either_side(
         count.rounds += 1;
         count.millis.push(took.as_millis());
         count.late += u64::from(took > SOON);
+        count.slow += u64::from(took > SOON && !is_busy());
         if !left.is_empty() {
             let what =
                 format!("round {round}, {task}, {} after {moment:?}: {left:#?}", KINDS[kind]);
@@ -298,10 +301,15 @@ fn after_a_thousand_interruptions_no_process_and_no_file_is_left_on_either_side(
         faults.len(),
         opal_testing::rounds(ROUNDS)
     );
+    let slow: Vec<&str> = counts.iter().filter(|it| it.1.slow > 0).map(|it| *it.0).collect();
+    assert!(
+        slow.is_empty(),
+        "something was left after 2 s on a machine that was not busy: {slow:?}"
+    );
 }
 
 fn report(counts: &mut BTreeMap<&str, Count>) {
-    for (kind, Count { rounds, millis, late }) in counts {
+    for (kind, Count { rounds, millis, late, .. }) in counts {
         millis.sort_unstable();
         let (middle, last) = (millis[millis.len() / 2], millis[millis.len() - 1]);
         eprint(&format!(

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use opal_testing::network::Network;
-use opal_testing::processes::{eventually, owned_by};
+use opal_testing::processes::{eventually, is_busy, owned_by};
 use opal_testing::sshd::Sshd;
 
 use crate::needs;
@@ -87,7 +87,8 @@ fn a_step_whose_packets_are_lost_is_lost_after_30_seconds_and_nothing_is_left_af
     assert!(took >= Duration::from_secs(20), "{took:?}");
     eventually("nothing is left", || far.left().is_empty());
     // The bar, with some room on a busy machine.
-    assert!(since.elapsed() < Duration::from_secs(40), "{:?}", since.elapsed());
+    let (took, bar) = (since.elapsed(), if is_busy() { 40 } else { 35 });
+    assert!(took < Duration::from_secs(bar), "{took:?}");
     assert_eq!(far.call(&["runs", "show"]).code(0).stdout.matches("lost").count().min(1), 1);
 }
 

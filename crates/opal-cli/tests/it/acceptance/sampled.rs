@@ -2,6 +2,7 @@
 //! of the shell: all processes of both sides are read every 5 ms while a run uses values in every way.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use opal_testing::needs;
@@ -37,13 +38,34 @@ fn assert_unseen(seen: &Seen, required: &[&str]) {
 
 /// Everything in the files below a directory.
 fn content(folder: &Path, text: &mut String) {
-    for entry in fs::read_dir(folder).unwrap().flatten() {
-        match entry.file_type().unwrap() {
+    // What is temporary may go meanwhile.
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(kind) = entry.file_type() else { continue };
+        match kind {
             kind if kind.is_dir() => content(&entry.path(), text),
             kind if kind.is_file() => {
-                text.push_str(&String::from_utf8_lossy(&fs::read(entry.path()).unwrap()));
+                let bytes = fs::read(entry.path()).unwrap_or_default();
+                text.push_str(&String::from_utf8_lossy(&bytes));
             }
             _ => {}
+        }
+    }
+}
+
+/// The same of everything that a user has in directories for what is temporary.
+fn temporary(uid: u32, text: &mut String) {
+    let runtime = format!("/run/user/{uid}");
+    for folder in ["/tmp", "/var/tmp", "/dev/shm", &runtime] {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata().map(|it| (it.uid(), it.file_type())) else { continue };
+            match found {
+                (of, kind) if of == uid && kind.is_dir() => content(&entry.path(), text),
+                (of, kind) if of == uid && kind.is_file() => {
+                    let bytes = fs::read(entry.path()).unwrap_or_default();
+                    text.push_str(&String::from_utf8_lossy(&bytes));
+                }
+                _ => {}
+            }
         }
     }
 }
@@ -89,7 +111,12 @@ fn no_value_is_in_arguments_or_environments_on_either_side_of_a_connection() {
     let opal = Opal::project(SOURCE)
         .file("token", format!("{TOKEN}\n"))
         .file("word", format!("{WORD}\n"))
+        .file("own/.keep", "")
         .env("PATH", sshd.path().to_str().unwrap());
+    // Where opal may keep what is temporary.
+    let own = opal.path().join("own");
+    let (opal, own) = (opal.env("TMPDIR", own.to_str().unwrap()), own.to_str().unwrap());
+    let opal = opal.env("XDG_RUNTIME_DIR", own);
     let sampler = Sampler::start(&[TOKEN, WORD, READ]);
     let ran = opal.call(&["--root", "root", "task"]);
     let seen = sampler.end();
@@ -105,6 +132,8 @@ fn no_value_is_in_arguments_or_environments_on_either_side_of_a_connection() {
     let mut kept = String::new();
     content(&home, &mut kept);
     content(&opal.path().join("root"), &mut kept);
+    content(Path::new(own), &mut kept);
+    temporary(sshd.account().uid(), &mut kept);
     for value in [TOKEN, WORD, READ] {
         assert!(!kept.contains(value), "{value}");
     }
