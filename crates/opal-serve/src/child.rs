@@ -24,10 +24,12 @@ const MOST_SAID: u64 = 8 * 1024;
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Why there is no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unanswered {
     NotStarted(ErrorKind),
     TooLong,
+    /// The inbox cannot be listed; what `opal` said.
+    NoInbox(String),
 }
 
 impl fmt::Display for Unanswered {
@@ -35,6 +37,7 @@ impl fmt::Display for Unanswered {
         match self {
             Self::NotStarted(kind) => write!(f, "`opal` cannot be started: {}", Reason(*kind)),
             Self::TooLong => f.write_str("it is too long for a page"),
+            Self::NoInbox(said) => f.write_str(said),
         }
     }
 }
@@ -59,6 +62,20 @@ impl Ended {
     pub(crate) fn json(&self) -> Option<Value> {
         serde_json::from_slice(&self.stdout).ok()
     }
+
+    /// The contracts that `opal plan inbox --json` has listed. Where it could not, the inbox is not empty:
+    /// nobody knows what is in it.
+    pub(crate) fn contracts(self) -> Result<Vec<Value>, Unanswered> {
+        let listed = self.json().filter(|_| self.code == 0);
+        let contracts = listed.and_then(|it| it.get("contracts")?.as_array().cloned());
+        contracts.ok_or(Unanswered::NoInbox(self.stderr))
+    }
+}
+
+/// Whether people have approved a contract of the inbox: one that has run without them was not approved.
+pub(crate) fn was_approved_by_people(entry: &Value) -> bool {
+    let is_done = matches!(entry["state"].as_str(), Some("approved" | "used"));
+    is_done && entry["approved_by"].as_array().is_some_and(|by| !by.is_empty())
 }
 
 impl Opal {
@@ -215,17 +232,40 @@ async fn ended(
     (mut child, stdout, stderr): (Guarded, ChildStdout, ChildStderr),
 ) -> Result<Ended, Unanswered> {
     let (stdout, stderr, status) =
-        tokio::join!(all(stdout, MOST_BYTES), all(stderr, MOST_SAID), child.wait());
+        tokio::join!(all(stdout, MOST_BYTES), start(stderr, MOST_SAID), child.wait());
     let stdout = stdout.ok_or(Unanswered::TooLong)?;
-    let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
+    let (stderr, _) = stderr.unwrap_or_default();
+    let stderr = String::from_utf8_lossy(&stderr).into_owned();
     Ok(Ended { code: status?.code().unwrap_or(-1), stdout, stderr })
 }
 
-/// All that is printed; none where it is more than so many bytes. It is read to the end, so that nobody
-/// waits for it to be read.
-async fn all(mut from: impl AsyncRead + Unpin, most: u64) -> Option<Vec<u8>> {
+/// All that is printed; none where it is more than so many bytes.
+async fn all(from: impl AsyncRead + Unpin, most: u64) -> Option<Vec<u8>> {
+    let (bytes, rest) = start(from, most).await?;
+    (rest == 0).then_some(bytes)
+}
+
+/// The first so many bytes of what is printed, and how many more there were. It is read to the end, so that
+/// nobody waits for it to be read.
+async fn start(mut from: impl AsyncRead + Unpin, most: u64) -> Option<(Vec<u8>, u64)> {
     let mut bytes = Vec::new();
     (&mut from).take(most).read_to_end(&mut bytes).await.ok()?;
     let rest = tokio::io::copy(&mut from, &mut tokio::io::sink()).await.ok()?;
-    (rest == 0).then_some(bytes)
+    Some((bytes, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_start_of_a_long_complaint_is_kept_and_half_a_document_is_none() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let long = [&b"error: the reason\n"[..], &[b'x'; 20_000]].concat();
+        let (kept, rest) = runtime.block_on(start(&long[..], MOST_SAID)).unwrap();
+        assert!(kept.starts_with(b"error: the reason\n"));
+        assert_eq!((kept.len() as u64, rest), (MOST_SAID, long.len() as u64 - MOST_SAID));
+        assert_eq!(runtime.block_on(all(&long[..], MOST_SAID)), None);
+        assert_eq!(runtime.block_on(all(&long[..], 1 << 20)), Some(long.clone()));
+    }
 }

@@ -141,6 +141,11 @@ pub fn read_private(path: &Path, limit: u64) -> Result<Wiped<Vec<u8>>, RootError
 
 /// Reads a file that anybody may read, and nobody but us or the administrator could have changed.
 pub fn read_guarded(path: &Path, limit: u64) -> Result<Wiped<Vec<u8>>, RootError> {
+    read_limited(path, open_guarded(path)?, limit)
+}
+
+/// Opens such a file, to be read in parts.
+pub fn open_guarded(path: &Path) -> Result<File, RootError> {
     let failed = |error| RootError::of(path, error);
     let file = regular::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -149,7 +154,7 @@ pub fn read_guarded(path: &Path, limit: u64) -> Result<Wiped<Vec<u8>>, RootError
     if mode & 0o022 != 0 {
         return Err(RootError { path: path.into(), why: Why::Writable(mode) });
     }
-    read_limited(path, file, limit)
+    Ok(file)
 }
 
 /// Reads a file that anybody may read, at most `limit` bytes of it.

@@ -3,6 +3,7 @@
 mod evidence;
 
 use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
@@ -21,6 +22,9 @@ use crate::view;
 
 /// Bytes of an export.
 const MAX_EXPORT_BYTES: u64 = 1 << 30;
+
+/// Bytes of a line about a call, which has less.
+const MAX_CALL_BYTES: u64 = 1 << 20;
 
 /// The calls of agents, in the runtime root.
 const CALLS: &str = "logs/mcp";
@@ -65,13 +69,7 @@ fn export(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> 
     for document in evidence::of(&root, since.as_deref())? {
         lines.extend(format!("{document}\n").into_bytes());
     }
-    for call in calls(&root)? {
-        let at = call["at"].as_str().unwrap_or_default();
-        if since.as_deref().is_none_or(|since| at >= since) {
-            let document = json!({"call": call, "kind": "agent_call"});
-            lines.extend(format!("{document}\n").into_bytes());
-        }
-    }
+    calls(&root, since.as_deref(), &mut lines)?;
     if let Some(key) = &key {
         let line = audit::sign(&lines, key);
         lines.extend(line.into_bytes());
@@ -79,16 +77,37 @@ fn export(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> 
     view::print_bytes(&lines)
 }
 
-/// What agents asked for, as `opal mcp` wrote it down. Lines that are cut off are left out.
-fn calls(root: &Root) -> Result<Vec<Value>, Failure> {
-    match root::read_guarded(&root.path().join(CALLS), MAX_EXPORT_BYTES) {
-        Ok(bytes) => {
-            let lines = bytes.split(|byte| *byte == b'\n');
-            Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+/// What agents asked for, as `opal mcp` wrote it down, however much that is. Lines that are cut off are named.
+fn calls(root: &Root, since: Option<&str>, lines: &mut Vec<u8>) -> Result<(), Failure> {
+    let path = root.path().join(CALLS);
+    let file = match root::open_guarded(&path) {
+        Ok(file) => file,
+        Err(RootError { why: Why::Missing | Why::NotADirectory, .. }) => return Ok(()),
+        Err(error) => return Err(root_failure(error)),
+    };
+    let failed = |error| root_failure(RootError { path: path.clone(), why: Why::Io(error) });
+    let mut file = BufReader::new(file);
+    for number in 1.. {
+        let mut line = Vec::new();
+        if file.by_ref().take(MAX_CALL_BYTES).read_until(b'\n', &mut line).map_err(failed)? == 0 {
+            break;
         }
-        Err(RootError { why: Why::Missing | Why::NotADirectory, .. }) => Ok(Vec::new()),
-        Err(error) => Err(root_failure(error)),
+        let document = match serde_json::from_slice::<Value>(&line) {
+            Ok(call) => {
+                let at = call["at"].as_str().unwrap_or_default();
+                if since.is_some_and(|since| at < since) {
+                    continue;
+                }
+                json!({"call": call, "kind": "agent_call"})
+            }
+            Err(_) => {
+                let why = format!("line {number} is not a call of an agent");
+                json!({"kind": "damaged", "of": CALLS, "why": why})
+            }
+        };
+        lines.extend(format!("{document}\n").into_bytes());
     }
+    Ok(())
 }
 
 fn faults(chain: &Chain, line: usize) -> Vec<&'static str> {
@@ -121,6 +140,10 @@ fn verify(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> 
         if evidence::is_edited(document) {
             let record = document["contract"].as_str().map(str::to_owned);
             findings.push(Finding { line, record, fault: chain::Fault::BadSignature });
+        }
+        if document["kind"] == "damaged" {
+            let record = document["of"].as_str().map(str::to_owned);
+            findings.push(Finding { line, record, fault: chain::Fault::Damaged });
         }
         let faults = document["faults"].as_array().into_iter().flatten();
         for fault in faults.filter_map(Value::as_str).filter_map(chain::Fault::named) {

@@ -51,6 +51,23 @@ fn what_was_edited_or_removed_is_found() {
     assert!(faults(&opal).contains(&"1 malformed".to_owned()));
 }
 
+/// A limit: nothing here shows that the end of the chain is gone. An export that has left the machine does.
+#[test]
+fn what_is_removed_at_the_end_leaves_no_trace_here_and_stays_in_an_export() {
+    let opal = machine();
+    let exported = opal.call(&["audit", "export", "--sign", "release"]).code(0).stdout.clone();
+    let lines = fs::read_to_string(chain(&opal)).unwrap();
+    let (first, last) = lines.trim_end().split_once('\n').unwrap();
+    let last: Value = serde_json::from_str(last).unwrap();
+    let record = opal.path().join("home/.opal/logs/run").join(last["record"].as_str().unwrap());
+    fs::remove_dir_all(record).unwrap();
+    fs::write(chain(&opal), format!("{first}\n")).unwrap();
+    opal.call(&["audit", "verify"]).code(0).stdout("1 record: nothing is missing or edited\n");
+    opal.write("audit.jsonl", &exported);
+    let kept = opal.call(&["audit", "verify", "audit.jsonl", "--key", "release"]);
+    kept.code(0).says("2 records: nothing is missing or edited");
+}
+
 #[test]
 fn an_export_has_runs_and_refusals_and_its_last_line_signs_them() {
     let opal = machine();
@@ -96,6 +113,21 @@ fn a_machine_without_contracts_has_nothing_to_show() {
     opal.call(&["audit", "export"]).code(0).stdout("");
     opal.call(&["audit", "verify", "missing.jsonl"]).code(66);
     opal.call(&["audit", "export", "--since", "soon"]).code(2);
+}
+
+/// A line that was cut off is a call that nobody can read any more: it is named, not left out.
+#[test]
+fn a_call_of_an_agent_that_was_cut_off_is_in_the_export_as_damaged() {
+    let opal = machine();
+    let calls = "{\"at\":\"2026-11-18T15:43:41Z\",\"tool\":\"tasks\"}\n{\"at\":\"2026-11-18T15";
+    opal.write("home/.opal/logs/mcp", calls);
+    let exported = opal.call(&["audit", "export"]).code(0).stdout.clone();
+    let of = |kind: &str| exported.matches(&format!("\"kind\":\"{kind}\"")).count();
+    assert_eq!((of("agent_call"), of("damaged")), (1, 1), "{exported}");
+    opal.write("audit.jsonl", &exported);
+    let verified = opal.call(&["audit", "verify", "audit.jsonl", "--json"]).code(1).json();
+    let finding = &verified["findings"][0];
+    assert_eq!((&finding["fault"], &finding["record"]), (&"damaged".into(), &"logs/mcp".into()));
 }
 
 /// Contracts, and what people signed about them, with their digests and signatures: also of files that are not in
@@ -169,5 +201,10 @@ fn an_export_has_contracts_and_what_people_signed_and_each_signature_is_checked(
     let of = |id: &str| damaged.iter().any(|line| line.contains(&format!("\"of\":\"{id}\"")));
     let id = submitted.file_name().into_string().unwrap();
     assert!(damaged.len() == 2 && of(signed) && of(&id), "{damaged:?}");
-    verify("damaged.jsonl", &exported).code(0);
+    // Nor does the check of the export call it whole.
+    verify("damaged.jsonl", &exported)
+        .code(1)
+        .says(&format!("{signed}: it could not be read"))
+        .says("2 findings")
+        .hides("nothing is missing");
 }

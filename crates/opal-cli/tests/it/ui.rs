@@ -15,7 +15,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use client::Answer;
-use started::Ui;
+pub(crate) use started::Ui;
 
 /// The files under a directory, with what they hold.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {

@@ -1,7 +1,9 @@
 //! Which projects an agent may name, and which contracts and runs belong to them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use opal_core::Value;
 use opal_core::contract::MAX_BYTES;
 use opal_core::hash::Algorithm;
 use opal_trust::contracts::peek;
@@ -33,6 +35,7 @@ pub(super) struct Submitted {
     pub(super) path: PathBuf,
     pub(super) project: PathBuf,
     pub(super) target: String,
+    pub(super) arguments: BTreeMap<String, Value>,
     pub(super) created: i64,
 }
 
@@ -116,8 +119,9 @@ impl Projects {
         let Some(project) = source.and_then(|it| self.of(it)).map(Path::to_owned) else {
             return Ok(None);
         };
-        let (target, created) = (contract.plan().target.name.clone(), contract.created());
-        Ok(Some(Submitted { id, path, project, target, created }))
+        let (target, created) = (&contract.plan().target, contract.created());
+        let (target, arguments) = (target.name.clone(), target.arguments.clone());
+        Ok(Some(Submitted { id, path, project, target, arguments, created }))
     }
 
     /// Whether a run is of one of these projects: it began in one, or ran a contract of one.

@@ -38,6 +38,8 @@ pub(super) enum Refusal {
     NotStarted(std::io::ErrorKind),
     /// It printed more than is read.
     TooLong,
+    /// It could not list the inbox.
+    NoInbox,
     Cancelled,
     /// The call could not be written down.
     Unlogged(std::io::ErrorKind),
@@ -49,6 +51,7 @@ impl From<crate::child::Unanswered> for Refusal {
         match why {
             crate::child::Unanswered::NotStarted(kind) => Self::NotStarted(kind),
             crate::child::Unanswered::TooLong => Self::TooLong,
+            crate::child::Unanswered::NoInbox(_) => Self::NoInbox,
         }
     }
 }
@@ -67,7 +70,7 @@ impl Refusal {
             Self::NoRun => "no_such_run",
             Self::NotOwnRun => "not_own_run",
             Self::NoPage => "no_such_page",
-            Self::NotStarted(_) | Self::Root(..) => "unavailable",
+            Self::NotStarted(_) | Self::NoInbox | Self::Root(..) => "unavailable",
             Self::TooLong => "too_long",
             Self::Cancelled => "cancelled",
             Self::Unlogged(_) => "not_logged",
@@ -108,6 +111,9 @@ impl Refusal {
             Self::NotStarted(_) | Self::Cancelled => "try again".to_owned(),
             Self::Unlogged(_) => {
                 "the owner of this machine checks `logs/mcp` of the runtime root".to_owned()
+            }
+            Self::NoInbox => {
+                "the owner of this machine sees the reason with `opal plan inbox`".to_owned()
             }
             Self::Root(_, help) => help.clone(),
         }
@@ -153,6 +159,7 @@ impl fmt::Display for Refusal {
             Self::TooLong => f.write_str("the answer is too long"),
             Self::Cancelled => f.write_str("the call was cancelled"),
             Self::Unlogged(kind) => write!(f, "the call cannot be logged: {}", Reason(*kind)),
+            Self::NoInbox => f.write_str("the contracts of the inbox cannot be listed"),
             Self::Root(message, _) => f.write_str(message),
         }
     }

@@ -1,6 +1,7 @@
 //! The inbox and contracts. Their states are what `opal plan inbox` derives, their plans what `opal plan show`
 //! writes.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use super::decisions::{About, Way};
 use super::desk::Desk;
 use super::parts::part;
 use super::reply::{Format, Reply};
-use crate::child::Unanswered;
+use crate::child::{Unanswered, was_approved_by_people};
 
 /// Under the runtime root.
 const INBOX: &str = "inbox";
@@ -148,6 +149,7 @@ pub(super) struct Stored {
     pub(super) digest: Digest,
     plan_hash: String,
     pub(super) target: String,
+    arguments: BTreeMap<String, opal_core::Value>,
     source: Option<String>,
 }
 
@@ -168,20 +170,20 @@ impl Stored {
             digest,
             plan_hash: contract.plan().algorithm.written(&contract.plan_hash()),
             target: contract.plan().target.name.clone(),
+            arguments: contract.plan().target.arguments.clone(),
             source: contract.provenance().source.as_ref().map(|it| it.absolute.clone()),
         })
     }
 
-    /// The id of the newest contract of the same task that was approved.
+    /// The id of the newest contract of the same task and arguments that people have approved.
     fn approved_before(&self, desk: &Desk, all: &[Value]) -> Option<String> {
         let was_approved = |it: &&Value| {
-            matches!(it["state"].as_str(), Some("approved" | "used"))
-                && it["target"] == *self.target
-                && it["id"] != *self.id
+            was_approved_by_people(it) && it["target"] == *self.target && it["id"] != *self.id
         };
         let ids = all.iter().filter(was_approved).filter_map(|it| it["id"].as_str());
         let mut of_source = ids.filter_map(|id| Self::read(desk, id));
-        of_source.find(|it| it.source == self.source).map(|it| it.id)
+        let is_kin = |it: &Self| (&it.source, &it.arguments) == (&self.source, &self.arguments);
+        of_source.find(is_kin).map(|it| it.id)
     }
 }
 
@@ -302,9 +304,7 @@ async fn found(desk: &Desk, id: &str) -> Result<Option<(Value, Vec<Value>)>, Una
 
 /// What `opal` says about the contracts of the inbox.
 async fn entries(desk: &Desk) -> Result<Vec<Value>, Unanswered> {
-    let said = desk.ask(&["plan", "inbox", "--json"]).await?;
-    let all = said.json().and_then(|it| it.get("contracts")?.as_array().cloned());
-    Ok(all.unwrap_or_default())
+    desk.ask(&["plan", "inbox", "--json"]).await?.contracts()
 }
 
 fn path(desk: &Desk, id: &str) -> PathBuf {

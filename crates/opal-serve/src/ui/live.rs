@@ -25,8 +25,9 @@ use super::stream;
 /// How long to wait before the record is read again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Events that are read before others have their turn.
+/// Events that are read before others have their turn, and bytes of output that are kept until they are sent.
 const MOST_AT_ONCE: usize = 500;
+const MOST_BYTES: usize = 1 << 20;
 
 /// Tells a page everything that has happened, and then what happens.
 pub(super) async fn events(
@@ -55,7 +56,7 @@ pub(super) async fn events(
             // Asked first: what is written until then is read below.
             let goes_on = Run::load(&found).is_ok_and(|run| run.state == Ran::Running);
             let (news, has_more) = watched.catch_up();
-            for (name, data) in &news {
+            for (name, data) in &news.events {
                 if !events.send(name, data).await {
                     return;
                 }
@@ -82,6 +83,8 @@ struct Watched {
     /// How much of the other outputs the page has.
     passed: BTreeMap<u64, u64>,
     texts: BTreeMap<u64, Text>,
+    /// The end of a step whose output the page does not have to its end.
+    ending: Option<Value>,
 }
 
 /// Bytes of one output on their way to being text.
@@ -92,21 +95,44 @@ struct Text {
     begun: Vec<u8>,
 }
 
-type News = Vec<(&'static str, Value)>;
+/// What is to be sent.
+#[derive(Default)]
+struct News {
+    events: Vec<(&'static str, Value)>,
+    /// Of the outputs among them.
+    bytes: usize,
+}
+
+impl News {
+    fn push(&mut self, name: &'static str, data: Value) {
+        self.events.push((name, data));
+    }
+
+    const fn is_full(&self) -> bool {
+        self.bytes >= MOST_BYTES
+    }
+}
 
 impl Watched {
     fn open(found: &Found) -> Result<Self, Unreadable> {
         let events = Events::open(&found.folder)?;
         let (own, passed, texts) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Ok(Self { found: found.clone(), events, own, passed, texts })
+        Ok(Self { found: found.clone(), events, own, passed, texts, ending: None })
     }
 
     /// What has happened since it was asked last, and whether there is more. What cannot be read has not
     /// happened: the page of the record says what is wrong.
     fn catch_up(&mut self) -> (News, bool) {
-        let mut news = News::new();
+        let mut news = News::default();
         for _ in 0..MOST_AT_ONCE {
-            match self.events.next_event() {
+            if news.is_full() {
+                break;
+            }
+            let next = match self.ending.take() {
+                Some(ending) => Ok(Some(ending)),
+                None => self.events.next_event(),
+            };
+            match next {
                 Ok(Some(event)) => self.tell(&event, &mut news),
                 Ok(None) | Err(_) => {
                     let open: Vec<u64> = self.own.keys().copied().collect();
@@ -134,23 +160,31 @@ impl Watched {
     fn step(&mut self, event: &Value, news: &mut News) {
         let of = |name: &str| event[name].as_str().map(visible::line);
         match event["kind"].as_str() {
-            Some("step_started") if event["block"] != true => news.push((
-                "step",
-                json!({"path": of("path"), "text": event["text"].as_str().map(visible::lines), "target": of("target")}),
-            )),
+            Some("step_started") if event["block"] != true => {
+                let text = event["text"].as_str().map(visible::lines);
+                news.push(
+                    "step",
+                    json!({"path": of("path"), "text": text, "target": of("target")}),
+                );
+            }
             Some("step_finished") => {
                 if let Some(number) = event["number"].as_u64() {
-                    while self.follow(number, news) {}
+                    while self.follow(number, news) {
+                        if news.is_full() {
+                            self.ending = Some(event.clone());
+                            return;
+                        }
+                    }
                     self.own.remove(&number);
                     self.passed.remove(&number);
                     self.texts.remove(&number);
                 }
                 if event["block"] != true {
                     let message = event["message"].as_str().map(visible::lines);
-                    news.push((
+                    news.push(
                         "ended",
                         json!({"path": of("path"), "end": of("end"), "message": message}),
-                    ));
+                    );
                 }
             }
             _ => {}
@@ -189,7 +223,8 @@ impl Watched {
         *begun = rest;
         let text: String = text.chars().map(shown).collect();
         if !text.is_empty() {
-            news.push(("output", json!({"step": number, "text": text})));
+            news.bytes += text.len();
+            news.push("output", json!({"step": number, "text": text}));
         }
     }
 }

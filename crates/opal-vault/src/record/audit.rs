@@ -46,6 +46,8 @@ pub enum Fault {
     RecordChanged,
     /// What somebody signed about a contract is not what the signature is of.
     BadSignature,
+    /// Something could not be read when it was exported.
+    Damaged,
 }
 
 impl Fault {
@@ -57,6 +59,7 @@ impl Fault {
             Self::RecordMissing => "record_missing",
             Self::RecordChanged => "record_changed",
             Self::BadSignature => "bad_signature",
+            Self::Damaged => "damaged",
         }
     }
 
@@ -68,6 +71,7 @@ impl Fault {
             Self::RecordMissing,
             Self::RecordChanged,
             Self::BadSignature,
+            Self::Damaged,
         ];
         all.into_iter().find(|fault| fault.name() == name)
     }
@@ -81,6 +85,9 @@ impl Fault {
             Self::RecordMissing => "the record was removed",
             Self::RecordChanged => "the record was edited",
             Self::BadSignature => "what a person signed was edited",
+            Self::Damaged => {
+                "it could not be read, or nobody has signed it, when the export was made"
+            }
         }
     }
 }

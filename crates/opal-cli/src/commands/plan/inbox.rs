@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use opal_core::contract::Contract;
 use opal_core::contract::approval::{Approval, Decision};
+use opal_core::contract::{Contract, MAX_BYTES};
 use opal_ops::contract::Case;
 use opal_trust::approvals::{self, Signer, check};
 use opal_trust::contracts::peek;
 use opal_trust::policy::Policy;
 use opal_vault::ledger::Ledger;
-use opal_vault::root::Root;
+use opal_vault::root::{self, Root, RootError, Why};
 
 use super::approve::policy;
 use super::file::{read_file, refused, write_file};
@@ -35,13 +35,15 @@ pub(crate) fn submit(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit
     let id = named.id().hex()[..ID_DIGITS].to_owned();
     let folder = root.directory(&format!("{INBOX}/{id}")).map_err(unkept)?;
     let copy = folder.join(CONTRACT);
-    match std::fs::read(&copy) {
-        Ok(bytes) if bytes != named.bytes => {
+    match root::read_guarded(&copy, MAX_BYTES as u64 + 1) {
+        Ok(bytes) if *bytes == named.bytes => {}
+        Ok(_) | Err(RootError { why: Why::TooLarge(_), .. }) => {
             let message = format!("the inbox has another contract with the id {id}");
             return Err(Failure::new(Exit::Refused, message, "remove its directory in the inbox"));
         }
-        Ok(_) => {}
-        Err(_) => write_file(&copy, &named.bytes)?,
+        Err(RootError { why: Why::Missing, .. }) => write_file(&copy, &named.bytes)?,
+        // It may be the one that people have approved.
+        Err(error) => return Err(unkept(error)),
     }
     let submitted = Named { path: copy, shown: PathBuf::from(&id), bytes: named.bytes.clone() };
     let known = submitted.approvals()?;
@@ -77,6 +79,13 @@ impl<'i> Inbox<'i> {
         let options = PlanOptions { root: Some(root.path().to_owned()), ..PlanOptions::default() };
         let policy = trust::policy(context, &options, &Required::default(), &[])?;
         Ok(Self { context, root, policy, time: unix_time() })
+    }
+
+    /// When approvals are judged: now, or of a contract that has run when the last was made, since later they are
+    /// too old.
+    fn judged(&self, is_used: bool, lines: &[Approval]) -> i64 {
+        let last = lines.iter().map(|line| line.statement.at).max();
+        last.filter(|_| is_used).map_or(self.time, |last| last.min(self.time))
     }
 
     fn read(&self, id: &str) -> Entry {
@@ -118,7 +127,9 @@ impl<'i> Inbox<'i> {
             unknown(&error.to_string());
             Vec::new()
         });
-        let judged = approvals::judge(&rules, &lines, &case.claim(false, self.time));
+        let is_used = ledger.is_used(&case.id);
+        let judged =
+            approvals::judge(&rules, &lines, &case.claim(false, self.judged(is_used, &lines)));
         let known = |signer: &Signer| policy.rules.iter().find_map(|rule| rule.person(signer));
         let is_about = |line: &&Approval| {
             line.statement.contract == case.id && line.statement.decision == Decision::Approve
@@ -136,7 +147,7 @@ impl<'i> Inbox<'i> {
         }
         let made = contract.provenance();
         let is_approved = is_known && judged.unmet.is_empty() && !approved_by.is_empty();
-        let state = if ledger.is_used(&case.id) {
+        let state = if is_used {
             State::Used
         } else if !rejections.is_empty() {
             State::Rejected
@@ -162,7 +173,7 @@ impl<'i> Inbox<'i> {
     }
 }
 
-fn unkept(error: opal_vault::root::RootError) -> Failure {
+fn unkept(error: RootError) -> Failure {
     let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::Write };
     Failure::new(exit, error.to_string(), error.help())
 }

@@ -37,7 +37,8 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// A file, or an id of the inbox.
+    /// An id of the inbox, or a file. The contract that was submitted is meant, whatever a project calls its
+    /// files: `./1234abcd` is such a file.
     pub(crate) fn find(
         context: &Context<'_>,
         root: Option<&PathBuf>,
@@ -45,7 +46,13 @@ impl Named {
     ) -> Result<Self, Failure> {
         let shown = PathBuf::from(text);
         let is_id = (MIN_DIGITS..=ID_DIGITS).contains(&text.len()) && text.bytes().all(is_digit);
-        if !is_id || shown.exists() {
+        let is_submitted = || {
+            let root = context.root(root);
+            root.is_some_and(|root| ids(&root).iter().any(|id| id.starts_with(text)))
+        };
+        // All digits of an id never name a file.
+        let is_file = text.len() < ID_DIGITS && shown.exists();
+        if !is_id || is_file && !is_submitted() {
             let bytes = read_file(&shown)?;
             return Ok(Self { path: shown.clone(), shown, bytes });
         }

@@ -133,6 +133,24 @@ fn a_contract_is_submitted_compared_and_shown() {
     agent.call("run", json!({"contract": second})).refused("contract_changed");
 }
 
+/// What ran once without anybody's approval was not approved, nor was it with other arguments.
+#[test]
+fn only_what_people_have_approved_with_these_arguments_is_compared_with() {
+    let gate = Gate::with(SOURCE);
+    gate.policy(&format!("{ALL_TOOLS}\n[[approval]]\nby = [ANN]\ntargets = [\"other\"]\n"));
+    gate.plan(&["deploy", "-o", "x.plan", "--once"]);
+    gate.opal.call(&["plan", "submit", "x.plan"]).code(0);
+    gate.run("x.plan").code(0);
+    let mut agent = Agent::start(&gate);
+    let first = agent.call("contract", json!({"task": "deploy"})).done();
+    assert_eq!(first["compared"], Value::Null, "{first}");
+    gate.approve(first["contract"].as_str().unwrap(), "ann");
+    let other = agent.call("contract", json!({"task": "deploy", "arguments": ["us"]})).done();
+    assert_eq!(other["compared"], Value::Null, "{other}");
+    let same = agent.call("contract", json!({"task": "deploy"})).done();
+    assert_eq!(same["compared"], first["contract"], "{same}");
+}
+
 #[test]
 fn records_and_output_are_read_in_pages() {
     let gate = Gate::with("fun print() {\n    seq 1 40000\n}\n");

@@ -1,6 +1,9 @@
 //! `opal plan submit` and `opal plan inbox`.
 
 use std::fs;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::process::Command;
+use std::time::SystemTime;
 
 use super::Gate;
 
@@ -38,6 +41,66 @@ fn a_contract_waits_is_approved_runs_and_is_used() {
     assert_eq!(states(&gate), ["deploy approved"]);
     gate.run(&id[..8]).code(0).stdout("deploying to eu-west-1\n");
     assert_eq!(states(&gate), ["deploy used"]);
+    // Who approved it stays known when the approvals are too old for another run.
+    if cfg!(debug_assertions) {
+        let now = opal_session::clock::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let later = (now.as_secs() + 7 * 86_400).to_string();
+        let inbox = ["plan", "inbox", "--json"];
+        let shown = gate.opal.call_with(&[("OPAL_TEST_CLOCK", &later)], &inbox).code(0).json();
+        let entry = &shown["contracts"][0];
+        assert_eq!(entry["state"], "used", "{entry}");
+        assert_eq!(entry["approved_by"], serde_json::json!(["ann", "bob"]), "{entry}");
+    }
+}
+
+/// What cannot be read in the place of a contract may be the one that people have approved.
+#[test]
+fn a_stored_contract_that_cannot_be_read_is_neither_waited_for_nor_overwritten() {
+    let gate = Gate::new();
+    gate.plan(&["deploy", "-o", "d.plan"]);
+    gate.opal.call(&["plan", "submit", "d.plan"]).code(0);
+    let stored = gate.opal.path().join(format!("home/.opal/inbox/{}/contract.plan", id(&gate)));
+    let submit = || gate.opal.call(&["plan", "submit", "d.plan"]);
+    fs::set_permissions(&stored, fs::Permissions::from_mode(0o666)).unwrap();
+    submit().code(77).says("chmod go-w");
+    fs::remove_file(&stored).unwrap();
+    assert!(Command::new("mkfifo").arg(&stored).status().unwrap().success());
+    let refused = submit();
+    refused.says("contract.plan").hides("submitted deploy");
+    assert_ne!(refused.code, 0, "{refused:?}");
+    assert!(fs::symlink_metadata(&stored).unwrap().file_type().is_fifo());
+    fs::remove_file(&stored).unwrap();
+    fs::File::create(&stored).unwrap().set_len(1 << 30).unwrap();
+    fs::set_permissions(&stored, fs::Permissions::from_mode(0o600)).unwrap();
+    submit().code(76).says("another contract with the id");
+    fs::remove_file(&stored).unwrap();
+    submit().code(0);
+}
+
+/// A project can have a file of any name: the contract that was submitted is meant.
+#[test]
+fn a_file_with_the_name_of_an_id_is_not_taken_for_the_contract() {
+    let gate = Gate::new();
+    gate.plan(&["deploy", "-o", "d.plan"]);
+    gate.plan(&["test", "-o", "t.plan"]);
+    gate.opal.call(&["plan", "submit", "d.plan"]).code(0);
+    let id = id(&gate);
+    let key = gate.key("ann").display().to_string();
+    for name in [&id[..8], &id] {
+        fs::copy(gate.opal.path().join("t.plan"), gate.opal.path().join(name)).unwrap();
+        let show = |name: &str| {
+            let words = ["plan", "approve", name, "--key", &key, "--show"];
+            gate.opal.call(&words).code(0).stdout.clone()
+        };
+        assert!(show(name).contains("echo deploying to"), "{name}");
+        assert!(show(&format!("./{name}")).contains("echo tested"), "{name}");
+    }
+    gate.run(&id).code(0).stdout("deploying to eu-west-1\n");
+    // Digits of no contract are the name of a file, unless they are a whole id.
+    for (name, code) in [("12345678", 0), ("0123456789abcdef0123456789abcdef", 66)] {
+        fs::copy(gate.opal.path().join("t.plan"), gate.opal.path().join(name)).unwrap();
+        gate.run(name).code(code);
+    }
 }
 
 #[test]

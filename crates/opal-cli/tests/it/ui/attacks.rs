@@ -80,6 +80,10 @@ fn a_form_counts_only_from_a_page_of_this_place() {
     let id = submitted(&gate, "test");
     let ui = Ui::in_terminal(gate.opal.command(), &["--no-open"]).entered();
     let path = format!("{}/contracts/{id}/decide", ui.client.base);
+    // The page with the form lets browsers tell their origin to this place, and nothing to others.
+    let page = ui.get(&format!("/contracts/{id}")).ok();
+    assert_eq!(page.header("referrer-policy"), Some("same-origin"));
+    assert_eq!(ui.get("/contracts").ok().header("referrer-policy"), Some("no-referrer"));
     let right: Vec<String> = ui.client.form_lines("");
     let host = ui.client.authority.clone();
     // Each row replaces one line of the right ones; an empty one removes it.

@@ -62,6 +62,29 @@ fn a_page_hears_of_steps_and_output_as_they_come_and_of_the_end() {
     );
 }
 
+/// A step that has printed much and has ended: its output comes in parts, all of it before its end.
+#[test]
+fn all_of_a_long_output_comes_before_the_end_of_its_step() {
+    let opal = Opal::machine("fun main() {\n    seq 1 400000\n    echo last\n}\n");
+    opal.call(&["main", "-q"]).code(0);
+    let ui = Ui::start(opal.command(), &[]).entered();
+    let run = ui.get("/records.json").ok().json()["runs"][0]["id"].as_str().unwrap().to_owned();
+    let events = ui.client.events(&format!("/records/{run}/events")).rest();
+    let (mut text, mut ends) = (String::new(), Vec::new());
+    for event in events.split("\n\n") {
+        let Some((name, data)) = event.trim_start().split_once("\ndata: ") else { continue };
+        let data: serde_json::Value = serde_json::from_str(data).unwrap();
+        match name.rsplit_once("event: ").unwrap().1 {
+            "output" => text.push_str(data["text"].as_str().unwrap()),
+            "ended" => ends.push(text.len()),
+            _ => {}
+        }
+    }
+    let expected: String = (1..=400_000).map(|number| format!("{number}\n")).collect();
+    assert!(text == format!("{expected}last\n"), "{} of {} bytes", text.len(), expected.len());
+    assert_eq!(ends, [expected.len(), text.len()]);
+}
+
 #[test]
 fn at_most_sixteen_pages_listen_at_the_same_time() {
     let opal = Opal::machine(SOURCE);

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use super::Ui;
-use super::attacks::submitted;
+use super::attacks::{submitted, submitted_with};
 use crate::gate::Gate;
 use crate::report::hostile_texts;
 use crate::support::Opal;
@@ -33,6 +33,60 @@ fn the_inbox_has_what_waits_and_contracts_have_everything() {
     assert_eq!((&all["page"], &all["pages"], &all["total"]), (&1.into(), &1.into(), &2.into()));
     let page = ui.get("/contracts").ok().body;
     assert!(page.contains(&waits) && page.contains(&done), "{page}");
+}
+
+/// Without its rules opal knows nothing about the inbox: that is not an empty one.
+#[test]
+fn an_inbox_that_cannot_be_listed_is_not_an_empty_one() {
+    let gate = Gate::new();
+    gate.policy("[[approval]]\nby = [ANN]\n");
+    let id = submitted(&gate, "deploy");
+    let ui = Ui::start(gate.opal.command(), &[]).entered();
+    gate.policy("nonsense = 1\n");
+    for path in ["/inbox", "/contracts", "/inbox.json", "/contracts.json"] {
+        let answer = ui.get(path);
+        assert_eq!(answer.status, 500, "{path} {answer:?}");
+        assert!(answer.body.contains("unknown key `nonsense`"), "{path} {answer:?}");
+        assert!(!answer.body.contains("No contract waits"), "{path} {answer:?}");
+    }
+    assert_eq!(ui.get(&format!("/contracts/{id}")).status, 500);
+    gate.policy("[[approval]]\nby = [ANN]\n");
+    assert!(ui.get("/inbox").ok().body.contains(&id));
+}
+
+#[test]
+fn a_key_that_no_rule_lists_is_an_unknown_key_on_pages_too() {
+    let gate = Gate::new();
+    gate.policy("[[approval]]\nby = [ANN]\n");
+    let id = submitted(&gate, "deploy");
+    gate.approve(&id, "eve");
+    let ui = Ui::start(gate.opal.command(), &[]).entered();
+    for path in ["/inbox".to_owned(), "/contracts".to_owned(), format!("/contracts/{id}")] {
+        let page = ui.get(&path).ok().body;
+        assert!(page.contains("unknown key SHA256:"), "{path} {page}");
+        assert!(page.contains("counts for nothing") && !page.contains("approved by"), "{page}");
+    }
+}
+
+/// What ran once without anybody's approval was not approved last, nor was it with other arguments.
+#[test]
+fn only_what_people_have_approved_with_these_arguments_is_called_approved() {
+    let gate = Gate::with("fun deploy(region: String = \"eu\") {\n    echo @var.region\n}\n");
+    gate.policy("[[approval]]\nby = [ANN]\ntargets = [\"other\"]\n");
+    let used = submitted_with(&gate, &["deploy", "--once"]);
+    gate.run(&used).code(0);
+    let id = submitted(&gate, "deploy");
+    let ui = Ui::start(gate.opal.command(), &[]).entered();
+    let listed = ui.get("/contracts.json").ok().json();
+    let mut all = listed["contracts"].as_array().unwrap().iter();
+    assert!(all.any(|it| it["id"] == *used && it["state"] == "used"), "{listed:#}");
+    let compared = |id: &str| ui.get(&format!("/contracts/{id}/diff.json"));
+    assert_eq!(compared(&id).status, 404);
+    gate.approve(&id, "ann");
+    let other = submitted_with(&gate, &["deploy", "us"]);
+    assert_eq!(compared(&other).status, 404);
+    let same = submitted_with(&gate, &["deploy", "--expires", "2h"]);
+    assert_eq!(compared(&same).ok().json()["compared"], *id);
 }
 
 #[test]

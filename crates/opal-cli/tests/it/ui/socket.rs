@@ -1,9 +1,12 @@
 //! A socket, for a browser on another machine.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::{Ui, mode};
+use opal_testing::needs;
+
+use super::{Ui, files, mode};
 use crate::support::Opal;
 
 #[test]
@@ -63,4 +66,48 @@ fn a_socket_that_is_taken_or_could_be_replaced_is_refused() {
     let ui = Ui::on_socket(opal.command(), &at("ui.sock"), &[]).entered();
     call("ui.sock").code(74).says("exists already");
     ui.get("/inbox").ok();
+}
+
+/// Whoever has another account on the machine can reach the port, and knows neither the path nor the ticket.
+#[test]
+fn another_user_of_the_machine_has_neither_the_ticket_nor_the_socket() {
+    if !needs::root() || !needs::program("setpriv") || !needs::program("python3") {
+        return;
+    }
+    let opal = Opal::machine("");
+    let open = |path: &std::path::Path| {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    [opal.path(), opal.path().join("home")].iter().for_each(|path| open(path));
+    let as_nobody = |words: &[&OsStr]| {
+        let who = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+        let who: Vec<&OsStr> = who.iter().map(AsRef::as_ref).collect();
+        opal.started_by(&[&who, words].concat()).output().unwrap()
+    };
+    let ui = Ui::start(opal.command(), &[]);
+    let all = files(&opal.path().join("home/.opal/ui"));
+    let [(ticket, _)] = &all[..] else { panic!("{all:?}") };
+    let read = as_nobody(&["cat".as_ref(), ticket.as_os_str()]);
+    assert!(!read.status.success() && read.stdout.is_empty(), "{read:?}");
+    // What it can ask for without them is refused.
+    let guess = "import sys, urllib.request, urllib.error\n\
+                 try: print(urllib.request.urlopen(sys.argv[1]).read())\n\
+                 except urllib.error.HTTPError as error: print(error.code)\n";
+    for path in ["/", "/inbox", "/ticket/00000000000000000000000000000000"] {
+        let url = format!("http://{}{path}", ui.client.authority);
+        let asked = ["python3".as_ref(), "-c".as_ref(), guess.as_ref(), url.as_ref()];
+        let asked = as_nobody(&asked);
+        assert_eq!(String::from_utf8_lossy(&asked.stdout), "403\n", "{path} {asked:?}");
+    }
+    // The ticket is still for its owner.
+    ui.entered().get("/inbox").ok();
+    let socket = opal.path().join("home/ui.sock");
+    let ui = Ui::on_socket(opal.command(), &socket, &[]);
+    let connect = "import socket, sys\ns = socket.socket(socket.AF_UNIX)\n\
+                   try: s.connect(sys.argv[1]); print('connected')\n\
+                   except PermissionError: print('refused')\n";
+    let words = ["python3".as_ref(), "-c".as_ref(), connect.as_ref(), socket.as_os_str()];
+    let tried = as_nobody(&words);
+    assert_eq!(String::from_utf8_lossy(&tried.stdout), "refused\n", "{tried:?}");
+    ui.entered().get("/inbox").ok();
 }

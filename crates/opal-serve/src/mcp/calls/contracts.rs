@@ -9,6 +9,7 @@ use super::super::desk::Desk;
 use super::super::projects::Submitted;
 use super::super::refusal::Refusal;
 use super::{Answer, of_task};
+use crate::child::was_approved_by_people;
 
 /// Under the runtime root, for contracts that are not submitted yet.
 const FOLDER: &str = "mcp";
@@ -84,18 +85,18 @@ pub(super) async fn submit(desk: &Desk, arguments: &Arguments) -> Result<Answer,
         .with("approve", command))
 }
 
-/// The newest contract of the same task that was approved.
+/// The newest contract of the same task and arguments that people have approved.
 async fn approved_before(desk: &Desk, this: &Submitted) -> Result<Option<Submitted>, Refusal> {
     let entries = entries(desk).await?;
     let was_approved = |it: &Submitted| {
         let entry = entries.iter().find(|entry| entry["id"] == *it.id);
-        entry.is_some_and(|entry| matches!(entry["state"].as_str(), Some("approved" | "used")))
+        entry.is_some_and(was_approved_by_people)
     };
     let mut all = desk.projects.submitted(desk.root()).into_iter();
     Ok(all.find(|it| {
         it.id != this.id
             && it.project == this.project
-            && it.target == this.target
+            && (&it.target, &it.arguments) == (&this.target, &this.arguments)
             && was_approved(it)
     }))
 }
@@ -103,8 +104,7 @@ async fn approved_before(desk: &Desk, this: &Submitted) -> Result<Option<Submitt
 /// What `opal` says about the contracts of the inbox.
 async fn entries(desk: &Desk) -> Result<Vec<Value>, Refusal> {
     let listed = desk.opal.ask(desk.projects.any(), &["plan", "inbox", "--json"]).await?;
-    let entries = listed.json().and_then(|it| it.get("contracts")?.as_array().cloned());
-    Ok(entries.unwrap_or_default())
+    Ok(listed.contracts()?)
 }
 
 /// An entry in which the state is a status: one of opal's words.
