@@ -30,9 +30,10 @@ pub(crate) fn terminal(context: &Context<'_>) -> Result<Tty, Failure> {
     Tty::open(context.ambient.stderr_colour(context.typed.colour))
 }
 
-/// Asks a question whose answer is yes or no; whoever ends the question says no.
+/// Asks a question whose answer is yes or no; whoever ends the question says no. Only what is typed after the
+/// question is an answer.
 pub(crate) fn confirm(context: &Context<'_>, label: &str) -> Result<bool, Failure> {
-    let mut tty = terminal(context)?;
+    let mut tty = Tty::open_afresh(context.ambient.stderr_colour(context.typed.colour))?;
     let read = |text: &str| match text.trim() {
         "y" | "yes" => Ok(true),
         "" | "n" | "no" => Ok(false),

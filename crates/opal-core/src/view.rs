@@ -61,6 +61,9 @@ pub struct PlanView<'a> {
     pub notes: Vec<String>,
     /// Whether a tree shows arguments that have their default, too. JSON always has all of them.
     pub with_defaults: bool,
+    /// Whether a tree shows every line of every text and every target: for somebody who decides by it. Pages
+    /// and JSON always have all of them.
+    pub is_whole: bool,
     /// Whether a tree shows the path of each step. JSON always has it.
     pub with_paths: bool,
     /// The file and the line of each step, by its path: `commands.opl:12`. A tree and JSON show those that
@@ -129,6 +132,7 @@ impl<'a> PlanView<'a> {
             keys: BTreeMap::new(),
             notes: Vec::new(),
             with_defaults: false,
+            is_whole: false,
             with_paths: false,
             places: BTreeMap::new(),
             now: None,
@@ -246,6 +250,14 @@ pub fn step_text(plan: &Plan, step: &Step, without_defaults: Option<&Registry>) 
 pub fn compared_text(plan: &Plan, step: &Step, without_defaults: Option<&Registry>) -> String {
     let mut ink = ink::Ink::exact();
     words::Words::compared(plan).without_defaults(without_defaults).step(step, &mut ink);
+    ink.finish()
+}
+
+/// The same with every line of every text, for somebody who decides by what differs.
+#[must_use]
+pub fn whole_text(plan: &Plan, step: &Step, without_defaults: Option<&Registry>) -> String {
+    let mut ink = ink::Ink::exact();
+    words::Words::whole(plan).without_defaults(without_defaults).step(step, &mut ink);
     ink.finish()
 }
 

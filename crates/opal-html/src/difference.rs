@@ -14,8 +14,10 @@ pub struct PlanDiff {
     pub sides: [String; 2],
     pub facts: Vec<(&'static str, String)>,
     pub differences: Vec<Changed>,
-    /// Options and arguments of the run that the plan does not have: the name, and what was given.
-    pub beside: Vec<(String, [Option<String>; 2])>,
+    /// Options and arguments of the run that the plan does not have.
+    pub beside: Vec<Pair>,
+    /// Parts of the packages that both were made with.
+    pub packages: Vec<Pair>,
     /// Whole sentences without a full stop.
     pub notes: Vec<String>,
     /// Steps that are the same in both, each with its path.
@@ -37,8 +39,6 @@ pub struct Changed {
     pub causes: Vec<Pair>,
     /// The value or the step itself, and the steps that use the value.
     pub pairs: Vec<Pair>,
-    /// Steps that use the value and are not among the pairs.
-    pub more: usize,
 }
 
 /// The same thing on both sides; none where it is not there.
@@ -54,7 +54,7 @@ pub struct Pair {
 /// The whole page.
 #[must_use]
 pub fn document(diff: &PlanDiff) -> String {
-    let count = diff.differences.len() + diff.beside.len();
+    let count = diff.differences.len() + diff.beside.len() + diff.packages.len();
     let status = match count {
         0 => "no differences".to_owned(),
         1 => "1 difference".to_owned(),
@@ -69,12 +69,10 @@ pub fn document(diff: &PlanDiff) -> String {
             h2 { "Differences" }
             @for one in &diff.differences { (changed(one, &diff.sides)) }
         }
-        @if !diff.beside.is_empty() {
-            h2 { "Options and arguments" }
-            @for (name, given) in &diff.beside {
-                @let shown = |side: &Option<String>| Some(side.clone().unwrap_or_else(|| "not given".to_owned()));
-                @let texts = [shown(&given[0]), shown(&given[1])];
-                section.change { (pair(&Pair { name: name.clone(), place: None, texts }, &diff.sides)) }
+        @for (title, pairs) in [("Packages", &diff.packages), ("Options and arguments", &diff.beside)] {
+            @if !pairs.is_empty() {
+                h2 { (title) }
+                @for one in pairs { section.change { (pair(one, &diff.sides)) } }
             }
         }
         @if !diff.same.is_empty() {
@@ -105,7 +103,6 @@ fn changed(one: &Changed, sides: &[String; 2]) -> Markup {
             p { (line(&one.words)) }
             @for cause in &one.causes { (pair(cause, sides)) }
             @for one in &one.pairs { (pair(one, sides)) }
-            @if one.more > 0 { p.cut { "and in " (one.more) " more steps" } }
         }
     }
 }
@@ -195,15 +192,15 @@ mod tests {
             words: hostile.to_owned(),
             by: vec![hostile.to_owned(), hostile.to_owned()],
             causes: vec![pair.clone()],
-            pairs: vec![pair],
-            more: 3,
+            pairs: vec![pair.clone()],
         };
         let diff = PlanDiff {
             name: hostile.to_owned(),
             sides: [hostile.to_owned(), "now".to_owned()],
             facts: vec![("commit", hostile.to_owned())],
             differences: vec![one],
-            beside: vec![(hostile.to_owned(), [Some(hostile.to_owned()), None])],
+            beside: vec![pair.clone()],
+            packages: vec![pair],
             notes: vec![hostile.to_owned()],
             same: vec![(hostile.to_owned(), hostile.to_owned())],
         };
@@ -213,6 +210,6 @@ mod tests {
             page.contains("&lt;script&gt;alert(1)&lt;/script&gt;\u{fffd}\u{241b}[31m"),
             "{page}"
         );
-        assert!(page.contains("not there") && page.contains("and in 3 more steps"), "{page}");
+        assert!(page.contains("not there") && page.contains("3 differences"), "{page}");
     }
 }

@@ -14,6 +14,9 @@ pub struct PlanPage;
 
 impl PlanFormatter for PlanPage {
     fn format(&self, view: &PlanView<'_>) -> Vec<u8> {
+        let mut view = view.clone();
+        view.is_whole = true;
+        let view = &view;
         let mut outline = Outline::new(view);
         let name = line(&view.plan.target.name);
         // Before the sections: steps number the values that they show.

@@ -38,7 +38,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use again::Again;
-pub use gate::{Accepted, Case, functions, kinship};
+pub use gate::{Accepted, Case, approved_last, functions, kinship};
 pub use refusal::{Refusal, differs};
 
 use crate::planning::Subject;

@@ -13,6 +13,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
+use opal_core::contract::MAX_BYTES;
 use opal_core::hash::Digest;
 use opal_files::atomic::Unfinished;
 
@@ -28,6 +29,9 @@ const APPROVALS: &str = ".approvals";
 
 /// Bytes of such a file.
 const MAX_SAID_BYTES: u64 = 16 << 20;
+
+/// Bytes of the name of an order.
+const MAX_ORDER_BYTES: u64 = 4096;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Ledger<'a>(&'a Root);
@@ -54,12 +58,12 @@ impl<'a> Ledger<'a> {
     /// What a share of an order could do with its contract.
     #[must_use]
     pub fn share(&self, contract: &Digest, share: ShareOf<'_>) -> ShareUse {
-        let is_elsewhere =
-            match fs::read_to_string(self.0.path().join(FOLDER).join(by_order(contract))) {
-                Ok(known) => known.trim_end() != share.order,
-                // Whose it is cannot be read.
-                Err(error) => error.kind() != io::ErrorKind::NotFound,
-            };
+        let path = self.0.path().join(FOLDER).join(by_order(contract));
+        let is_elsewhere = match root::read_guarded(&path, MAX_ORDER_BYTES) {
+            Ok(known) => known.trim_ascii_end() != share.order.as_bytes(),
+            // Whose it is cannot be read.
+            Err(error) => !matches!(error.why, Why::Missing),
+        };
         if is_elsewhere || self.has(&contract.hex()) {
             return ShareUse::Elsewhere;
         }
@@ -111,6 +115,14 @@ impl<'a> Ledger<'a> {
     /// If there are some that cannot be read: nobody knows what they say.
     pub fn rejections(&self, contract: &Digest) -> Result<Vec<String>, RootError> {
         self.lines(contract, REJECTED)
+    }
+
+    /// The lines of those whose approvals of a contract are kept here.
+    ///
+    /// # Errors
+    /// If there are some that cannot be read.
+    pub fn approvals(&self, contract: &Digest) -> Result<Vec<String>, RootError> {
+        self.lines(contract, APPROVALS)
     }
 
     /// A line of the rejections of a contract, from 1, is not what somebody has written.
@@ -165,7 +177,7 @@ impl<'a> Ledger<'a> {
         self.keep(contract, REJECTED, line)
     }
 
-    /// Keeps the line of somebody whose approval of a contract counted.
+    /// Keeps the line of somebody who approved a contract here, or whose approval counted for a run.
     pub fn approve(&self, contract: &Digest, line: &str) -> Result<(), RootError> {
         self.keep(contract, APPROVALS, line)
     }
@@ -193,19 +205,22 @@ impl<'a> Ledger<'a> {
         written.map_err(|error| RootError { path, why: Why::Io(error) })
     }
 
-    /// The contract that a person approved last, of those with something in common.
+    /// The contract that is kept as the one that a person approved last, of those with something in common.
+    /// Whether that person did approve it, only their signature says: [`Self::approvals`].
     #[must_use]
     pub fn approved(&self, kinship: &Digest) -> Option<Vec<u8>> {
-        fs::read(self.0.path().join(FOLDER).join(APPROVED).join(kinship.hex())).ok()
+        let path = self.0.path().join(FOLDER).join(APPROVED).join(kinship.hex());
+        root::read_guarded(&path, MAX_BYTES as u64).ok().map(|bytes| bytes.to_vec())
     }
 
     /// All of them, each read when its turn comes.
-    pub fn all_approved(&self) -> impl Iterator<Item = Vec<u8>> + use<> {
+    pub fn all_approved(&self) -> impl Iterator<Item = Result<Vec<u8>, RootError>> + use<> {
         let folder = self.0.path().join(FOLDER).join(APPROVED);
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         paths.sort_unstable();
-        paths.into_iter().filter_map(|path| fs::read(path).ok())
+        let read = |path: PathBuf| root::read_guarded(&path, MAX_BYTES as u64);
+        paths.into_iter().map(move |path| read(path).map(|bytes| bytes.to_vec()))
     }
 
     /// Keeps it, in place of the one before.

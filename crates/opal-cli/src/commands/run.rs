@@ -16,6 +16,7 @@ use opal_core::contract::Contract;
 use opal_core::resource::Status;
 use opal_ops::contract::{self, Accepted, Case, How, Request, Rules, Stopped, Tolerance};
 use opal_ops::planning::{Subject, record_name};
+use opal_ops::resume::NotResumed;
 use opal_ops::source::Loaded;
 use opal_trust::contracts::Opened;
 use opal_trust::policy::Policy;
@@ -215,16 +216,18 @@ fn hold(
     let root = context.root(options.root.as_ref());
     context.registry.demand(source, root.as_ref())?;
     let here = Here::new(context, options, source, opened.contract.plan(), watched)?;
-    let resumed = resumed(asked, &here, opened)?;
+    let (resumed, is_other) = resumed(asked, &here, opened)?;
     let case = Case { contract: &opened.contract, id: opened.id };
     if let Some(refusal) = reach(&case, &policy, root.as_ref()) {
         return attempt.refuse(&here, &opened.contract, refusal);
     }
     let own = rules::own_files(root.as_ref());
+    let demanded = demanded(attempt, matches, opened, &policy, &own);
     let rules = Rules {
         resumed: resumed.as_ref(),
         ledger: here.root.as_ref().map(Ledger::new),
-        ..demanded(attempt, matches, opened, &policy, &own)
+        forbidden_option: demanded.forbidden_option.or(is_other.then_some("--resume")),
+        ..demanded
     };
     let request = Request { bytes, rules, now: here.now(), tolerance: tolerance(attempt, matches) };
     let decided = contract::decide(opened, &request, &|news| here.tell(news));
@@ -339,13 +342,21 @@ fn forbidden(asked: &Asked, matches: &ArgMatches, opened: &Opened) -> Option<&'s
     given.into_iter().find_map(|(is_given, option)| is_given.then_some(option))
 }
 
-/// The run of a single-use contract that is to be continued, where one can be.
-fn resumed(asked: &Asked, here: &Here<'_>, opened: &Opened) -> Result<Option<Run>, Failure> {
-    let (Some(asked), Some(root)) = (&asked.run.resume, &here.root) else { return Ok(None) };
+/// The run of a single-use contract that is to be continued, where one can be; and whether the run that was
+/// named is of another contract.
+fn resumed(
+    asked: &Asked,
+    here: &Here<'_>,
+    opened: &Opened,
+) -> Result<(Option<Run>, bool), Failure> {
+    let (Some(asked), Some(root)) = (&asked.run.resume, &here.root) else {
+        return Ok((None, false));
+    };
     let plan = opened.contract.plan();
     let start = planning::start(&Subject::of_plan(here.source, plan))?;
     let target = record_name(&here.source.path, plan);
     let whose = resume::whose(target, &start, &Vault::new(), Some(opened.id));
     let found = opal_ops::resume::earlier(root, resume::which(asked), &whose, plan);
-    Ok(found.ok().filter(|run| opal_ops::resume::path(run, plan).is_ok()))
+    let is_other = matches!(found, Err(NotResumed::OtherContract(_)));
+    Ok((found.ok().filter(|run| opal_ops::resume::path(run, plan).is_ok()), is_other))
 }

@@ -1,20 +1,21 @@
 //! What a person sees before they sign, and afterwards; and the inbox.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use opal_core::contract::approval::{Approval, Decision};
-use opal_core::contract::{Contract, Verdict};
+use opal_core::contract::{Contract, PluginRecord, Verdict};
 use opal_core::hash::Digest;
+use opal_core::view::visible::line as visible;
 use opal_core::view::{PlanFormatter as _, PlanView, Tree, marks};
 use opal_ops::contract::Case;
 use opal_trust::approvals::KeyFile;
 use opal_trust::policy::{Policy, Rule};
 use serde_json::json;
 
-use super::diagnostics::visible;
 use super::ink::Ink;
-use super::plan::{Comparison, differences, facts, time};
+use super::plan::{Comparison, all_differences, facts, time};
 use super::{print, print_json, say};
 use crate::clock;
 use crate::context::Context;
@@ -84,7 +85,7 @@ fn document(context: &Context<'_>, shown: &Shown<'_>) -> String {
                 out,
                 "Differences from the contract of {made}, which you approved last:\n"
             );
-            out.push_str(&differences(&comparison, context.out().colour));
+            out.push_str(&all_differences(&comparison, context.out().colour));
             let path = shown.path.display().to_string();
             let _ = writeln!(out, "\nThe whole plan: opal plan show {}", visible(&path));
         }
@@ -94,6 +95,7 @@ fn document(context: &Context<'_>, shown: &Shown<'_>) -> String {
                 .with_facts(facts(contract))
                 .with_notes(marks(contract.plan(), &|_| true));
             view.now = Some(clock::unix_time());
+            view.is_whole = true;
             let tree = Tree { colour: context.out().colour }.format(&view);
             out.push_str(&String::from_utf8_lossy(&tree));
         }
@@ -129,6 +131,9 @@ fn about(shown: &Shown<'_>, ink: Ink) -> String {
             (None, _) => "none: the source is not in a repository".to_owned(),
         },
     );
+    let packages: BTreeSet<String> = contract.provenance().plugins.iter().map(described).collect();
+    let labels = std::iter::once("Packages").chain(std::iter::repeat(""));
+    labels.zip(packages).for_each(|(label, package)| line(label, package));
     line("Expires", facts.expires.map_or_else(|| "never".to_owned(), time));
     line(
         "Checkout",
@@ -161,6 +166,17 @@ fn about(shown: &Shown<'_>, ink: Ink) -> String {
     out.push_str(&unseen(contract, bold, reset));
     out.push_str(&warnings(shown));
     out
+}
+
+/// Which code a package is, and what it may do.
+fn described(package: &PluginRecord) -> String {
+    let checksum = package.checksum.as_deref().unwrap_or("without a checksum");
+    let engine = package.engine.as_deref().map(|it| format!("; engine {it}")).unwrap_or_default();
+    let may = match &package.capabilities[..] {
+        [] => String::new(),
+        all => format!("; may use {}", all.join(", ")),
+    };
+    format!("{} {}  {checksum}{engine}{may}", package.name, package.version)
 }
 
 fn unseen(contract: &Contract, bold: &str, reset: &str) -> String {

@@ -3,6 +3,7 @@
 //! Deliberately not here: how a plan reads ([`opal_core::view`]) and what counts as a difference
 //! ([`opal_core::contract`]).
 
+mod beside;
 mod difference;
 mod notes;
 mod page;
@@ -28,6 +29,7 @@ use crate::checked_file::CheckedFile;
 use crate::clock;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
+pub(crate) use beside::Beside;
 use difference::Steps;
 use notes::{missable, notes};
 
@@ -260,38 +262,39 @@ pub(crate) struct Comparison<'a> {
     pub(crate) beside: &'a [Beside],
 }
 
-/// An option that changes a run, and that the hash does not have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Beside {
-    /// `--root`.
-    pub(crate) name: String,
-    /// As it is typed; none where it is not given.
-    pub(crate) before: Option<String>,
-    pub(crate) after: Option<String>,
+impl Comparison<'_> {
+    /// Whether another package was used, or another version of one.
+    fn has_other_packages(&self) -> bool {
+        self.beside.iter().any(|one| one.is_package)
+    }
 }
 
-/// Every difference with what stands behind it, for people.
+/// Every difference with its causes, and some of the steps that use a value, for people.
 pub(crate) fn differences(comparison: &Comparison<'_>, colour: bool) -> String {
+    described(comparison, &Steps::new(comparison), colour)
+}
+
+/// The same with all of these steps: nothing is cut where somebody approves it.
+pub(crate) fn all_differences(comparison: &Comparison<'_>, colour: bool) -> String {
+    described(comparison, &Steps::all(comparison), colour)
+}
+
+fn described(comparison: &Comparison<'_>, steps: &Steps<'_>, colour: bool) -> String {
     let verdict = comparison.verdict;
-    let steps = Steps::new(comparison);
     let mut out = String::new();
     for one in &verdict.differences {
-        difference::human(comparison, &steps, one, colour, &mut out);
+        difference::human(comparison, steps, one, colour, &mut out);
         if one.machine.is_none() {
             out.push('\n');
         }
     }
     if verdict.is_same() {
         let what = if verdict.values_compared { "plans" } else { "steps" };
-        out.push_str(&format!("the {what} are the same\n"));
+        let but = if comparison.has_other_packages() { ", but their packages are not" } else { "" };
+        out.push_str(&format!("the {what} are the same{but}\n"));
     }
-    let [then, now] = comparison.names;
     for one in comparison.beside {
-        let given = |side: &Option<String>| side.clone().unwrap_or_else(|| "not given".to_owned());
-        let (before, after) = (given(&one.before), given(&one.after));
-        let what = if one.name.starts_with('-') { "option " } else { "" };
-        let line = format!("{what}{}: {before} ({then}), {after} ({now})", one.name);
-        out.push_str(&format!("{}\n", opal_core::view::visible::line(&line)));
+        out.push_str(&format!("{}\n", visible::line(&one.line(comparison.names))));
     }
     if !comparison.changed_files.is_empty() {
         let names = comparison.changed_files.iter().map(|name| visible::line(name));
@@ -311,7 +314,7 @@ pub(crate) fn differences_json(comparison: &Comparison<'_>) -> serde_json::Value
     let all = verdict.differences.iter().map(|one| difference::json(comparison, &steps, one));
     let mut document = json!({
         "version": 1,
-        "same": verdict.is_same(),
+        "same": verdict.is_same() && !comparison.has_other_packages(),
         "differences": all.collect::<Vec<_>>(),
         "may_be_forced": verdict.may_be_forced(),
         "source_moved": verdict.source_moved,
@@ -333,10 +336,12 @@ pub(crate) fn differences_json(comparison: &Comparison<'_>) -> serde_json::Value
     if !comparison.changed_files.is_empty() {
         document["changed_files"] = json!(comparison.changed_files);
     }
-    if !comparison.beside.is_empty() {
-        let option =
-            |one: &Beside| json!({"name": one.name, "before": one.before, "after": one.after});
-        document["options"] = comparison.beside.iter().map(option).collect();
+    for (member, of_packages) in [("options", false), ("packages", true)] {
+        let meant = comparison.beside.iter().filter(|one| one.is_package == of_packages);
+        let found: Vec<serde_json::Value> = meant.map(Beside::json).collect();
+        if !found.is_empty() {
+            document[member] = found.into();
+        }
     }
     document
 }

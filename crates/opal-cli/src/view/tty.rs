@@ -46,8 +46,18 @@ pub(crate) struct Tty {
 }
 
 impl Tty {
-    /// Standard input and error, or where they lead elsewhere, the terminal of the process.
+    /// Standard input and error, or where they lead elsewhere, the terminal of the process. What was typed
+    /// before counts.
     pub(crate) fn open(colour: bool) -> Result<Self, Failure> {
+        Self::opened(colour, OptionalActions::Drain)
+    }
+
+    /// The same, without what was typed before: it cannot be the answer to a question that nobody had seen.
+    pub(crate) fn open_afresh(colour: bool) -> Result<Self, Failure> {
+        Self::opened(colour, OptionalActions::Flush)
+    }
+
+    fn opened(colour: bool, when: OptionalActions) -> Result<Self, Failure> {
         let none = |error: io::Error| {
             let message = format!("no terminal to ask on: {error}");
             Failure::new(Exit::Usage, message, "give all arguments, or call opal in a terminal")
@@ -69,8 +79,7 @@ impl Tty {
         raw.output_modes = before.output_modes;
         raw.special_codes[SpecialCodeIndex::VMIN] = 1;
         raw.special_codes[SpecialCodeIndex::VTIME] = 0;
-        rustix::termios::tcsetattr(&keys, OptionalActions::Drain, &raw)
-            .map_err(|error| none(error.into()))?;
+        rustix::termios::tcsetattr(&keys, when, &raw).map_err(|error| none(error.into()))?;
         let (reader, typed) = (Reader::default(), VecDeque::new());
         Ok(Self {
             keys,

@@ -3,10 +3,15 @@
 #![expect(clippy::disallowed_methods, reason = "real keys are made and used by `ssh-keygen`")]
 
 mod attacks;
+mod compared;
 mod confined;
+mod hostile;
 mod inbox;
+mod limits;
 pub(crate) mod presence;
+pub(crate) mod rewritten;
 mod system;
+mod table;
 
 use std::fs;
 use std::io::Write as _;
@@ -354,7 +359,7 @@ fn a_run_of_another_contract_is_not_continued_under_a_rule() {
     let runs = gate.opal.call(&["runs", "list", "--json"]).code(0).json();
     let resume = format!("--resume={}", runs["runs"][0]["id"].as_str().unwrap());
     let resumed = gate.opal.call(&["run", "--plan", "two.plan", &resume]);
-    resumed.code(2).says("is not a run of this contract");
+    resumed.code(77).says("`--resume` cannot be used with a contract that needs an approval");
     let whole = gate.run("two.plan");
     whole.code(0);
     assert!(whole.stdout.contains("first") && whole.stdout.contains("last"), "{}", whole.stdout);

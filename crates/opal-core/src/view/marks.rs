@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use super::step_text;
 use crate::plan::{Arg, Piece, Plan, RedirectTarget, Step, all};
 
-/// Steps of one kind that are named; the others are counted.
-const MOST_NAMED: usize = 20;
-
 const SCRIPT: &str = "@script";
 const CONFIRM: &str = "@confirm";
 
 /// Steps of a plan in which others decide what runs: a shell interprets a value, or another program a text.
-/// `is_meant` says by the path whether a step is of interest.
+/// Each of them is named: one that is only counted can hide among the others. `is_meant` says by the path whether a
+/// step is of interest.
 #[must_use]
 pub fn marks(plan: &Plan, is_meant: &dyn Fn(&str) -> bool) -> Vec<String> {
     let (mut raw, mut scripts) = (Vec::new(), Vec::new());
@@ -29,7 +27,7 @@ pub fn marks(plan: &Plan, is_meant: &dyn Fn(&str) -> bool) -> Vec<String> {
         (scripts, "`@script` runs a program in another language, which opal does not check"),
     ];
     let named = both.into_iter().filter(|(paths, _)| !paths.is_empty());
-    named.map(|(paths, what)| format!("{what}: {}", listed(&paths))).collect()
+    named.map(|(paths, what)| format!("{what}: {}", paths.join(", "))).collect()
 }
 
 /// Questions that one plan asks and a later one does not.
@@ -52,14 +50,6 @@ pub fn removed_questions(before: &Plan, after: &Plan) -> Vec<String> {
 fn questions(plan: &Plan) -> impl Iterator<Item = String> {
     let steps = all(&plan.steps).filter(|step| step.node.name() == CONFIRM);
     steps.map(|step| step_text(plan, step, None))
-}
-
-fn listed(paths: &[&str]) -> String {
-    let named = paths.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ");
-    match paths.len().saturating_sub(MOST_NAMED) {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
 }
 
 fn has_raw(step: &Step) -> bool {

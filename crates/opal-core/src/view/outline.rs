@@ -16,7 +16,7 @@ use crate::resource::Status;
 const INVENTORY: &str = "inventory";
 const PROGRAM: &str = "cmd:";
 
-/// Targets whose lines are written out.
+/// Targets whose lines are written out, unless all are.
 const MAX_TARGETS: usize = 100;
 
 /// The steps first: values get their numbers in the order in which steps show them.
@@ -148,9 +148,10 @@ impl<'a> Outline<'a> {
     /// Who answered on each target.
     fn targets(&self) -> Vec<Entry> {
         let targets = &self.view.facts.targets;
-        let shown = targets.iter().take(MAX_TARGETS);
+        let most = if self.view.is_whole { usize::MAX } else { MAX_TARGETS };
+        let shown = targets.iter().take(most);
         let shown = shown.map(|target| line(format!("{}: {}", target.name, target.words())));
-        let more = targets.len().checked_sub(MAX_TARGETS).filter(|more| *more > 0);
+        let more = targets.len().checked_sub(most).filter(|more| *more > 0);
         let more = more.map(|more| line(format!("and {more} more, which `--format json` lists")));
         shown.chain(more).collect()
     }

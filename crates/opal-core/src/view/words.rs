@@ -35,6 +35,8 @@ pub(super) struct Words<'a> {
     visible: Option<&'a Visible<'a>>,
     /// Whether a step may have more than one line.
     has_lines: bool,
+    /// Whether every line of a text and every name of a target is there, however many there are.
+    is_whole: bool,
     notes: Notes,
     /// Arguments that have their default by this are not shown.
     defaults: Option<&'a Registry>,
@@ -63,6 +65,7 @@ impl<'a> Words<'a> {
             is_clear: false,
             visible: None,
             has_lines: false,
+            is_whole: false,
             notes: Notes::None,
             defaults: None,
         }
@@ -71,6 +74,11 @@ impl<'a> Words<'a> {
     /// The same with public values in clear.
     pub(super) fn compared(plan: &'a Plan) -> Self {
         Self { is_clear: true, ..Self::exact(plan) }
+    }
+
+    /// The same with every line of every text.
+    pub(super) fn whole(plan: &'a Plan) -> Self {
+        Self { has_lines: true, is_whole: true, ..Self::compared(plan) }
     }
 
     /// Without numbers, with public values in clear, and others as far as a run shows them.
@@ -98,7 +106,8 @@ impl<'a> Words<'a> {
             false => Notes::Resolved { wanted, numbers: BTreeMap::new(), row: Vec::new() },
         };
         let defaults = view.registry.filter(|_| !view.with_defaults);
-        Self { for_reader: true, has_lines: true, notes, defaults, ..Self::compared(plan) }
+        let compared = Self { is_whole: view.is_whole, ..Self::compared(plan) };
+        Self { for_reader: true, has_lines: true, notes, defaults, ..compared }
     }
 
     /// The arguments of a step that are shown.

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use opal_core::Value;
 use opal_core::contract::Contract;
-use opal_core::contract::approval::Approval;
+use opal_core::contract::approval::{Approval, Decision};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{self, Arg, Plan};
 use opal_trust::approvals::{self, Claim, Counted, Signer};
+use opal_trust::contracts::peek;
 use opal_trust::keys::PublicKey;
 use opal_trust::policy::{Environment, Policy, Rule};
 use opal_vault::ledger::Ledger;
@@ -128,6 +129,31 @@ pub fn kinship(contract: &Contract, signer: &Signer) -> Digest {
     let parts: Vec<u8> =
         parts.iter().flat_map(|it| format!("{}:{it}", it.len()).into_bytes()).collect();
     Algorithm::Sha256.digest(&[b"opal-approved-v1\0", &parts])
+}
+
+/// The contract of this kind that a person approved last, and its bytes. Whoever can write the ledger can put any
+/// file there: only one that the person's own key has approved counts.
+#[must_use]
+pub fn approved_last(
+    ledger: Ledger<'_>,
+    contract: &Contract,
+    signer: &Signer,
+) -> Option<(Contract, Vec<u8>)> {
+    let kin = kinship(contract, signer);
+    let bytes = ledger.approved(&kin)?;
+    let known = peek(&bytes).ok().filter(|it| kinship(it, signer) == kin)?;
+    let id = Algorithm::Sha256.digest(&[&bytes]);
+    let is_theirs = |line: &String| {
+        let said = Approval::parse(line.trim_end()).ok();
+        let checked = said.and_then(|said| approvals::check(&said).ok());
+        checked.is_some_and(|it| {
+            it.signer == *signer
+                && it.statement.contract == id
+                && it.statement.decision == Decision::Approve
+        })
+    };
+    let is_approved = ledger.approvals(&id).ok()?.iter().any(is_theirs);
+    is_approved.then_some((known, bytes))
 }
 
 /// Every function of the file that the steps of a plan call.

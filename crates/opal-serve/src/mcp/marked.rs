@@ -43,7 +43,7 @@ const NAMES: &str = " access account action after alg algorithm alias also_faile
     duration_ms duration_seconds earlier edits entry environment error errors examples exit_code failed failure \
     file files fix fleets generated_by group handle header help hidden host host_key identity is_older kdf item key \
     kinds label length level limit line log lost machine made_by may_be_forced message missing modified name names \
-    namespace needed note notes number objects offset once operator os output own own_limit package pattern page \
+    namespace needed note notes number objects offset once operator os output own own_limit package packages pattern page \
     params path pause_ms pid place placeholder placeholder_key plan plugin plugins private project provenance \
     range raw reads record refusal refused rejected_by related required reserved resource resources rest results retries \
     returns roles rows run runs same satisfied schema scope seed seed_hash shown signed_by skipped source \

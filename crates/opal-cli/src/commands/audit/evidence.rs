@@ -1,8 +1,8 @@
 //! Contracts that this machine knows, and what people signed about them: lines of an export.
 //!
 //! Contracts are those of the inbox and those that somebody approved here. Lines of people are those of the
-//! inbox, and those that the ledger keeps: rejections, and approvals that counted for a run. What cannot be
-//! read, or is not what somebody signed, has a line that says so: nothing is left out in silence.
+//! inbox, and those that the ledger keeps: rejections, and approvals that were made here or counted for a run.
+//! What cannot be read, or is not what somebody signed, has a line that says so: nothing is left out in silence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -41,7 +41,12 @@ pub(super) fn of(root: &Root, since: Option<&str>) -> Result<Vec<Value>, Failure
         }
     }
     let ledger = Ledger::new(root);
-    ledger.all_approved().for_each(|bytes| found.contract("ledger", &bytes));
+    for kept in ledger.all_approved() {
+        match kept {
+            Ok(bytes) => found.contract("ledger", &bytes),
+            Err(error) => found.damaged("ledger", &error.to_string()),
+        }
+    }
     for lines in [ledger.all_approvals(), ledger.all_rejections()] {
         for (contract, line) in lines.map_err(root_failure)? {
             match Approval::parse(&line) {

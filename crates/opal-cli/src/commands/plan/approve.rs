@@ -4,7 +4,7 @@ use clap::ArgMatches;
 use opal_core::contract::approval::{Decision, MAX_NOTE, Statement};
 use opal_core::contract::{self, Contract};
 use opal_core::hash::{Algorithm, Digest};
-use opal_ops::contract::{Case, kinship};
+use opal_ops::contract::{Case, approved_last, kinship};
 use opal_trust::contracts::peek;
 use opal_trust::policy::Policy;
 use opal_vault::ledger::Ledger;
@@ -45,9 +45,8 @@ pub(crate) fn run(
     let root = context.root(root);
     let approver = Approver::find(given("key"), root.as_ref(), &rules)?;
     let ledger = root.as_ref().map(Ledger::new);
-    let kin = kinship(&contract, &approver.file.signer);
-    let before = ledger.and_then(|ledger| ledger.approved(&kin)).filter(|it| *it != named.bytes);
-    let before = before.and_then(|bytes| Some((peek(&bytes).ok()?, bytes)));
+    let before = ledger.and_then(|it| approved_last(it, &contract, &approver.file.signer));
+    let before = before.filter(|(_, bytes)| *bytes != named.bytes);
     let compared =
         before.as_ref().map(|(before, _)| contract::diff(before, &contract, &context.registry));
     let shown = Shown {
@@ -84,7 +83,7 @@ pub(crate) fn run(
     }
     let file = named.add(&signed)?;
     if let Some(root) = &root {
-        keep(root, &shown, &kin, &named, &signed.to_line());
+        keep(root, &shown, &named, &signed.to_line());
     }
     approval::signed(&shown, &signed, &file, json)
 }
@@ -149,11 +148,15 @@ fn can_answer(
 
 /// What this machine knows of it from now on. A ledger that cannot be written changes nothing of what was
 /// signed.
-fn keep(root: &Root, shown: &Shown<'_>, kin: &Digest, named: &Named, line: &str) {
+fn keep(root: &Root, shown: &Shown<'_>, named: &Named, line: &str) {
     let ledger = Ledger::new(root);
     let is_listed = shown.rules.iter().any(|rule| rule.person(&shown.signer.signer).is_some());
     let kept = match shown.decision {
-        Decision::Approve => ledger.keep_approved(kin, &named.bytes),
+        // What was signed first: without it, nobody knows who approved the contract.
+        Decision::Approve => ledger.approve(&shown.case.id, line).and_then(|()| {
+            let kin = kinship(shown.case.contract, &shown.signer.signer);
+            ledger.keep_approved(&kin, &named.bytes)
+        }),
         Decision::Reject if is_listed => ledger.reject(&shown.case.id, line),
         Decision::Reject => Ok(()),
     };

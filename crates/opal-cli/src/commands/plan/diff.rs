@@ -138,14 +138,44 @@ fn against_now(
     view::plan::compared(&comparison, options, context.out())
 }
 
-/// What two contracts say about a run besides their plans.
+/// What two contracts say about a run besides their plans: the packages first.
 pub(crate) fn beside(one: &Contract, other: &Contract) -> Vec<Beside> {
-    let sides = [one, other].map(said);
-    let names: BTreeSet<&String> = sides.iter().flat_map(BTreeMap::keys).collect();
-    let pair = |name: &String| sides.each_ref().map(|said| said.get(name).cloned());
-    let pairs = names.into_iter().map(|name| (name.clone(), pair(name)));
-    let differ = pairs.filter(|(_, [before, after])| before != after);
-    differ.map(|(name, [before, after])| Beside { name, before, after }).collect()
+    let between = |sides: [BTreeMap<String, String>; 2], is_package: bool| -> Vec<Beside> {
+        let names: BTreeSet<&String> = sides.iter().flat_map(BTreeMap::keys).collect();
+        let pair = |name: &String| sides.each_ref().map(|said| said.get(name).cloned());
+        let pairs = names.into_iter().map(|name| (name.clone(), pair(name)));
+        let differ = pairs.filter(|(_, [before, after])| before != after);
+        let differ =
+            differ.map(|(name, [before, after])| Beside { is_package, name, before, after });
+        differ.collect()
+    };
+    let packages = between([one, other].map(packages), true);
+    [packages, between([one, other].map(said), false)].concat()
+}
+
+/// Every part of what a contract says about the packages that it was made with.
+fn packages(contract: &Contract) -> BTreeMap<String, String> {
+    // A package has a record for each of its decorators.
+    let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for one in &contract.provenance().plugins {
+        let parts = [
+            ("version", Some(one.version.clone())),
+            ("checksum", one.checksum.clone()),
+            ("source", Some(one.source.clone())),
+            ("verification", Some(one.verification.clone())),
+            ("signer", one.signed_by.clone()),
+            ("schema", one.schema.map(|schema| schema.hex())),
+            ("engine", one.engine.clone()),
+            ("capabilities", Some(one.capabilities.join(", "))),
+        ];
+        for (part, text) in parts {
+            let text = text.filter(|text| !text.is_empty());
+            let known = all.entry(format!("package {} {part}", one.name)).or_default();
+            known.extend(text);
+        }
+    }
+    let all = all.into_iter().filter(|(_, texts)| !texts.is_empty());
+    all.map(|(name, texts)| (name, Vec::from_iter(texts).join("; "))).collect()
 }
 
 /// Every option and argument that the hash does not have, as it is typed.

@@ -28,9 +28,11 @@ pub(super) fn show(
     notes: Vec<String>,
 ) -> Result<Exit, Failure> {
     let marks = marks(contract.plan(), &|_| true);
-    let plan = PlanView::new(contract.plan(), contract.plan_hash())
+    let mut plan = PlanView::new(contract.plan(), contract.plan_hash())
         .with_registry(&context.registry)
         .with_facts(view::plan::facts(contract))
         .with_notes([notes, marks].concat());
+    // A reviewer decides by it.
+    plan.is_whole = true;
     view::plan::show(&plan, options, context.out())
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use opal_core::Registry;
 use opal_core::contract::{Cause, Change, Difference, Side as Shown, Verdict};
 use opal_core::plan::{Plan, Step};
-use opal_core::view::{Uses, compared_text, visible};
+use opal_core::view::{Uses, compared_text, visible, whole_text};
 use opal_ops::source::Loaded;
 use opal_ops::source::files::Lines;
 use serde_json::json;
 
 use super::Comparison;
 
-/// The most steps that are shown for one value; the others are counted.
+/// The most steps that are shown for one value, unless all are; the others are counted.
 const SHOWN_STEPS: usize = 3;
 
 /// The steps of both plans, to be found by path and by the values they use.
@@ -25,6 +25,8 @@ pub(super) struct Steps<'a> {
     is_older: bool,
     /// The lines of the source of now.
     source: Option<Lines<'a>>,
+    /// How many steps are shown for one value.
+    most: usize,
 }
 
 #[derive(Debug)]
@@ -32,11 +34,14 @@ struct Side<'a> {
     plan: &'a Plan,
     by_path: BTreeMap<&'a str, &'a Step>,
     by_value: BTreeMap<&'a str, Vec<&'a Step>>,
+    /// Whether the texts of steps have all their lines.
+    is_whole: bool,
 }
 
 impl<'a> Side<'a> {
     fn new(plan: &'a Plan) -> Self {
-        let mut side = Self { plan, by_path: BTreeMap::new(), by_value: BTreeMap::new() };
+        let (by_path, by_value) = (BTreeMap::new(), BTreeMap::new());
+        let mut side = Self { plan, by_path, by_value, is_whole: false };
         plan.steps.iter().for_each(|step| side.add(step));
         side
     }
@@ -56,7 +61,10 @@ impl<'a> Side<'a> {
 
     /// It in one text, without the arguments in `hidden`.
     fn text(&self, step: &Step, registry: Option<&Registry>) -> String {
-        compared_text(self.plan, step, registry)
+        match self.is_whole {
+            true => whole_text(self.plan, step, registry),
+            false => compared_text(self.plan, step, registry),
+        }
     }
 
     fn users(&self, key: &str) -> &[&'a Step] {
@@ -78,7 +86,17 @@ impl<'a> Steps<'a> {
             registry: comparison.registry,
             is_older: comparison.is_older,
             source: comparison.source.map(Loaded::lines),
+            most: SHOWN_STEPS,
         }
+    }
+
+    /// The same, with every step that uses a value and every line of a text: for whoever decides by what is
+    /// shown.
+    pub(super) fn all(comparison: &Comparison<'a>) -> Self {
+        let mut all = Self { most: usize::MAX, ..Self::new(comparison) };
+        all.before.is_whole = true;
+        all.after.is_whole = true;
+        all
     }
 
     /// A step in both plans, in the words of the tree. Arguments that have their default are left
@@ -120,10 +138,10 @@ impl<'a> Steps<'a> {
     pub(super) fn users(&self, key: &str) -> Vec<(&str, [Option<String>; 2])> {
         let (before, after) = (self.before.users(key), self.after.users(key));
         if after.is_empty() {
-            let gone = before.iter().take(SHOWN_STEPS);
+            let gone = before.iter().take(self.most);
             return gone.map(|step| (&*step.path, self.both(Some(step), None))).collect();
         }
-        let shown = after.iter().take(SHOWN_STEPS).map(|step| {
+        let shown = after.iter().take(self.most).map(|step| {
             let was = self.verdict.was(&step.path).and_then(|was| self.before.step(was));
             (&*step.path, self.both(was, Some(step)))
         });
@@ -174,7 +192,7 @@ pub(super) fn human(
             out.push_str(&format!("  {}{}\n", visible::line(path), steps.place(path)));
             pair.write("    ", texts, out);
         }
-        let more = steps.count_users(key).saturating_sub(SHOWN_STEPS);
+        let more = steps.count_users(key).saturating_sub(steps.most);
         if more > 0 {
             out.push_str(&format!("  and in {more} more\n"));
         }

@@ -5,26 +5,33 @@ use std::collections::BTreeSet;
 use opal_core::contract::Difference;
 use opal_html::difference::{self, Changed, Pair, PlanDiff};
 
-use super::Comparison;
 use super::difference::{Steps, change, placeholders};
+use super::{Beside, Comparison};
 
 /// The whole page.
 pub(super) fn document(comparison: &Comparison<'_>) -> String {
     let (before, after) = (&comparison.before.target.name, &comparison.after.target.name);
     let name = if before == after { after.clone() } else { format!("{before}, {after}") };
-    let steps = Steps::new(comparison);
+    let steps = Steps::all(comparison);
     let differences = &comparison.verdict.differences;
     difference::document(&PlanDiff {
         name,
         sides: comparison.names.map(str::to_owned),
         facts: facts(comparison),
         differences: differences.iter().map(|one| changed(&steps, one)).collect(),
-        beside: (comparison.beside.iter())
-            .map(|one| (one.name.clone(), [one.before.clone(), one.after.clone()]))
-            .collect(),
+        beside: beside(comparison, false),
+        packages: beside(comparison, true),
         notes: super::notes(comparison),
         same: same(comparison, &steps),
     })
+}
+
+/// What differs of packages, or of everything else that the plan does not have.
+fn beside(comparison: &Comparison<'_>, of_packages: bool) -> Vec<Pair> {
+    let meant = comparison.beside.iter().filter(|one| one.is_package == of_packages);
+    let pair =
+        |one: &Beside| Pair { name: one.name.clone(), place: None, texts: one.sides().map(Some) };
+    meant.map(pair).collect()
 }
 
 fn facts(comparison: &Comparison<'_>) -> Vec<(&'static str, String)> {
@@ -36,7 +43,6 @@ fn facts(comparison: &Comparison<'_>) -> Vec<(&'static str, String)> {
 
 fn changed(steps: &Steps<'_>, one: &Difference) -> Changed {
     let mut pairs = Vec::new();
-    let mut more = 0;
     if let Some(key) = &one.key {
         let shown =
             [one.before.as_ref(), one.after.as_ref()].map(|side| side.map(ToString::to_string));
@@ -44,7 +50,6 @@ fn changed(steps: &Steps<'_>, one: &Difference) -> Changed {
         for (path, texts) in steps.users(key) {
             pairs.push(Pair { name: path.to_owned(), place: steps.file_line(path), texts });
         }
-        more = steps.count_users(key).saturating_sub(pairs.len() - 1);
     } else if let Some(path) = one.path.as_deref() {
         let (name, place) = (path.to_owned(), steps.file_line(path));
         pairs.push(Pair { name, place, texts: steps.texts(one) });
@@ -60,7 +65,7 @@ fn changed(steps: &Steps<'_>, one: &Difference) -> Changed {
         None => one.words.clone(),
     };
     let by = one.causes.iter().map(|cause| cause.key.to_string()).collect();
-    Changed { code, change, words, by, causes: causes.collect(), pairs, more }
+    Changed { code, change, words, by, causes: causes.collect(), pairs }
 }
 
 /// The steps of the plan of now that no difference is about.

@@ -178,6 +178,10 @@ fn a_value_of_many_steps_shows_some_and_counts_the_others() {
     let text = compared(many("1"), &many("2"), |comparison| differences(comparison, false));
     assert_eq!(text.matches("  deploy.shell[").count(), 3, "{text}");
     assert!(text.contains("  and in 7 more\n"), "{text}");
+    // Whoever approves it sees all of them.
+    let text = compared(many("1"), &many("2"), |comparison| all_differences(comparison, false));
+    assert_eq!(text.matches("  deploy.shell[").count(), 10, "{text}");
+    assert!(!text.contains("more\n"), "{text}");
 }
 
 #[test]

@@ -4,7 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
+use opal_core::view::{Facts, Outline, PlanView};
+
 use super::{BY_ANN, Gate};
+use crate::agents::Agent;
+use crate::ui::Ui;
 
 fn approved() -> (Gate, String) {
     let gate = Gate::new();
@@ -213,16 +217,37 @@ fn all_views_of_a_contract_have_the_same_facts() {
     let json = gate.opal.call(&["plan", "show", "d.plan", "--json"]).json();
     let ci = gate.opal.call(&["keys", "show", "ci"]).stdout.trim().to_owned();
     let hash = json["header"]["plan_hash"].as_str().unwrap().to_owned();
-    let all = [hash, ci, "echo deploying to".to_owned(), "env.REGION".to_owned()];
-    let approved = gate.approve("d.plan", "ann").replace(['\r', '\n'], "");
-    for (view, shown) in [
+    let all = [hash, ci.clone(), "echo deploying to".to_owned(), "env.REGION".to_owned()];
+    let key = gate.key("ann").display().to_string();
+    let approve = ["plan", "approve", "d.plan", "--key", &key, "--show"];
+    let approved = gate.opal.call(&approve).code(0).stdout.clone();
+    let entry = gate.opal.call(&["plan", "inbox", "--json"]).json();
+    let id = entry["contracts"][0]["id"].as_str().unwrap().to_owned();
+    let ui = Ui::start(gate.opal.command(), &[]).entered();
+    let own = ui.get(&format!("/contracts/{id}")).ok().body;
+    let mut agent = Agent::start(&gate);
+    let told = agent.call("contracts", serde_json::json!({"contract": id})).done().to_string();
+    let views = [
         ("tree", show(&[])),
         ("page", show(&["--format", "html"])),
-        ("json", show(&["--json"])),
         ("approve", approved),
-    ] {
+        ("page of `opal ui`", own),
+    ];
+    let documents = [("json", show(&["--json"])), ("tool of `opal mcp`", told)];
+    for (view, shown) in views.iter().chain(&documents) {
         for text in &all {
             assert!(shown.contains(text.as_str()), "{text} is not in the {view}: {shown}");
+        }
+    }
+    // Every fact, as that one function has it.
+    let contract = opal_trust::contracts::peek(&gate.opal.bytes("d.plan")).unwrap();
+    let facts = Facts { signed_by: vec![ci], ..Facts::of(&contract) };
+    let view = PlanView::new(contract.plan(), contract.plan_hash()).with_facts(facts);
+    let facts = Outline::new(&view).facts();
+    assert!(facts.len() >= 6, "{facts:?}");
+    for (view, shown) in &views {
+        for (name, text) in &facts {
+            assert!(shown.contains(text.as_str()), "{name}: {text} is not in the {view}: {shown}");
         }
     }
 }

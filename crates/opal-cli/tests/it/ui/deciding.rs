@@ -99,6 +99,26 @@ fn who_says_no_in_the_terminal_signs_nothing_and_the_pages_go_on() {
     assert_eq!(ui.ends(), Some(0), "{}", ui.said());
 }
 
+/// Nobody can have meant a question that they had not seen, whether they typed ahead or something else did.
+#[test]
+fn what_was_typed_before_the_question_is_not_its_answer() {
+    let gate = gate();
+    let id = submitted(&gate, "deploy");
+    let mut ui = started(&gate);
+    ui.types("y\r");
+    eventually("the terminal has it", || ui.said().ends_with("y\r\n"));
+    assert_eq!(decide(&ui, &id, "approve").status, 303);
+    ui.says("? [y/N] ");
+    ui.types("n\r");
+    eventually("it is answered", || {
+        let page = ui.get(&format!("/contracts/{id}")).ok().body;
+        page.contains("Declined in the terminal; nothing was signed.")
+    });
+    assert_eq!(state(&ui, &id), "waiting");
+    let approvals = gate.opal.path().join(format!("home/.opal/inbox/{id}/contract.plan.approvals"));
+    assert!(!approvals.exists());
+}
+
 #[test]
 fn a_rejection_is_signed_in_the_same_way() {
     let gate = gate();

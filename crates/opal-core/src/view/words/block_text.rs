@@ -4,7 +4,7 @@ use super::Words;
 use crate::hash::Algorithm;
 use crate::view::ink::{Ink, Style};
 
-/// Lines of a text that the tree shows.
+/// Lines of a text that the tree shows, unless it shows all.
 const MOST_LINES: usize = 10;
 
 /// Digits of the digest that tells two texts apart.
@@ -24,11 +24,12 @@ impl Words<'_> {
             });
         }
         ink.write(" {");
-        for line in text.lines().take(MOST_LINES) {
+        let most = if self.is_whole { usize::MAX } else { MOST_LINES };
+        for line in text.lines().take(most) {
             let blanks = if line.is_empty() { "" } else { "  " };
             ink.write(&format!("\n{blanks}{line}"));
         }
-        if let Some(more @ 1..) = count.checked_sub(MOST_LINES) {
+        if let Some(more @ 1..) = count.checked_sub(most) {
             let lines = if more == 1 { "line" } else { "lines" };
             ink.write("\n  ");
             ink.styled(Style::Dim, &format!("… {more} more {lines} (`--format json` has all)"));

@@ -27,7 +27,7 @@ impl Words<'_> {
             Node::While => self.repeated(step, "condition", ink),
             Node::Iteration => self.iteration(step, ink),
             Node::Branch => self.branch(step, ink),
-            Node::Variant => Self::variant(step, ink),
+            Node::Variant => self.variant(step, ink),
             Node::Require => self.require(step, ink),
             Node::Chain => ink.styled(Style::Bold, "chain"),
             _ if step.args.is_empty() => ink.styled(Style::Bold, step.node.name()),

@@ -30,7 +30,7 @@ impl Words<'_> {
         let means = self.means(step);
         if !means.is_empty() {
             ink.write(" → ");
-            names(&means.iter().map(String::as_str).collect::<Vec<_>>(), ink);
+            names(&means.iter().map(String::as_str).collect::<Vec<_>>(), self.is_whole, ink);
             return steered_by(step, ink);
         }
         let is_plain = match written.as_slice() {
@@ -39,7 +39,7 @@ impl Words<'_> {
         };
         if !is_plain {
             ink.write(" → ");
-            names(&written, ink);
+            names(&written, self.is_whole, ink);
         }
         steered_by(step, ink);
     }
@@ -62,9 +62,9 @@ impl Words<'_> {
     }
 
     /// `on web1 web3`.
-    pub(super) fn variant(step: &Step, ink: &mut Ink) {
+    pub(super) fn variant(&self, step: &Step, ink: &mut Ink) {
         ink.styled(Style::Bold, "on ");
-        names(&step.targets().collect::<Vec<_>>(), ink);
+        names(&step.targets().collect::<Vec<_>>(), self.is_whole, ink);
     }
 }
 
@@ -87,9 +87,10 @@ fn says(arg: &Arg, name: &str) -> bool {
     host == name || host.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'))
 }
 
-fn names(all: &[&str], ink: &mut Ink) {
-    ink.styled(Style::Value, &all[..all.len().min(MAX_NAMES)].join(" "));
-    if all.len() > MAX_NAMES {
+fn names(all: &[&str], is_whole: bool, ink: &mut Ink) {
+    let most = if is_whole { usize::MAX } else { MAX_NAMES };
+    ink.styled(Style::Value, &all[..all.len().min(most)].join(" "));
+    if all.len() > most {
         ink.write(&format!(" … ({} targets)", all.len()));
     }
 }
