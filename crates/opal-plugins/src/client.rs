@@ -8,7 +8,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | one process, its calls and how it ends | [`process`], with all that it started in `child` |
+//! | one process, its calls and how it ends | [`process`], with all that it started in `child`; `ended` |
 //! | the processes of a run, and the one restart | [`hosts`] |
 //! | sending a line with descriptors | `sending` |
 //! | what a call costs of what may be in flight, and what a native program may use | `room`, `limits` |
@@ -21,6 +21,7 @@
 
 mod child;
 pub mod compiled;
+mod ended;
 pub mod failure;
 pub mod grants;
 pub mod handles;

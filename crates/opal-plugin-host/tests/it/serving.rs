@@ -182,7 +182,7 @@ fn programs_reach_the_agent_of_the_user_only_as_granted() {
 }
 
 #[test]
-fn the_runtime_root_is_never_read_also_behind_a_symlink() {
+fn the_runtime_root_is_never_read_also_through_a_symlink() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("link");
     symlink(root(), &link).unwrap();

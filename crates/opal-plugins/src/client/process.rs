@@ -20,6 +20,7 @@ use rustix::process::Signal;
 
 use super::Serve;
 use super::child::Helper;
+pub use super::ended::Ended;
 use super::limits::{Nothing, OwnTime, within};
 use super::room::Room;
 use super::sending::send;
@@ -68,21 +69,6 @@ enum Event {
     Asked(Call),
     Answered(Reply),
     Ended(Ended),
-}
-
-/// How a helper ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    Signal(i32),
-    Code(i32),
-    /// opal ended it: it did not keep to the protocol.
-    Malformed(Malformed),
-    /// opal ended it: it gave no sign of life.
-    Silent,
-    /// It never started.
-    NotStarted(std::io::ErrorKind),
-    /// It is of another build.
-    OtherBuild(String),
 }
 
 /// What a call gave: its answer, and what was printed meanwhile.
@@ -319,18 +305,14 @@ impl Shared {
                 self.end(Ended::Silent);
                 return Ok((Err(refusal), None));
             }
-            let is_silent = heard.elapsed() > silence && self.is_quiet(silence);
+            // Of too many calls, some wait for their turn.
+            let is_quiet =
+                |open: &Open| open.calls.len() <= CROWD || open.heard.elapsed() > silence;
+            let is_silent = heard.elapsed() > silence && is_quiet(&self.open());
             if is_silent || cancelled.is_some_and(|since| since.elapsed() > serve.parting()) {
                 self.end(Ended::Silent);
             }
         }
-    }
-
-    /// Whether a call that hears nothing hears nothing because of the helper: of too many calls, some wait for
-    /// their turn.
-    fn is_quiet(&self, silence: Duration) -> bool {
-        let open = self.open();
-        open.calls.len() <= CROWD || open.heard.elapsed() > silence
     }
 
     fn serve(&self, call: &Call, serve: &mut dyn Serve) -> Result<(), Ended> {

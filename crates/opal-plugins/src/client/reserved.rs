@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_root_behind_a_symlink_is_reserved_where_it_is() {
+    fn a_root_with_a_symlink_on_the_way_is_reserved_where_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap();
         for name in ["home/.opal/config", "keys", "other"] {

@@ -2,16 +2,16 @@
 
 mod examples;
 pub(crate) mod own;
+mod plugin;
 
 use std::collections::BTreeSet;
 
 use opal_core::decorator::{
     self, Block, Cost, Descriptor, Effect, Exposure, Param, Presence, Resource, Returns,
 };
-use opal_core::protocol::{MAX_MEMORY_MIB, MEMORY_MIB};
 use opal_core::shape::Shape;
 use opal_core::{Code, Diagnostic, Registry, Span};
-use opal_yaml::fields::{Field, Fields};
+use opal_yaml::fields::Fields;
 use opal_yaml::problems::Problems;
 use opal_yaml::{Node, NodeKind};
 use semver::Version;
@@ -22,7 +22,6 @@ use super::{Body, Declared};
 use crate::capability::Capability;
 use crate::codes::CODES;
 use crate::engine::UNWIRED;
-use crate::names::is_package_name;
 
 /// What a `dim.yaml` says.
 #[derive(Debug, Default)]
@@ -87,7 +86,7 @@ fn interface(root: &Node, built_in: &Registry, problems: &mut Problems) -> Optio
     fields.take("$id");
     let mut found = Interface::default();
     match fields.take("x-opal-plugin") {
-        Some(field) => plugin(field, &mut found, problems),
+        Some(field) => plugin::read(field, &mut found, problems),
         None => fields.missing(&["x-opal-plugin"], problems),
     }
     let decorators = fields.take("x-opal-decorators");
@@ -114,34 +113,6 @@ fn interface(root: &Node, built_in: &Registry, problems: &mut Problems) -> Optio
         found.decorators.extend(reader.decorator(item));
     }
     Some(found)
-}
-
-fn plugin(field: Field<'_>, found: &mut Interface, problems: &mut Problems) {
-    let Some(mut fields) = Fields::of(field.value, "`x-opal-plugin`", problems) else { return };
-    let mut text = |key: &str, is_fine: &dyn Fn(&str) -> bool, expects: &str| {
-        let field = fields.take(key)?;
-        let text = field.value.word().filter(|text| is_fine(text));
-        if text.is_none() {
-            let message = format!("invalid `{key}`");
-            let help = format!("expects {expects}");
-            problems.error(Code::PackageValue, field.value.head(), message, help);
-        }
-        text.map(str::to_owned)
-    };
-    let is_version = |text: &str| Version::parse(text).is_ok();
-    found.name = text("name", &is_package_name, "the name of the package, as in `acme/house`");
-    let version = text("version", &is_version, "a version as in `1.2.3`");
-    let min_core = text("min_core", &is_version, "a version as in `1.2.3`");
-    let is_memory = |text: &str| memory(text).is_some();
-    let most = text("memory_mib", &is_memory, "a number of MiB from 64 to 512");
-    found.memory_mib = most.and_then(|text| memory(&text));
-    found.version = version.and_then(|text| text.parse().ok());
-    found.min_core = min_core.and_then(|text| text.parse().ok());
-    fields.typos(&["name", "version", "min_core", "memory_mib"], problems);
-}
-
-fn memory(text: &str) -> Option<u32> {
-    text.parse().ok().filter(|mib| (MEMORY_MIB..=MAX_MEMORY_MIB).contains(mib))
 }
 
 pub(super) struct Reader<'n, 'p, 'c> {

@@ -113,7 +113,7 @@ fn a_list_beside_a_project_of_the_same_checkout_accepts_nothing() {
 }
 
 #[test]
-fn a_root_behind_a_symlink_or_with_a_relative_path_is_never_for_plugins() {
+fn a_root_with_a_symlink_or_a_relative_path_is_never_for_plugins() {
     let opal = super::wasm::project();
     symlink(".opal", folder(&opal, "link")).unwrap();
     for root in [".opal", "./link", "link"] {
