@@ -140,8 +140,8 @@ impl<'p> Actor<'_, 'p> {
         Ok(Folder(Arc::from(folder)))
     }
 
-    /// What a target that was reached cannot do for the block. A file that may not be read is no refused
-    /// login.
+    /// What a target that was reached cannot do for the block. A file that may not be read is not a
+    /// refused login.
     fn failed_there(&self, mut trouble: Trouble) -> Halt {
         let code = code(&trouble);
         if trouble.kind == TroubleKind::Denied {

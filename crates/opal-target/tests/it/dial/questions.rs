@@ -83,7 +83,7 @@ fn encrypt_key(sshd: &Sshd) {
 }
 
 #[test]
-fn a_key_with_a_passphrase_is_no_obstacle_to_a_password_and_may_be_what_it_is_for() {
+fn a_key_with_a_passphrase_does_not_stop_a_password_and_may_be_what_it_is_for() {
     let Some(sshd) = Sshd::start_with("/bin/sh", &["PasswordAuthentication yes"]) else { return };
     sshd.account().set_password(WORD);
     encrypt_key(&sshd);
