@@ -1,6 +1,6 @@
 //! What the server can do, and what its client says that it can.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{Uri, WorkspaceFolder};
 use serde_json::{Value, json};
@@ -17,6 +17,8 @@ pub(crate) struct Hello {
     pub(crate) client: Client,
     /// It tells of changed files where it is asked to.
     pub(crate) watches: bool,
+    /// It can do so for a directory outside the workspace.
+    watches_elsewhere: bool,
     /// It asks for diagnostics itself.
     pub(crate) pulls: bool,
 }
@@ -31,6 +33,8 @@ impl Hello {
         let has_bytes = encodings.is_some_and(|all| all.iter().any(|it| it == "utf-8"));
         let commands = params["initializationOptions"]["commands"].as_array();
         let is_command = |it: &Value| it.as_str().is_some_and(|it| it.starts_with("opal."));
+        let (watched, pulls) =
+            (&can["workspace"]["didChangeWatchedFiles"], documents["diagnostic"].is_object());
         Self {
             roots: roots(params),
             encoding: if has_bytes { Encoding::Utf8 } else { Encoding::Utf16 },
@@ -38,9 +42,11 @@ impl Hello {
                 snippets: is(&documents["completion"]["completionItem"]["snippetSupport"]),
                 document_changes: is(&can["workspace"]["workspaceEdit"]["documentChanges"]),
                 commands: commands.is_some_and(|all| all.iter().any(is_command)),
+                refreshes: pulls && is(&can["workspace"]["diagnostics"]["refreshSupport"]),
             },
-            watches: is(&can["workspace"]["didChangeWatchedFiles"]["dynamicRegistration"]),
-            pulls: documents["diagnostic"].is_object(),
+            watches: is(&watched["dynamicRegistration"]),
+            watches_elsewhere: is(&watched["relativePatternSupport"]),
+            pulls,
         }
     }
 }
@@ -98,12 +104,15 @@ pub(crate) fn of_server(hello: &Hello, version: &str) -> Value {
     })
 }
 
-/// The request for reports of files that change that are not open.
-pub(crate) fn watchers() -> Value {
+/// The request for reports of files that change that are not open, and of packages that are installed.
+pub(crate) fn watchers(hello: &Hello, cache: Option<&Path>) -> Value {
     let watch = |glob: &str| json!({ "globPattern": glob });
     let globs =
         ["**/*.opl", "**/opal.mod", "**/opal.lock", "**/opal.toml", "**/*.env", "**/.env.*"];
-    let watchers: Vec<Value> = globs.into_iter().map(watch).collect();
+    let cache = cache
+        .filter(|_| hello.watches_elsewhere)
+        .map(|folder| json!({ "globPattern": { "baseUri": uri::of(folder), "pattern": "*" } }));
+    let watchers: Vec<Value> = globs.into_iter().map(watch).chain(cache).collect();
     json!({ "registrations": [{
         "id": "files",
         "method": "workspace/didChangeWatchedFiles",

@@ -35,6 +35,8 @@ const MOST_SOURCES: usize = 20_000;
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// Directories that have no sources of the project.
 const PASSED: [&str; 4] = ["target", "node_modules", "vendor", "dist"];
+/// Directories that have no sources at all.
+const HISTORIES: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
 
 #[expect(clippy::disallowed_methods, reason = "this is the module that reads files")]
 impl Disk {
@@ -136,8 +138,20 @@ impl Disk {
 
     /// The sources and the files of variables in the workspace.
     pub(crate) fn walk(&self) -> Walked {
-        let mut walked = Walked { paths: Vec::new(), is_whole: true };
-        let mut open: Vec<PathBuf> = self.roots.clone();
+        self.visit(self.roots.clone(), is_passed)
+    }
+
+    /// The sources in directories that a walk passes: as many as a walk may find.
+    pub(crate) fn passed(&self, folders: &[PathBuf]) -> Vec<PathBuf> {
+        let is_walked = |it: &&PathBuf| !it.file_name().is_some_and(is_history);
+        let folders = folders.iter().filter(is_walked).cloned().collect();
+        let mut paths = self.visit(folders, is_history).paths;
+        paths.retain(|path| path.extension().is_some_and(|it| it == "opl"));
+        paths
+    }
+
+    fn visit(&self, mut open: Vec<PathBuf>, is_passed: fn(&OsStr) -> bool) -> Walked {
+        let mut walked = Walked { is_whole: true, ..Walked::default() };
         let (mut directories, mut left) = (0, MOST_BYTES);
         while let Some(folder) = open.pop() {
             directories += 1;
@@ -156,7 +170,10 @@ impl Disk {
                 };
                 let name = entry.file_name();
                 match entry.file_type() {
-                    Ok(kind) if kind.is_dir() && !is_passed(&name) => open.push(entry.path()),
+                    Ok(kind) if kind.is_dir() && is_passed(&name) => {
+                        walked.passed.push(entry.path());
+                    }
+                    Ok(kind) if kind.is_dir() => open.push(entry.path()),
                     Ok(kind) if kind.is_file() && is_source(&name) => {
                         let bytes = entry.metadata().map_or(0, |found| found.len());
                         if bytes > left || walked.paths.len() == MOST_SOURCES {
@@ -180,8 +197,13 @@ impl Disk {
 pub(crate) struct Walked {
     /// In their order.
     pub(crate) paths: Vec<PathBuf>,
-    /// There is nothing more than that.
+    /// There is nothing more than that, but in the directories that were passed.
     pub(crate) is_whole: bool,
+    pub(crate) passed: Vec<PathBuf>,
+}
+
+fn is_history(name: &OsStr) -> bool {
+    HISTORIES.iter().any(|it| name == *it)
 }
 
 fn is_passed(name: &OsStr) -> bool {

@@ -9,8 +9,9 @@ use gen_lsp_types::{
 use lsp_server::ErrorCode;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::features::diagnostics::Importers;
 use crate::features::{
     Client, actions, completion, diagnostics, formatting, hover, lens, navigation, outline, rename,
     shape, signature, tokens,
@@ -71,8 +72,11 @@ pub(crate) fn answer(files: &Files, client: Client, method: &str, params: Value)
         }
         "textDocument/diagnostic" => {
             let params: DocumentDiagnosticParams = read(params)?;
-            let items = diagnostics::of(files, &files.key(&params.text_document.uri));
-            give(Some(json!({ "kind": "full", "items": items })))
+            let path = files.key(&params.text_document.uri);
+            // A client that asks again when the server says so need not wait for the importers of what it edits.
+            let importers = if client.refreshes { Importers::Known } else { Importers::All };
+            let before = params.previous_result_id.as_deref();
+            give(Some(diagnostics::report(files, &path, before, importers)))
         }
         "workspace/symbol" => {
             let params: WorkspaceSymbolParams = read(params)?;

@@ -33,6 +33,8 @@ pub(crate) struct Client {
     pub(crate) document_changes: bool,
     /// It has the commands of the lenses.
     pub(crate) commands: bool,
+    /// It asks for diagnostics, and asks again when the server says so.
+    pub(crate) refreshes: bool,
 }
 
 /// Changes of files, each with places in the text as it is.

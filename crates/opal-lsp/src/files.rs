@@ -4,11 +4,11 @@
 //! and made again when the file or one that it imports has changed.
 
 mod packages;
+mod sources;
 mod supposed;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,7 +16,6 @@ use gen_lsp_types::Uri;
 use opal_core::Registry;
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_plan::lower::Proofs;
-use opal_plan::program::{Identity, paths};
 
 use crate::analysis::{Analysis, Spent};
 use crate::disk::{Disk, Stamp, Walked};
@@ -152,9 +151,11 @@ impl Files {
         Some(path)
     }
 
-    /// A large document is checked now.
+    /// A large document is checked now. Not every client tells of other changes on the disk, such as a
+    /// package that was installed.
     pub(crate) fn saved(&mut self, uri: &Uri) {
         let path = self.key(uri);
+        self.packages.borrow_mut().look_again();
         self.changes += 1;
         if let Some(document) = self.open.get_mut(&path).filter(|it| it.is_stale) {
             document.is_stale = false;
@@ -168,6 +169,12 @@ impl Files {
         self.open.remove(&path)?;
         self.known.borrow_mut().remove(&path);
         Some(path)
+    }
+
+    /// One more directory of the workspace.
+    pub(crate) fn add_root(&mut self, folder: &Path) {
+        self.has_workspace = true;
+        self.disk.add(folder);
     }
 
     /// Something on the disk has changed, perhaps the packages.
@@ -186,6 +193,14 @@ impl Files {
 
     pub(crate) fn document(&self, path: &Path) -> Option<&Document> {
         self.open.get(path)
+    }
+
+    /// Whether a source found something in a file that it imports when it was checked last.
+    pub(crate) fn has_found(&self, source: &Path, path: &Path) -> bool {
+        let known = self.known.borrow();
+        let mut others =
+            known.get(source).into_iter().flat_map(|it| it.analysis.found.iter().skip(1));
+        others.any(|it| it.path == path && !it.findings.is_empty())
     }
 
     /// How the client calls a file.
@@ -274,7 +289,10 @@ impl Files {
             Some(text) => text.clone(),
             None => self.current(path)?.0.text.clone(),
         };
-        Some(Analysis::of(path, &text, &supposed, registry, &mut self.proofs.borrow_mut()).0)
+        let proofs = &mut self.proofs.borrow_mut();
+        let (mut analysis, _) = Analysis::of(path, &text, &supposed, registry, proofs);
+        self.packages.borrow().explain(path, &self.disk, &mut analysis);
+        Some(analysis)
     }
 
     fn current(&self, path: &Path) -> Option<(Arc<Text>, Stamp)> {
@@ -322,9 +340,30 @@ impl Files {
         self.walked().paths.iter().filter(|path| !is_source(path)).cloned().collect()
     }
 
-    /// Whether [`Self::sources`] has every source of the workspace.
-    pub(crate) fn has_all_sources(&self) -> bool {
-        self.walked().is_whole
+    /// Why [`Self::sources`] may not have every source that uses what a file has, where that is so.
+    pub(crate) fn unsearched(&self) -> Option<&'static str> {
+        match (self.has_workspace, self.walked().is_whole) {
+            (true, true) => None,
+            (true, false) => Some(
+                "not all sources of the workspace can be searched: there are too many, or a directory cannot \
+                 be read. Open only the directories of the project",
+            ),
+            (false, _) => Some(
+                "other files may use this name, and only this one is open: open the directory of the project",
+            ),
+        }
+    }
+
+    /// Sources in directories that are not searched, such as `target` and `.github`: as many as can be found.
+    pub(crate) fn passed_sources(&self) -> Vec<PathBuf> {
+        let mut all = self.disk.passed(&self.walked().passed);
+        all.retain(|path| !self.open.contains_key(path));
+        all
+    }
+
+    /// The next search walks the workspace: not every client tells of files that change.
+    pub(crate) fn walk_again(&self) {
+        *self.walked.borrow_mut() = None;
     }
 
     /// The text of a file of variables. It is read for its names, and not kept.
@@ -336,51 +375,9 @@ impl Files {
     fn walked(&self) -> Arc<Walked> {
         // Only a directory that somebody opened is walked, not the one that a single file happens to be in.
         if !self.has_workspace {
-            return Arc::new(Walked { paths: Vec::new(), is_whole: true });
+            return Arc::new(Walked { is_whole: true, ..Walked::default() });
         }
         let mut walked = self.walked.borrow_mut();
         Arc::clone(walked.get_or_insert_with(|| self.disk.walk().into()))
-    }
-}
-
-impl Sources for Files {
-    fn real(&self, path: &Path) -> io::Result<PathBuf> {
-        match self.disk.existing(path) {
-            Err(error) => match self.open.contains_key(path) {
-                true => Ok(path.to_owned()),
-                false => Err(error),
-            },
-            found => found,
-        }
-    }
-
-    fn top(&self, folder: &Path) -> PathBuf {
-        paths::top_around(folder, |path| self.disk.is_there(path)).to_owned()
-    }
-
-    fn may_read(&self, real: &Path) -> bool {
-        self.disk.contains(real)
-    }
-
-    fn bytes(&self, real: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        match self.open.get(real) {
-            Some(document) => Ok(document.text.text.as_bytes().to_vec()),
-            None => self.disk.read(real, limit),
-        }
-    }
-
-    fn identity(&self, real: &Path) -> Identity {
-        self.disk.identity(real)
-    }
-
-    fn stamp(&self, real: &Path) -> Stamp {
-        match self.open.get(real) {
-            Some(document) => document.stamp.clone(),
-            None => self.disk.stamp(real),
-        }
-    }
-
-    fn shown(&self, real: &Path) -> PathBuf {
-        self.disk.shown(real)
     }
 }

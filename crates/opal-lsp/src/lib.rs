@@ -8,12 +8,13 @@
 //! | what | where |
 //! |---|---|
 //! | messages over streams, within limits | [`transport`] |
-//! | the loop: order, cancelled requests, when diagnostics are published | `server` |
+//! | the loop: order, cancelled requests | `server` |
 //! | from the name of a request to its feature | `dispatch` |
 //! | what the server and its client can do | `capabilities` |
 //! | open documents, and the files that they need | `files`, on the disk `disk` |
 //! | decorators of packages, from manifests | `files::packages` |
 //! | a source with its imports, as one program | `program` |
+//! | what the client is sent about each file, and when | `publisher` |
 //! | what is wrong with it, and the facts about its names | `analysis`, `facts` |
 //! | places as the protocol counts them; addresses of documents | `positions`, `uri` |
 //! | each feature | `features` |
@@ -37,6 +38,7 @@ mod files;
 mod pages;
 mod positions;
 mod program;
+mod publisher;
 mod server;
 pub mod transport;
 mod uri;

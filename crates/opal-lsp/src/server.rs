@@ -3,13 +3,12 @@
 //! What waits is read first, so that a request that was cancelled meanwhile costs nothing, and what was
 //! wrong with a text that has changed since is never published. A request sees every edit before it.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use gen_lsp_types::{
     DidChangeTextDocumentParams, DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, DidSaveTextDocumentParams, PublishDiagnosticsParams,
-    TextDocumentContentChangeEvent,
+    DidOpenTextDocumentParams, DidSaveTextDocumentParams, TextDocumentContentChangeEvent,
 };
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId};
 use serde::de::DeserializeOwned;
@@ -17,9 +16,10 @@ use serde_json::Value;
 
 use crate::capabilities::{self, Hello};
 use crate::dispatch::{self, Failed};
-use crate::features::{Client, diagnostics};
+use crate::features::Client;
 use crate::files::{Files, Packages};
 use crate::positions::Text;
+use crate::publisher::Publisher;
 use crate::transport::{self, Connection};
 use crate::uri;
 
@@ -55,9 +55,9 @@ pub fn serve(connection: &Connection, settings: &Settings) -> Ended {
         connection,
         files: Files::new(hello.roots.clone(), hello.encoding, packages),
         hello,
+        cache: settings.packages.clone(),
         waiting: VecDeque::new(),
-        unpublished: BTreeSet::new(),
-        published: BTreeSet::new(),
+        publisher: Publisher::default(),
         asked: 0,
         is_ending: false,
     };
@@ -87,12 +87,11 @@ struct Server<'c> {
     connection: &'c Connection,
     hello: Hello,
     files: Files,
+    /// The packages of registries and git on this machine.
+    cache: Option<PathBuf>,
     /// What has been read and not been done.
     waiting: VecDeque<Message>,
-    /// Documents whose diagnostics may have changed.
-    unpublished: BTreeSet<PathBuf>,
-    /// Files that the client shows something of.
-    published: BTreeSet<PathBuf>,
+    publisher: Publisher,
     /// Requests to the client so far.
     asked: i32,
     is_ending: bool,
@@ -106,6 +105,7 @@ impl Server<'_> {
                 Some(next) => next,
                 None if self.publish_one() => continue,
                 None => {
+                    self.refresh();
                     self.files.free();
                     let Ok(next) = self.connection.receiver.recv() else { return Ended::Abruptly };
                     self.waiting.push_back(next);
@@ -190,6 +190,7 @@ impl Server<'_> {
                     self.files.saved(&text_document.uri);
                     let path = self.files.key(&text_document.uri);
                     self.changed(path);
+                    self.publisher.must_refresh = true;
                 }
             }
             "textDocument/didClose" => {
@@ -197,7 +198,7 @@ impl Server<'_> {
                     && let Some(path) = self.files.close(&text_document.uri)
                 {
                     self.all_changed();
-                    self.unpublished.insert(path);
+                    self.publisher.stale.insert(path);
                 }
             }
             "workspace/didChangeWatchedFiles" => {
@@ -210,7 +211,7 @@ impl Server<'_> {
                         self.files.disk.remove(&folder);
                     }
                     for folder in event.added.iter().filter_map(|it| uri::path(&it.uri)) {
-                        self.files.disk.add(&folder);
+                        self.files.add_root(&folder);
                     }
                     self.files.disk_changed();
                     self.all_changed();
@@ -242,63 +243,38 @@ impl Server<'_> {
 
     /// A document has changed, and what is said about those that import it may have.
     fn changed(&mut self, path: PathBuf) {
-        self.unpublished.insert(path);
-        let others = self.files.opened().map(|(path, _)| path);
+        let others = self.files.opened().map(|(path, _)| path).filter(|it| **it != path);
         let stale: Vec<PathBuf> = others.filter(|it| !self.files.is_fresh(it)).cloned().collect();
-        self.unpublished.extend(stale);
+        self.publisher.must_refresh |= !stale.is_empty();
+        self.publisher.stale.extend(stale);
+        self.publisher.edited.insert(path);
     }
 
     fn all_changed(&mut self) {
         let all: Vec<PathBuf> = self.files.opened().map(|(path, _)| path.clone()).collect();
-        self.unpublished.extend(all);
+        self.publisher.stale.extend(all);
+        self.publisher.must_refresh = true;
     }
 
-    /// Publishes what was found in one document and the files that it imports. False where there is
-    /// nothing left to publish.
+    /// Publishes what was found in one document. False where there is nothing left to publish.
     fn publish_one(&mut self) -> bool {
-        let Some(path) = self.unpublished.pop_first() else { return false };
-        if self.files.document(&path).is_none() {
-            // It was closed: an importer that is open may still say something about it.
-            self.publish(path);
-            return true;
+        let (files, pulls) = (&self.files, self.hello.pulls);
+        let Some(all) = self.publisher.next(files, pulls) else { return false };
+        for params in all {
+            let method = "textDocument/publishDiagnostics";
+            self.connection.send(transport::notification(method, &params));
         }
-        let imported = self.files.view(&path).map(|view| {
-            let others = view.analysis.found.iter().skip(1);
-            others
-                .filter(|it| !it.findings.is_empty())
-                .map(|it| it.path.clone())
-                .collect::<Vec<_>>()
-        });
-        self.publish(path);
-        let before: Vec<PathBuf> = self.published.iter().cloned().collect();
-        let closed = before.into_iter().filter(|it| self.files.document(it).is_none());
-        let all: BTreeSet<PathBuf> = imported.into_iter().flatten().chain(closed).collect();
-        all.into_iter().for_each(|path| self.publish(path));
         true
     }
 
-    fn publish(&mut self, path: PathBuf) {
-        let document = self.files.document(&path);
-        // A client that asks for the diagnostics of its documents would show them twice.
-        if self.hello.pulls && document.is_some() || document.is_some_and(|it| it.is_stale) {
-            return;
+    /// Lets a client that asks for diagnostics itself ask again, where more than the document that it edits
+    /// has changed.
+    fn refresh(&mut self) {
+        if std::mem::take(&mut self.publisher.must_refresh) && self.hello.client.refreshes {
+            self.asked += 1;
+            let (id, method) = (self.asked.into(), "workspace/diagnostic/refresh");
+            self.connection.send(transport::question(&id, method));
         }
-        let version = document.map(|it| it.version);
-        let found = match document {
-            Some(_) => diagnostics::of(&self.files, &path),
-            None => diagnostics::of_closed(&self.files, &path),
-        };
-        let is_shown = if found.is_empty() { self.published.remove(&path) } else { true };
-        if document.is_none() && !is_shown {
-            return;
-        }
-        if !found.is_empty() {
-            self.published.insert(path.clone());
-        }
-        let params =
-            PublishDiagnosticsParams { uri: self.files.uri(&path), version, diagnostics: found };
-        let method = "textDocument/publishDiagnostics";
-        self.connection.send(transport::notification(method, &params));
     }
 
     /// Asks for reports of files that change.
@@ -308,7 +284,8 @@ impl Server<'_> {
         }
         self.asked += 1;
         let (id, method) = (self.asked.into(), "client/registerCapability");
-        self.connection.send(transport::request(&id, method, &capabilities::watchers()));
+        let watchers = capabilities::watchers(&self.hello, self.cache.as_deref());
+        self.connection.send(transport::request(&id, method, &watchers));
     }
 }
 

@@ -54,17 +54,23 @@ struct Call<'c, T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'c RequestId>,
     method: &'c str,
-    params: &'c T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    params: Option<&'c T>,
 }
 
 const VERSION: &str = "2.0";
 
 pub(crate) fn request(id: &RequestId, method: &str, params: &impl Serialize) -> String {
-    json(&Call { jsonrpc: VERSION, id: Some(id), method, params })
+    json(&Call { jsonrpc: VERSION, id: Some(id), method, params: Some(params) })
+}
+
+/// A request without parameters.
+pub(crate) fn question(id: &RequestId, method: &str) -> String {
+    json(&Call::<()> { jsonrpc: VERSION, id: Some(id), method, params: None })
 }
 
 pub(crate) fn notification(method: &str, params: &impl Serialize) -> String {
-    json(&Call { jsonrpc: VERSION, id: None, method, params })
+    json(&Call { jsonrpc: VERSION, id: None, method, params: Some(params) })
 }
 
 /// The answer to a request; `result` is JSON.

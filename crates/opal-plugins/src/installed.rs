@@ -14,6 +14,7 @@ mod error;
 mod judge;
 mod needs;
 mod receivers;
+mod registry;
 mod store;
 mod vouch;
 pub(crate) mod wire;
@@ -37,6 +38,7 @@ use crate::verified;
 pub use bundles::{SIGSTORE, Signers, Trust};
 pub use error::LoadError;
 pub use judge::{NotAllowed, allowed};
+pub use registry::registry;
 pub use store::{Store, kept};
 pub use vouch::{INDEXES, STATEMENTS, index_file};
 
@@ -54,10 +56,22 @@ pub struct Installed {
     pub origin: Source,
     /// Who signed it.
     pub signed_by: Option<String>,
-    /// `passed`, `local-only` or `none`.
+    /// `passed`, `local-only` or `none`; where it is only shown, [`UNCHECKED`].
     pub verification: &'static str,
+    purpose: Purpose,
     package: Package,
 }
+
+/// What a package is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Use,
+    /// Its decorators are shown, and nothing of it runs.
+    Show,
+}
+
+/// The verification of a package that is only shown.
+pub const UNCHECKED: &str = "not checked";
 
 impl Installed {
     /// The packages that a project wants, and those that they need; `folder` is that of its `opal.mod`,
@@ -78,6 +92,30 @@ impl Installed {
         Ok(all)
     }
 
+    /// The same for whoever only shows decorators: those that can be read, and why others cannot. Nothing of
+    /// them may run: their code is left out, and what only a helper can verify is not verified.
+    pub fn described(
+        folder: &Path,
+        mut wanted: Vec<Wanted>,
+        store: Store<'_>,
+        built_in: &Registry,
+        core: &Version,
+    ) -> (Vec<Self>, Option<LoadError>) {
+        wanted.extend(store.needed(&wanted));
+        let (mut all, mut first) = (Vec::new(), None);
+        for one in wanted {
+            match Self::read_for(Purpose::Show, folder, one, store, (built_in, core)) {
+                Ok(one) => all.push(one),
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        // What is missing has been said; what contradicts itself has no decorators.
+        if let (None, Err(error)) = (&first, needs::check(&all)) {
+            return (Vec::new(), Some(error));
+        }
+        (all, first)
+    }
+
     /// One package.
     pub fn read(
         folder: &Path,
@@ -85,6 +123,16 @@ impl Installed {
         store: Store<'_>,
         built_in: &Registry,
         core: &Version,
+    ) -> Result<Self, LoadError> {
+        Self::read_for(Purpose::Use, folder, wanted, store, (built_in, core))
+    }
+
+    fn read_for(
+        purpose: Purpose,
+        folder: &Path,
+        wanted: Wanted,
+        store: Store<'_>,
+        (built_in, core): (&Registry, &Version),
     ) -> Result<Self, LoadError> {
         let key = wanted.key.clone();
         let locked = store.locked(&wanted)?;
@@ -106,38 +154,22 @@ impl Installed {
         }
         let manifest = Manifest::read(&package, built_in)
             .map_err(|faulty| LoadError::Manifest { directory: shown.clone(), faulty })?;
-        let name = manifest.description.name.clone();
-        let version = &manifest.description.version;
-        if !wanted.requirement.holds(version) {
-            let message =
-                format!("`{key}` is {name} {version}, and opal.mod wants {}", wanted.requirement);
-            return Err(LoadError::Conflict {
-                message,
-                help: "correct the version in one of them".into(),
-            });
-        }
-        if let Some(least) = manifest.min_core.as_ref().filter(|least| *least > core) {
-            let message = format!("{name} {version} needs opal {least}, and this is opal {core}");
-            return Err(LoadError::Conflict { message, help: "update opal".into() });
-        }
-        if let Some(alias) = wanted.alias.as_ref().filter(|alias| built_in.is_reserved(alias)) {
-            let message =
-                format!("`as = \"{alias}\"` of `{key}`: the built-in decorators use `{alias}`");
-            return Err(LoadError::Conflict { message, help: "choose another segment".into() });
-        }
+        needs::fits(&wanted, &manifest, built_in, core)?;
         let (origin, vouched) = match locked {
             Some(locked) => {
-                vouch::is_same(locked, &name, version)?;
-                let origin = Source::parse(&locked.source);
-                (origin.unwrap_or(Source::Local(key)), vouch::read(store, locked, &directory)?)
+                let description = &manifest.description;
+                vouch::is_same(locked, &description.name, &description.version)?;
+                let origin = Source::parse(&locked.source).unwrap_or(Source::Local(key));
+                (origin, vouch::read(store, locked, &directory, purpose)?)
             }
             None => (Source::Local(key), vouch::Vouched::default()),
         };
         let vouch::Vouched { signed_by, verification } = vouched;
         let is_verified = || store.root.is_some_and(|root| verified::has(root, &checksum));
-        let verification = match verification {
-            "none" if is_verified() => "local-only",
-            said => said,
+        let verification = match (purpose, verification) {
+            (Purpose::Show, _) => UNCHECKED,
+            (Purpose::Use, "none") if is_verified() => "local-only",
+            (Purpose::Use, said) => said,
         };
         Ok(Self {
             wanted,
@@ -148,6 +180,7 @@ impl Installed {
             origin,
             signed_by,
             verification,
+            purpose,
             package,
         })
     }
@@ -343,46 +376,4 @@ struct SourceText {
 
 fn leak(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
-}
-
-/// All decorators together: the built-in ones and those of the packages. The files of a package see its own
-/// and those of the packages that it needs, under the names that these have there.
-pub fn registry(
-    built_in: &[&'static Descriptor],
-    all: &[Installed],
-) -> Result<Registry, LoadError> {
-    let mut entries: Vec<(&'static str, &'static Descriptor)> =
-        built_in.iter().map(|descriptor| (descriptor.path, *descriptor)).collect();
-    let described: Vec<_> = all.iter().map(Installed::descriptors).collect();
-    for decorators in &described {
-        let exported = decorators.iter().filter(|(_, _, is_exported)| *is_exported);
-        entries.extend(exported.map(|(_, descriptor, _)| (descriptor.path, *descriptor)));
-    }
-    let twice = |path: &str| {
-        let owners = all.iter().filter(|one| path.split('.').next() == Some(one.first_segment()));
-        let owners: Vec<&str> = owners.map(|one| one.wanted.key.as_str()).collect();
-        LoadError::Conflict {
-            message: format!("`@{path}` is exported twice: by {}", owners.join(" and ")),
-            help: "give one of them another first segment: `as = \"NAME\"`".to_owned(),
-        }
-    };
-    let top = Registry::named(entries).map_err(|taken| twice(taken.0))?;
-    let mut packages = Vec::new();
-    for (one, own) in all.iter().zip(&described) {
-        let mut seen: Vec<(&'static str, &'static Descriptor)> =
-            built_in.iter().map(|descriptor| (descriptor.path, *descriptor)).collect();
-        seen.extend(own.iter().map(|(name, descriptor, _)| (*name, *descriptor)));
-        for (other, decorators) in all.iter().zip(&described) {
-            if one.manifest.description.dependencies.contains_key(other.name()) {
-                let exported = decorators.iter().filter(|(_, _, is_exported)| *is_exported);
-                seen.extend(exported.map(|(name, descriptor, _)| (*name, *descriptor)));
-            }
-        }
-        let seen = Registry::named(seen).map_err(|taken| LoadError::Conflict {
-            message: format!("{} and a package that it needs both have `@{}`", one.name(), taken.0),
-            help: "let their paths begin with different segments".to_owned(),
-        })?;
-        packages.push((leak(one.name().to_owned()), seen));
-    }
-    Ok(top.with_packages(packages))
 }

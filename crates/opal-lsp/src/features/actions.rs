@@ -1,5 +1,6 @@
 //! Quick fixes: those that a diagnostic brings, all of one kind at once, and those that need to know what
-//! is around: an import, a declaration, an escape, what to write instead of a run-time value.
+//! is around: an import, a declaration, an escape, what to write instead of a run-time value. Whether these
+//! help is checked, not guessed: each is made in memory first.
 
 mod instead;
 
@@ -9,10 +10,19 @@ use gen_lsp_types::{CodeAction, CodeActionKind, CodeActionResponse, Range, Works
 use opal_core::diagnostic::{Edit, MAX_OF_CODE};
 use opal_core::{Code, Diagnostic, Span};
 use opal_plan::program::paths::seen_from;
+use opal_plan::unit::{Block, Statement};
+use opal_plan::{Words, lower};
 
-use super::{Changes, Client, diagnostics, extract, workspace_edit};
-use crate::analysis::Finding;
+use super::{Changes, Client, changed, diagnostics, extract, workspace_edit};
+use crate::analysis::{Analysis, Finding};
 use crate::files::{Files, View};
+
+/// Findings of a range that get more than the fix that they bring: an editor asks about one place, and each
+/// takes a check of the file.
+const MOST_AROUND: usize = 8;
+
+/// Findings of a file in which they do: with more, such a check takes long.
+const MOST_FINDINGS: usize = 1_000;
 
 /// Edits of the file that an action is for.
 pub(super) type Edits = Vec<(Span, String)>;
@@ -31,8 +41,15 @@ pub(crate) fn of(
     if wants(&CodeActionKind::QuickFix) {
         let own = diagnostics::kept(view.analysis.own());
         let here = own.filter(|it| touches(it.diagnostic.primary.span, span));
-        for finding in here {
+        let around = match view.analysis.own().len() {
+            0..=MOST_FINDINGS => MOST_AROUND,
+            _ => 0,
+        };
+        for (number, finding) in here.enumerate() {
             fixes(files, client, view, finding, &mut all);
+            if number < around {
+                helps(files, client, view, finding, &mut all);
+            }
         }
     }
     if wants(&CodeActionKind::RefactorExtract) && !span.is_empty() {
@@ -63,29 +80,69 @@ fn fixes(
     into: &mut Vec<CodeAction>,
 ) {
     let found = &finding.diagnostic;
-    let mut add = |title: String, edits: Edits, preferred: bool, of: Vec<&Finding>| {
-        let edit = here(files, client, view, edits);
-        let diagnostics = of.iter().map(|it| diagnostics::one(files, view, it)).collect();
-        into.push(CodeAction {
-            title,
-            kind: Some(CodeActionKind::QuickFix),
-            diagnostics: Some(diagnostics),
-            is_preferred: preferred.then_some(true),
-            edit: Some(edit),
-            ..CodeAction::default()
-        });
-    };
-    if let Some(fix) = &found.fix {
-        add(fix.title.clone(), fix.edits.iter().map(edit).collect(), true, vec![finding]);
-        let (edits, of) = of_code(view, found.code);
-        if of.len() > 1 {
-            let title = format!("fix all: {} ({})", found.code.title(), found.code.as_str());
-            add(title, edits, false, of.into_iter().take(MAX_OF_CODE).collect());
+    let Some(fix) = &found.fix else { return };
+    let own = fix.edits.iter().map(edit).collect();
+    into.push(action(files, client, view, fix.title.clone(), own, true, &[finding]));
+    let (edits, of) = of_code(view, found.code);
+    if of.len() > 1 {
+        let title = format!("fix all: {} ({})", found.code.title(), found.code.as_str());
+        let of = &of[..of.len().min(MAX_OF_CODE)];
+        into.push(action(files, client, view, title, edits, false, of));
+    }
+}
+
+/// What needs to know what is around: only what helps.
+fn helps(
+    files: &Files,
+    client: Client,
+    view: &View,
+    finding: &Finding,
+    into: &mut Vec<CodeAction>,
+) {
+    for (title, edits) in around(files, view, &finding.diagnostic) {
+        if is_help(files, view, finding.diagnostic.code, &edits) {
+            into.push(action(files, client, view, title, edits, false, &[finding]));
         }
     }
-    for (title, edits) in around(files, view, found) {
-        add(title, edits, false, vec![finding]);
+}
+
+fn action(
+    files: &Files,
+    client: Client,
+    view: &View,
+    title: String,
+    edits: Edits,
+    preferred: bool,
+    of: &[&Finding],
+) -> CodeAction {
+    let diagnostics = of.iter().map(|it| diagnostics::one(files, view, it)).collect();
+    CodeAction {
+        title,
+        kind: Some(CodeActionKind::QuickFix),
+        diagnostics: Some(diagnostics),
+        is_preferred: preferred.then_some(true),
+        edit: Some(here(files, client, view, edits)),
+        ..CodeAction::default()
     }
+}
+
+/// Whether after these edits less of a code is wrong in the file, and nothing else is.
+fn is_help(files: &Files, view: &View, code: Code, edits: &Edits) -> bool {
+    let texts = BTreeMap::from([(view.path.clone(), changed(&view.text.text, edits))]);
+    let Some(after) = files.supposed(&view.path, &texts) else { return false };
+    let counts = |analysis: &Analysis| {
+        let mut counts: BTreeMap<Code, usize> = BTreeMap::new();
+        for found in analysis.own().iter().map(|it| &it.diagnostic) {
+            if found.is_error() || found.code == code {
+                *counts.entry(found.code).or_default() += 1;
+            }
+        }
+        counts
+    };
+    let (before, after) = (counts(&view.analysis), counts(&after));
+    let count = |code: &Code| before.get(code).copied().unwrap_or_default();
+    after.get(&code).copied().unwrap_or_default() < count(&code)
+        && after.iter().all(|(code, number)| *number <= count(code))
 }
 
 fn edit(edit: &Edit) -> (Span, String) {
@@ -144,10 +201,8 @@ fn import(files: &Files, view: &View, found: &Diagnostic) -> Vec<(String, Edits)
     );
     let mut all = Vec::new();
     for path in files.sources() {
-        let is_it = path.file_stem().is_some_and(|stem| stem == namespace);
-        let Some(there) = files.view(&path).filter(|it| is_it && it.path != view.path) else {
-            continue;
-        };
+        let is_it = path.file_stem().is_some_and(|stem| stem == namespace) && path != view.path;
+        let Some(there) = is_it.then(|| files.view(&path)).flatten() else { continue };
         if there.analysis.facts.own_functions().any(|it| it.name == function) {
             let seen = seen_from(folder, &path).display().to_string();
             // What follows the imports is apart from them.
@@ -159,18 +214,15 @@ fn import(files: &Files, view: &View, found: &Diagnostic) -> Vec<(String, Edits)
     all
 }
 
-/// Where imports are: below comments at the very top.
+/// Where imports are: below the line that names an interpreter, and after a byte order mark.
 fn first_line(view: &View) -> u32 {
-    let count = view.text.line_of(view.text.text.len() as u32) + 1;
-    let is_comment = |line: &u32| {
-        let line = view.text.line(*line);
-        line.starts_with("#!") || line.starts_with('\u{feff}')
-    };
-    let line = (0..count).find(|line| !is_comment(line)).unwrap_or(0);
-    view.text.line_start(line)
+    let text = &view.text.text;
+    let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let has_interpreter = text[mark..].starts_with("#!") && text.contains('\n');
+    if has_interpreter { view.text.line_start(1) } else { mark as u32 }
 }
 
-/// Declares a variable above its first use.
+/// Declares a variable above the statement that uses it.
 fn declare(view: &View, found: &Diagnostic) -> Vec<(String, Edits)> {
     let span = found.primary.span;
     let written = view.text.slice(span);
@@ -178,11 +230,40 @@ fn declare(view: &View, found: &Diagnostic) -> Vec<(String, Edits)> {
     if name.is_empty() || !name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_') {
         return Vec::new();
     }
-    let line = view.text.line_of(span.start);
-    let text = view.text.line(line);
-    let indent = &text[..text.len() - text.trim_start().len()];
+    let Some(at) = above(view, span) else { return Vec::new() };
+    let start = view.text.line_start(view.text.line_of(at));
+    let indent = view.text.slice(Span::new(start, at));
     let new = format!("{indent}var {name} = \"\"\n");
-    vec![(format!("declare `{name}` above"), vec![(Span::at(view.text.line_start(line)), new)])]
+    vec![(format!("declare `{name}` above"), vec![(Span::at(start), new)])]
+}
+
+/// Where a statement begins that has a line of its own and a place in it; for the body of a function that has
+/// none, where the comments above that function begin.
+fn above(view: &View, place: Span) -> Option<u32> {
+    let text = &view.text.text;
+    let parse = opal_syntax::parse(text, &Words(view.registry));
+    let unit = lower::unit(&parse, text);
+    let mut bodies = unit.functions.iter().map(|it| &it.body).chain([&unit.script]);
+    if let Some(found) = bodies.find_map(|body| statement(view, body, place)) {
+        return Some(found);
+    }
+    let around = view.analysis.facts.function_around(place.start)?;
+    let mut line = view.text.line_of(around.whole.start);
+    while line > 0 && view.text.line(line - 1).starts_with("//") {
+        line -= 1;
+    }
+    Some(view.text.line_start(line))
+}
+
+fn statement(view: &View, block: &Block, place: Span) -> Option<u32> {
+    let is_around = |it: &&Statement| it.span.start <= place.start && place.end <= it.span.end;
+    let around = block.statements.iter().find(is_around)?;
+    let mut inner = None;
+    around.kind.blocks(&mut |block| inner = inner.or_else(|| statement(view, block, place)));
+    let at = around.span.start;
+    let start = view.text.line_start(view.text.line_of(at));
+    let is_alone = view.text.slice(Span::new(start, at)).trim().is_empty();
+    inner.or(is_alone.then_some(at))
 }
 
 /// Says that an `@` is text.

@@ -9,24 +9,35 @@ use gen_lsp_types::{
 };
 use opal_core::code::{Code as OpalCode, Severity};
 use opal_core::diagnostic::MAX_OF_CODE;
+use serde_json::{Value, json};
 
 use crate::analysis::Finding;
 use crate::files::{Files, View};
 
+/// Which of the sources that are open and import a file are asked what they find in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Importers {
+    /// All of them: those that are stale are checked first.
+    All,
+    /// Those that found something when they were checked last: nobody waits for the others.
+    Known,
+}
+
 /// What was found in a file: checked for itself, and as a part of the sources that are open and import it.
-pub(crate) fn findings(files: &Files, path: &Path) -> Vec<Finding> {
+fn findings(files: &Files, path: &Path, importers: Importers) -> Vec<Finding> {
     let Some(view) = files.view(path) else { return Vec::new() };
     let mut all: Vec<Finding> = view.analysis.own().to_vec();
-    imported(files, path, &mut all);
+    imported(files, path, importers, &mut all);
     all
 }
 
 /// What the sources that are open find in a file that they import.
-fn imported(files: &Files, path: &Path, all: &mut Vec<Finding>) {
-    let others = files.opened().map(|(other, _)| other.clone()).filter(|other| other != path);
+fn imported(files: &Files, path: &Path, importers: Importers, all: &mut Vec<Finding>) {
+    let others = files.opened().map(|(other, _)| other).filter(|other| *other != path);
+    let others = others.filter(|it| importers == Importers::All || files.has_found(it, path));
     let mut seen: Option<BTreeSet<_>> = None;
     for other in others {
-        let Some(other) = files.view(&other) else { continue };
+        let Some(other) = files.view(other) else { continue };
         let there = other.analysis.found.iter().skip(1).filter(|it| it.path == path);
         for finding in there.flat_map(|it| &it.findings) {
             let seen = seen.get_or_insert_with(|| all.iter().map(Finding::key).collect());
@@ -48,20 +59,36 @@ pub(crate) fn kept(all: &[Finding]) -> impl Iterator<Item = &Finding> {
 }
 
 /// The same as the protocol has it.
-pub(crate) fn of(files: &Files, path: &Path) -> Vec<Diagnostic> {
+pub(crate) fn of(files: &Files, path: &Path, importers: Importers) -> Vec<Diagnostic> {
     let Some(view) = files.view(path) else { return Vec::new() };
-    kept(&findings(files, path)).map(|finding| one(files, &view, finding)).collect()
+    kept(&findings(files, path, importers)).map(|finding| one(files, &view, finding)).collect()
 }
 
 /// The same of a file that is not open: only what those that import it say.
 pub(crate) fn of_closed(files: &Files, path: &Path) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    imported(files, path, &mut found);
+    imported(files, path, Importers::All, &mut found);
     if found.is_empty() {
         return Vec::new();
     }
     let Some(view) = files.view(path) else { return Vec::new() };
     kept(&found).map(|finding| one(files, &view, finding)).collect()
+}
+
+/// The answer to a client that asks. A text that is too large to be checked now keeps what it had.
+pub(crate) fn report(
+    files: &Files,
+    path: &Path,
+    before: Option<&str>,
+    importers: Importers,
+) -> Value {
+    let document = files.document(path);
+    if let (Some(before), true) = (before, document.is_some_and(|it| it.is_stale)) {
+        return json!({ "kind": "unchanged", "resultId": before });
+    }
+    let version = document.map_or(0, |it| it.version);
+    let items = of(files, path, importers);
+    json!({ "kind": "full", "resultId": version.to_string(), "items": items })
 }
 
 pub(crate) fn one(files: &Files, view: &View, finding: &Finding) -> Diagnostic {

@@ -83,7 +83,7 @@ pub(crate) fn decorator(called: &str, descriptor: &Descriptor) -> String {
     }
     if let Some(plugin) = descriptor.plugin {
         out.push_str(&format!(
-            "\n\nFrom {} {}: `{}`, verification: {}",
+            "\n\nFrom {} {}: `{}`, verification: {} in the editor",
             plugin.name, plugin.version, plugin.source, plugin.verification
         ));
     }

@@ -108,25 +108,28 @@ pub(crate) fn uses(files: &Files, symbol: &Symbol) -> Vec<(View, Vec<(Span, bool
     };
     let is_own_there = paths.iter().any(|path| path == own);
     let paths = (!is_own_there).then(|| own.to_owned()).into_iter().chain(paths);
-    let mut found = Vec::new();
+    paths.filter_map(|path| uses_in(files, symbol, &path)).collect()
+}
+
+/// The uses of a symbol in one file; none where it has none.
+pub(crate) fn uses_in(
+    files: &Files,
+    symbol: &Symbol,
+    path: &Path,
+) -> Option<(View, Vec<(Span, bool)>)> {
     let name = match symbol {
         Symbol::Local { .. } => None,
         Symbol::Function { name, .. } | Symbol::Param { name, .. } => Some(name.as_str()),
     };
-    for path in paths {
-        // What does not contain the name cannot use it: most files of a workspace need no check.
-        if !name.is_none_or(|name| files.contains(&path, &[name])) {
-            continue;
-        }
-        let Some(view) = files.view(&path) else { continue };
-        let facts = &view.analysis.facts;
-        let there = facts.uses.iter().filter(|it| is(symbol, &path, facts, it.target));
-        let there: Vec<(Span, bool)> = there.map(|it| (it.span, it.writes)).collect();
-        if !there.is_empty() {
-            found.push((view, there));
-        }
+    // What does not contain the name cannot use it: most files of a workspace need no check.
+    if !name.is_none_or(|name| files.contains(path, &[name])) {
+        return None;
     }
-    found
+    let view = files.view(path)?;
+    let facts = &view.analysis.facts;
+    let there = facts.uses.iter().filter(|it| is(symbol, path, facts, it.target));
+    let there: Vec<(Span, bool)> = there.map(|it| (it.span, it.writes)).collect();
+    (!there.is_empty()).then_some((view, there))
 }
 
 fn is(symbol: &Symbol, path: &Path, facts: &Facts, target: Target) -> bool {

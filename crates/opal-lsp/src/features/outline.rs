@@ -45,35 +45,32 @@ pub(crate) fn of(view: &View) -> Vec<DocumentSymbol> {
     grouped(symbols)
 }
 
-/// Puts what is under a heading into a symbol of its own.
+/// Puts what is under a heading into a symbol of its own. A variable between two functions is at the top, and
+/// does not end the group around it.
 fn grouped(symbols: Vec<(Option<String>, DocumentSymbol)>) -> Vec<DocumentSymbol> {
     let mut all: Vec<DocumentSymbol> = Vec::new();
-    let mut current: Option<String> = None;
+    let mut current: Option<(String, usize)> = None;
     for (group, one) in symbols {
-        let Some(name) = &group else {
+        let Some(name) = group else {
+            if one.kind == SymbolKind::Function {
+                current = None;
+            }
             all.push(one);
             continue;
         };
-        if current != group {
-            let selection_range = one.selection_range;
-            let (name, kind, range) = (name.clone(), SymbolKind::Namespace, one.range);
-            let inner = Some(Vec::new());
-            all.push(DocumentSymbol::new(
-                name,
-                None,
-                kind,
-                None,
-                None,
-                range,
-                selection_range,
-                inner,
-            ));
-            current.clone_from(&group);
-        }
-        if let Some(last) = all.last_mut() {
-            last.range.end = one.range.end;
-            last.children.get_or_insert_default().push(one);
-        }
+        let at = match current.take() {
+            Some((known, at)) if known == name => at,
+            _ => {
+                let (kind, inner) = (SymbolKind::Namespace, Some(Vec::new()));
+                let (range, own) = (one.range, one.selection_range);
+                let name = name.clone();
+                all.push(DocumentSymbol::new(name, None, kind, None, None, range, own, inner));
+                all.len() - 1
+            }
+        };
+        all[at].range.end = one.range.end;
+        all[at].children.get_or_insert_default().push(one);
+        current = Some((name, at));
     }
     all
 }

@@ -69,6 +69,8 @@ pub(crate) fn of(
     if new == old {
         return Ok(None);
     }
+    // Not every client tells of files that are new.
+    files.walk_again();
     let mut changes: Changes =
         vec![(symbol.path().to_owned(), vec![definition_edit(definition, new)])];
     for (used, spans) in navigation::uses(files, &symbol) {
@@ -90,15 +92,28 @@ pub(crate) fn of(
         edits.sort();
         edits.dedup();
     }
-    if !matches!(symbol, Symbol::Local { .. }) && !files.has_all_sources() {
-        return Err(
-            "not all sources of the workspace can be searched: there are too many, or a directory \
-                    cannot be read. Open only the directories of the project"
-                .to_owned(),
-        );
-    }
+    elsewhere(files, &symbol)?;
     verify(files, &changes, &symbol, (&old, new))?;
     Ok(Some(workspace_edit(files, client, changes)))
+}
+
+/// Whether a use may be where nobody searches.
+fn elsewhere(files: &Files, symbol: &Symbol) -> Result<(), Refused> {
+    // A document without a file cannot be imported.
+    if matches!(symbol, Symbol::Local { .. }) || !symbol.path().is_absolute() {
+        return Ok(());
+    }
+    if let Some(why) = files.unsearched() {
+        return Err(why.to_owned());
+    }
+    let passed = files.passed_sources();
+    match passed.iter().find(|path| navigation::uses_in(files, symbol, path).is_some()) {
+        Some(path) => Err(format!(
+            "`{}` uses this name too, and its directory is not searched: open that file, and rename again",
+            files.disk.shown(path).display()
+        )),
+        None => Ok(()),
+    }
 }
 
 fn definition_edit(span: Span, new: &str) -> (Span, String) {
@@ -181,14 +196,14 @@ fn same(
     (symbol, new): (&Symbol, &str),
 ) -> Result<(), Refused> {
     let old = &before.analysis.facts;
-    let moved = |span: Span| moved(span, edits);
+    let moves = Moves::of(edits);
     for used in &old.uses {
         let expected = match navigation::symbol(&before.path, old, used.target) {
-            Symbol::Local { path, span } => Symbol::Local { path, span: moved(span) },
+            Symbol::Local { path, span } => Symbol::Local { path, span: moves.place(span) },
             it => renamed(it, symbol, new),
         };
         let line = before.text.line_of(used.span.start) + 1;
-        let place = moved(used.span);
+        let place = moves.place(used.span);
         let Some(found) = after.facts.use_of(place) else {
             return Err(format!("the name on line {line} would mean nothing any more"));
         };
@@ -239,21 +254,34 @@ fn renamed(it: Symbol, symbol: &Symbol, new: &str) -> Symbol {
     }
 }
 
-/// Where a place is after edits before it. One that is edited itself is as long as the new text.
-fn moved(span: Span, edits: &[(Span, String)]) -> Span {
-    let mut shift = 0i64;
-    for (edited, with) in edits {
-        let grown = with.len() as i64 - i64::from(edited.end - edited.start);
-        if *edited == span {
-            let start = (i64::from(span.start) + shift) as u32;
-            return Span::new(start, start + with.len() as u32);
+/// Where places are after edits, which are sorted and do not overlap.
+struct Moves<'e> {
+    edits: &'e [(Span, String)],
+    /// How far a place moves that has so many edits before it.
+    shifts: Vec<i64>,
+}
+
+impl<'e> Moves<'e> {
+    fn of(edits: &'e [(Span, String)]) -> Self {
+        let mut shifts = vec![0];
+        let mut shift = 0;
+        for (edited, with) in edits {
+            shift += with.len() as i64 - i64::from(edited.end - edited.start);
+            shifts.push(shift);
         }
-        if edited.end <= span.start {
-            shift += grown;
+        Self { edits, shifts }
+    }
+
+    /// One that is edited itself is as long as the new text.
+    fn place(&self, span: Span) -> Span {
+        let before = self.edits.partition_point(|(edited, _)| edited.end <= span.start);
+        let place = |at: u32| (i64::from(at) + self.shifts[before]).max(0) as u32;
+        let start = place(span.start);
+        match self.edits.get(before).filter(|(edited, _)| *edited == span) {
+            Some((_, with)) => Span::new(start, start + with.len() as u32),
+            None => Span::new(start, place(span.end)),
         }
     }
-    let place = |at: u32| (i64::from(at) + shift).max(0) as u32;
-    Span::new(place(span.start), place(span.end))
 }
 
 /// An error that was not there before, by its code.

@@ -1,14 +1,17 @@
 //! The decorators that the files of a project may name: those of opal, and those of the packages that its
 //! `opal.mod` wants and its `opal.lock` has. Only manifests are read.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use opal_core::{Code, Registry};
+use opal_plugins::address::Address;
+use opal_plugins::capability::Capability;
 use opal_plugins::installed::LoadError;
 use opal_plugins::installed::{self, Installed, Store};
 use opal_plugins::lock::{self, Lock};
 use opal_plugins::names::Version;
-use opal_plugins::project;
+use opal_plugins::project::{self, Wanted};
 
 use crate::analysis::Analysis;
 use crate::disk::{Disk, Stamp};
@@ -24,21 +27,44 @@ pub(crate) struct Packages {
     cache: Option<PathBuf>,
     core: Version,
     projects: Vec<Project>,
-    /// Registries with packages, by the checksums of these: they last as long as the server, because
-    /// descriptors live in static memory.
-    made: Vec<(Checksums, &'static Registry)>,
+    /// Registries by the packages in them: they last as long as the server, because descriptors live in
+    /// static memory.
+    made: Vec<(Vec<Made>, &'static Registry)>,
     /// How often the disk has changed.
     looks: u64,
 }
 
-/// The keys of packages, and their checksums.
-type Checksums = Vec<(String, String)>;
+/// All that makes a difference to the decorators of a package.
+#[derive(Debug, PartialEq, Eq)]
+struct Made {
+    directory: PathBuf,
+    checksum: String,
+    source: String,
+    signed_by: Option<String>,
+    alias: Option<String>,
+    allow: Option<BTreeSet<Capability>>,
+}
+
+impl Made {
+    fn of(one: &Installed) -> Self {
+        Self {
+            directory: one.directory.clone(),
+            checksum: one.checksum.hex(),
+            source: one.source(),
+            signed_by: one.signed_by.clone(),
+            alias: one.wanted.alias.clone(),
+            allow: one.wanted.allow.clone(),
+        }
+    }
+}
 
 #[derive(Debug)]
 struct Project {
     file: PathBuf,
     /// The files that say which packages there are, and the files of packages in the workspace.
     stamps: Vec<(PathBuf, Stamp)>,
+    /// The directories of its other packages, in the cache: their names are their checksums.
+    kept: Vec<PathBuf>,
     looks: u64,
     registry: &'static Registry,
     /// Why the packages cannot be read.
@@ -67,7 +93,9 @@ impl Packages {
         if let Some(known) = at.map(|at| &mut self.projects[at]) {
             let is_same = |(path, stamp): &(PathBuf, Stamp)| disk.stamp(path) == *stamp;
             if known.looks == self.looks
-                || known.trouble.is_none() && known.stamps.iter().all(is_same)
+                || known.trouble.is_none()
+                    && known.stamps.iter().all(is_same)
+                    && known.kept.iter().all(|path| disk.is_there(path))
             {
                 known.looks = self.looks;
                 return known.registry;
@@ -90,13 +118,14 @@ impl Packages {
         };
         let own = [file.clone(), file.with_file_name(lock::FILE)];
         let mut stamps: Vec<_> = own.into_iter().map(stamped).collect();
+        let mut kept = Vec::new();
         let (registry, trouble) = match self.load(&file, disk) {
-            Ok(None) => (self.built_in, None),
-            Ok(Some(all)) => {
-                let local = all.iter().filter(|one| one.is_local());
-                stamps.extend(local.flat_map(files).map(stamped));
+            Ok((all, trouble)) => {
+                let (local, cached): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.is_local());
+                stamps.extend(local.into_iter().flat_map(files).map(stamped));
+                kept.extend(cached.into_iter().map(|one| one.directory.clone()));
                 match self.made(&all) {
-                    Ok(registry) => (registry, None),
+                    Ok(registry) => (registry, trouble),
                     Err(error) => (self.built_in, Some(said(&error))),
                 }
             }
@@ -105,49 +134,52 @@ impl Packages {
         let text = disk.read(&file, MOST_BYTES).ok().and_then(|it| String::from_utf8(it).ok());
         let providers = text.and_then(|text| project::providers(&text).ok()).unwrap_or_default();
         let unknown = providers.into_iter().map(|it| it.segment).collect();
-        Project { file, stamps, looks: self.looks, registry, trouble, unknown }
+        Project { file, stamps, kept, looks: self.looks, registry, trouble, unknown }
     }
 
     /// The registry with these packages: the same one as long as they are the same.
     fn made(&mut self, all: &[Installed]) -> Result<&'static Registry, LoadError> {
-        let sums: Checksums =
-            all.iter().map(|one| (one.wanted.key.clone(), one.checksum.hex())).collect();
-        if let Some((_, made)) = self.made.iter().find(|(known, _)| *known == sums) {
+        if all.is_empty() {
+            return Ok(self.built_in);
+        }
+        let packages: Vec<Made> = all.iter().map(Made::of).collect();
+        if let Some((_, made)) = self.made.iter().find(|(known, _)| *known == packages) {
             return Ok(*made);
         }
         let made = installed::registry(opal_decorators::BUILT_IN, all)?;
         let made: &'static Registry = Box::leak(Box::new(made));
-        self.made.push((sums, made));
+        self.made.push((packages, made));
         Ok(made)
     }
 
-    /// The packages of a project; none where it has no packages.
-    fn load(&self, file: &Path, disk: &Disk) -> Result<Option<Vec<Installed>>, String> {
+    /// The packages of a project that can be read, and why others cannot.
+    fn load(&self, file: &Path, disk: &Disk) -> Result<(Vec<Installed>, Option<String>), String> {
         let read = |path: &Path| {
             disk.read(path, MOST_BYTES).ok().and_then(|it| String::from_utf8(it).ok())
         };
         let Some(text) = read(file).filter(|text| project::mentions_plugins(text)) else {
-            return Ok(None);
+            return Ok((Vec::new(), None));
         };
-        let wanted = project::wanted(&text).map_err(|error| error.message)?;
+        let mut wanted = project::wanted(&text).map_err(|error| error.message)?;
         if wanted.is_empty() {
-            return Ok(None);
+            return Ok((Vec::new(), None));
         }
         let lock = read(&file.with_file_name(lock::FILE)).map(|text| Lock::parse(&text));
         let lock = lock.transpose().map_err(|error| error.message)?;
         let folder = file.parent().unwrap_or(Path::new("/"));
-        for one in &wanted {
-            // A directory outside the workspace is not read, and neither is what a link leads to.
-            if let opal_plugins::address::Address::Directory(key) = &one.address
-                && !disk.contains(&disk.real(&folder.join(key.as_str())))
-            {
-                return Err(format!("the package `{}` is outside the workspace", one.key));
-            }
-        }
+        // A directory outside the workspace is not read, and neither is what a link leads to.
+        let is_outside = |one: &Wanted| match &one.address {
+            Address::Directory(key) => !disk.contains(&disk.real(&folder.join(key.as_str()))),
+            _ => false,
+        };
+        let outside = wanted.iter().find(|one| is_outside(one));
+        let outside =
+            outside.map(|one| format!("the package `{}` is outside the workspace", one.key));
+        wanted.retain(|one| !is_outside(one));
         let store =
             Store { lock: lock.as_ref(), folder: self.cache.as_deref(), ..Store::default() };
-        let all = Installed::all(folder, wanted, store, self.built_in, &self.core);
-        all.map(Some).map_err(|error| said(&error))
+        let (all, trouble) = Installed::described(folder, wanted, store, self.built_in, &self.core);
+        Ok((all, outside.or(trouble.map(|error| said(&error)))))
     }
 
     /// Says why decorators of packages are not known, where they are not.
@@ -179,7 +211,7 @@ impl Packages {
                 continue;
             }
             found.help = vec![
-                format!("its packages could not be read: {trouble}"),
+                format!("not all of its packages could be read: {trouble}"),
                 "install what `opal.mod` wants: `opal plugin install`".to_owned(),
             ];
         }

@@ -21,6 +21,10 @@ pub(crate) struct Client {
     early: Vec<Response>,
     /// What was published last for each document, with its version.
     pub(crate) published: BTreeMap<String, (Option<i64>, Value)>,
+    /// The documents of everything that was published, in its order.
+    pub(crate) log: Vec<String>,
+    /// What the server asked, in its order: names with parameters.
+    pub(crate) asked: Vec<(String, Value)>,
 }
 
 /// What a modern editor says that it can do.
@@ -38,8 +42,18 @@ impl Client {
     }
 
     pub(crate) fn with(root: Option<&Path>, capabilities: Value) -> Self {
+        Self::with_packages(root, capabilities, None)
+    }
+
+    /// With a cache of packages.
+    pub(crate) fn with_packages(
+        root: Option<&Path>,
+        capabilities: Value,
+        packages: Option<&Path>,
+    ) -> Self {
         let (server, connection) = Connection::memory();
-        let settings = Settings { version: "0.1.0".to_owned(), packages: None };
+        let packages = packages.map(Path::to_owned);
+        let settings = Settings { version: "0.1.0".to_owned(), packages };
         let server = thread::spawn(move || opal_lsp::serve(&server, &settings));
         let mut client = Self {
             connection,
@@ -47,6 +61,8 @@ impl Client {
             next: 0,
             early: Vec::new(),
             published: BTreeMap::new(),
+            log: Vec::new(),
+            asked: Vec::new(),
         };
         let root = root.map(|root| json!(uri(root)));
         let commands = json!({ "commands": ["opal.plan", "opal.run", "opal.verify"] });
@@ -95,11 +111,14 @@ impl Client {
     fn keep(&mut self, message: Message) {
         if let Message::Response(it) = message {
             self.early.push(it);
+        } else if let Message::Request(it) = message {
+            self.asked.push((it.method, it.params));
         } else if let Message::Notification(it) = message
             && it.method == "textDocument/publishDiagnostics"
         {
             let uri = it.params["uri"].as_str().unwrap_or_default().to_owned();
             let version = it.params["version"].as_i64();
+            self.log.push(uri.clone());
             self.published.insert(uri, (version, it.params["diagnostics"].clone()));
         }
     }
@@ -131,6 +150,32 @@ impl Client {
             let message = self.receive();
             self.keep(message);
         }
+    }
+
+    /// Waits until something has been published about a document.
+    pub(crate) fn published(&mut self, uri: &str) -> Value {
+        loop {
+            if let Some((_, diagnostics)) = self.published.get(uri) {
+                return diagnostics.clone();
+            }
+            let message = self.receive();
+            self.keep(message);
+        }
+    }
+
+    /// Waits until the server has asked something, and forgets it.
+    pub(crate) fn asked(&mut self, method: &str) -> Value {
+        loop {
+            if let Some(at) = self.asked.iter().position(|(it, _)| it == method) {
+                return self.asked.remove(at).1;
+            }
+            let message = self.receive();
+            self.keep(message);
+        }
+    }
+
+    pub(crate) fn close(&mut self, uri: &str) {
+        self.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
     }
 
     pub(crate) fn end(mut self) -> Ended {

@@ -136,6 +136,59 @@ const FIXES: [(&str, &str, &str); 16] = [
     ),
 ];
 
+/// Places in sources that give a diagnostic a fix.
+fn givers(folder: &Path, found: &mut Vec<String>) {
+    let mut paths: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            givers(&path, found);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let shipped = text.split("#[cfg(test)]\nmod ").next().unwrap();
+            let lines = (1..).zip(shipped.lines()).filter(|(_, line)| line.contains(".fix("));
+            found.extend(lines.map(|(number, _)| format!("{}:{number}", path.display())));
+        }
+    }
+}
+
+#[test]
+fn every_place_that_gives_a_fix_has_a_row_here() {
+    let mut found = Vec::new();
+    for name in ["opal-core", "opal-syntax", "opal-plan"] {
+        let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src");
+        givers(&top, &mut found);
+    }
+    assert_eq!(found.len(), FIXES.len(), "a row of `FIXES` for each of {found:#?}");
+}
+
+#[test]
+fn an_import_goes_after_a_byte_order_mark_and_a_line_with_an_interpreter() {
+    let (_folder, root) = workspace(&[("db.opl", "fun migrate() = echo\n")]);
+    let mut client = Client::start(Some(&root));
+    let body = "fun f() {\n    @cmd.db.migrate()\n}\n";
+    let heads = ["", "\u{feff}", "#!/usr/bin/env opal\n", "\u{feff}#!/usr/bin/env opal\n"];
+    for (number, head) in heads.into_iter().enumerate() {
+        let uri = uri(&root.join(format!("a{number}.opl")));
+        let source = format!("{head}{body}");
+        client.open(&uri, &source);
+        let found = client.diagnostics(&uri, 1);
+        let params = json!({
+            "textDocument": { "uri": uri },
+            "range": found[0]["range"],
+            "context": { "diagnostics": [] },
+        });
+        let actions = client.request("textDocument/codeAction", params).unwrap();
+        let mut all = actions.as_array().unwrap().iter();
+        let action = all.find(|it| it["title"] == "import `db.opl`");
+        let action = action.unwrap_or_else(|| panic!("{source:?}: {found}\n{actions}"));
+        let fixed = applied(&source, &action["edit"]["documentChanges"][0]["edits"]);
+        assert_eq!(fixed, format!("{head}import \"db.opl\"\n\n{body}"));
+    }
+    assert_eq!(client.end(), Ended::Well);
+}
+
 #[test]
 fn every_fix_of_the_checks_and_the_parser_does_what_it_says() {
     let (_folder, root) = workspace(&[]);

@@ -206,6 +206,61 @@ fn a_name_is_not_changed_where_not_every_use_can_be_found() {
 }
 
 #[test]
+fn a_name_is_not_changed_while_a_use_is_where_nobody_searches() {
+    let text = "fun notify() = echo\n";
+    let user = "import \"../lib.opl\"\n\nfun f() = @cmd.lib.notify()\n";
+    let (_folder, root) = workspace(&[
+        ("opal.mod", "name = \"x\"\n"),
+        ("lib.opl", text),
+        (".github/ci.opl", user),
+        (".git/objects/x.opl", user),
+        ("vendor/other.opl", "fun notify() = echo\n"),
+    ]);
+    let mut client = Client::start(Some(&root));
+    let lib = uri(&root.join("lib.opl"));
+    client.open(&lib, text);
+    let rename = json!({ "textDocument": { "uri": lib }, "newName": "fresh",
+                         "position": { "line": 0, "character": 5 } });
+    let said = client.request("textDocument/rename", rename.clone()).unwrap_err();
+    assert!(said.contains("`.github/ci.opl` uses this name too"), "{said}");
+    // What is open is searched.
+    let hidden = uri(&root.join(".github/ci.opl"));
+    client.open(&hidden, user);
+    let edit = client.request("textDocument/rename", rename.clone()).unwrap();
+    assert_eq!(edit["documentChanges"].as_array().unwrap().len(), 2, "{edit}");
+    // A file that nobody reported.
+    std::fs::create_dir(root.join("more")).unwrap();
+    std::fs::write(root.join("more/new.opl"), user).unwrap();
+    let edit = client.request("textDocument/rename", rename).unwrap();
+    assert_eq!(edit["documentChanges"].as_array().unwrap().len(), 3, "{edit}");
+    assert_eq!(client.end(), Ended::Well);
+}
+
+#[test]
+fn a_name_that_other_files_may_use_is_not_changed_without_a_workspace() {
+    let (_folder, root) = workspace(&[("lib.opl", "")]);
+    let mut client = Client::start(None);
+    let text = "fun notify(text) {\n    var own = @var.text\n    echo @var.own\n}\n";
+    let lib = uri(&root.join("lib.opl"));
+    let at = |uri: &str, line: u32, character: u32| {
+        json!({ "textDocument": { "uri": uri }, "newName": "fresh",
+                "position": { "line": line, "character": character } })
+    };
+    client.open(&lib, text);
+    let said = client.request("textDocument/rename", at(&lib, 0, 5)).unwrap_err();
+    assert!(said.contains("open the directory of the project"), "{said}");
+    assert!(client.request("textDocument/rename", at(&lib, 1, 9)).unwrap().is_object());
+    // Nobody can import this.
+    client.open("untitled:one", text);
+    assert!(client.request("textDocument/rename", at("untitled:one", 0, 5)).unwrap().is_object());
+    let added = json!([{ "uri": uri(&root), "name": "root" }]);
+    let event = json!({ "event": { "added": added, "removed": [] } });
+    client.notify("workspace/didChangeWorkspaceFolders", event);
+    assert!(client.request("textDocument/rename", at(&lib, 0, 5)).unwrap().is_object());
+    assert_eq!(client.end(), Ended::Well);
+}
+
+#[test]
 fn files_that_vanish_and_come_back_are_followed() {
     let (_folder, root) = workspace(&[("db.opl", "fun migrate() = echo\n")]);
     let mut client = Client::start(Some(&root));

@@ -9,4 +9,5 @@ mod hostile;
 mod instructions;
 mod order;
 mod packages;
+mod publishing;
 mod random;

@@ -138,21 +138,6 @@ fn an_edit_of_an_imported_file_changes_what_is_said_about_its_importer() {
 }
 
 #[test]
-fn a_client_that_asks_for_diagnostics_gets_them_once() {
-    let (_folder, root) = workspace(&[("commands.opl", "")]);
-    let mut abilities = super::client::abilities();
-    abilities["textDocument"]["diagnostic"] = json!({});
-    let mut client = Client::with(Some(&root), abilities);
-    let uri = uri(&root.join("commands.opl"));
-    client.open(&uri, "echo @var.x\n");
-    let params = json!({ "textDocument": { "uri": uri } });
-    let found = client.request("textDocument/diagnostic", params).unwrap();
-    assert_eq!(found["items"][0]["code"], "E0401");
-    assert!(client.published.is_empty());
-    assert_eq!(client.end(), Ended::Well);
-}
-
-#[test]
 fn columns_are_utf_16_where_the_client_knows_nothing_else() {
     let (_folder, root) = workspace(&[("commands.opl", "")]);
     let mut client = Client::with(Some(&root), json!({}));
@@ -164,4 +149,18 @@ fn columns_are_utf_16_where_the_client_knows_nothing_else() {
     client.change(&uri, 2, change);
     assert_eq!(client.diagnostics(&uri, 2)[0]["range"]["start"]["character"], 7);
     assert_eq!(client.end(), Ended::Well);
+}
+
+#[test]
+fn a_byte_order_mark_takes_the_columns_that_it_has() {
+    let (_folder, root) = workspace(&[("commands.opl", "")]);
+    let uri = uri(&root.join("commands.opl"));
+    for (abilities, column) in [(super::client::abilities(), 8), (json!({}), 6)] {
+        let mut client = Client::with(Some(&root), abilities);
+        client.open(&uri, "\u{feff}echo @var.x\n");
+        let found = client.diagnostics(&uri, 1);
+        assert_eq!(found[0]["code"], "E0401", "{found}");
+        assert_eq!(found[0]["range"]["start"]["character"], column, "{found}");
+        assert_eq!(client.end(), Ended::Well);
+    }
 }

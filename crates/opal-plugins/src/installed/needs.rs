@@ -1,9 +1,14 @@
-//! Whether the packages of a project have what they need of each other.
+//! Whether the packages of a project are those that it wants, and have what they need of each other.
 
 use std::collections::BTreeMap;
 
+use opal_core::Registry;
+use semver::Version;
+
 use super::Installed;
 use super::error::LoadError;
+use crate::manifest::Manifest;
+use crate::project::Wanted;
 
 pub(super) fn check(all: &[Installed]) -> Result<(), LoadError> {
     let mut by_name: BTreeMap<&str, &Installed> = BTreeMap::new();
@@ -60,4 +65,30 @@ fn cycle<'a>(by_name: &BTreeMap<&'a str, &'a Installed>, way: &mut Vec<&'a str>)
 
 fn conflict(message: String, help: &str) -> Result<(), LoadError> {
     Err(LoadError::Conflict { message, help: help.to_owned() })
+}
+
+/// Whether a package is one that the project wants, for this opal and under this name.
+pub(super) fn fits(
+    wanted: &Wanted,
+    manifest: &Manifest,
+    built_in: &Registry,
+    core: &Version,
+) -> Result<(), LoadError> {
+    let (key, name) = (&wanted.key, &manifest.description.name);
+    let version = &manifest.description.version;
+    if !wanted.requirement.holds(version) {
+        let requirement = &wanted.requirement;
+        let message = format!("`{key}` is {name} {version}, and opal.mod wants {requirement}");
+        return conflict(message, "correct the version in one of them");
+    }
+    if let Some(least) = manifest.min_core.as_ref().filter(|least| *least > core) {
+        let message = format!("{name} {version} needs opal {least}, and this is opal {core}");
+        return conflict(message, "update opal");
+    }
+    if let Some(alias) = wanted.alias.as_ref().filter(|alias| built_in.is_reserved(alias)) {
+        let message =
+            format!("`as = \"{alias}\"` of `{key}`: the built-in decorators use `{alias}`");
+        return conflict(message, "choose another segment");
+    }
+    Ok(())
 }

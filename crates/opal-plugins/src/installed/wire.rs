@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use opal_core::action::Sink;
 use opal_core::decorator::{Block, Cost, Descriptor, Exposure, Param, Resource};
 
-use super::Installed;
+use super::{Installed, Purpose};
 use crate::adapt::ending::{Ending, Kept};
 use crate::adapt::{Adapter, Code};
 use crate::manifest::{Body, Declared};
@@ -19,7 +19,12 @@ pub(crate) fn code(one: &Installed) -> Option<&'static Code> {
         _ => return None,
     };
     let file = if is_native { &description.native } else { &description.wasm };
-    let wasm = one.package.file(file.as_ref()?)?.to_vec();
+    let wasm = one.package.file(file.as_ref()?)?;
+    let wasm = match one.purpose {
+        Purpose::Use => wasm.to_vec(),
+        // It lasts as long as the process, and is never called.
+        Purpose::Show => Vec::new(),
+    };
     let exports = exports(&one.manifest.decorators).into_iter().map(str::to_owned).collect();
     Some(Box::leak(Box::new(Code {
         capabilities: one.granted().into_iter().collect(),

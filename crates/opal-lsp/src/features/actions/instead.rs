@@ -98,13 +98,17 @@ fn inside(view: &View, around: &Block, place: Span) -> Option<(String, Edits)> {
         StatementKind::Step(step) if step.rest.is_empty() && step.first.redirects.is_empty() => {
             let is_shell = matches!(step.first.work, Work::Shell(_));
             let text = view.text.slice(statement.span);
-            (is_shell && !text.contains('\n')).then(|| text.to_owned())
+            // What follows a comment or a command in the background would not follow it.
+            let is_whole = !text.contains(['\n', '#']) && !text.ends_with(['&', ';', '\\']);
+            (is_shell && is_whole).then(|| text.to_owned())
         }
         _ => None,
     };
     let commands: Option<Vec<String>> = body.statements.iter().map(line).collect();
     let commands = commands.filter(|it| !it.is_empty())?;
-    let new = format!("if {test}; then {}; fi", commands.join("; "));
+    // A step that fails ends the run: the next command needs the one before.
+    // In brackets, because an `if` at the start of a step is that of the plan.
+    let new = format!("( if {test}; then {}; fi )", commands.join(" && "));
     Some(("let the shell decide while it runs".to_owned(), vec![(whole, new)]))
 }
 
