@@ -12,7 +12,7 @@ const ANSIBLE: &str = "2.19.14";
 /// Packages of Debian that tests use, each with a program of it. The tests that count instructions need
 /// valgrind, those that open envelopes with another implementation need age, an independent reader of packed
 /// plans needs zstd, completion is tested in zsh and fish, and a release is installed with curl and wget.
-const PACKAGES: [(&str, &str); 24] = [
+const PACKAGES: [(&str, &str); 25] = [
     ("valgrind", "valgrind"),
     ("age", "age"),
     ("zstd", "zstd"),
@@ -28,6 +28,7 @@ const PACKAGES: [(&str, &str); 24] = [
     ("openssl", "/usr/bin/openssl"),
     ("openssh-client", "/usr/bin/ssh-keygen"),
     ("neovim", "/usr/bin/nvim"),
+    ("emacs-nox", "/usr/bin/emacs"),
     ("strace", "/usr/bin/strace"),
     // A registry of packages, signatures of providers, a pager, and what is converted from.
     ("docker-registry", "/usr/bin/docker-registry"),

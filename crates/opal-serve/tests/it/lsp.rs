@@ -1,7 +1,10 @@
 //! The language server as an editor starts it: over standard input and output, beside `opal`.
 
 mod editor;
+mod hostile;
 mod neovim;
+mod others;
+mod plans;
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,7 +13,7 @@ use std::process::{Command, Stdio};
 use opal_helper::BUILD;
 use serde_json::{Value, json};
 
-use editor::{Editor, Numbers, START, edit};
+use editor::{Editor, Numbers, START, applied, edit, somewhere};
 
 fn server() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_opal-serve"))
@@ -60,6 +63,40 @@ fn published(text: &str, found: &Value) -> Vec<(String, u64, u64)> {
     found
 }
 
+/// A definition is among its references, and renaming back gives the same bytes.
+fn agrees(editor: &mut Editor, uri: &str, text: &str, numbers: &mut Numbers) {
+    let mut here = json!({
+        "textDocument": { "uri": uri },
+        "position": somewhere(text, numbers),
+        "context": { "includeDeclaration": true },
+        "newName": "fresh_name_7",
+    });
+    let definition = editor.request("textDocument/definition", &here)["result"].take();
+    if definition.is_object() && definition["uri"] == uri {
+        let mut there = here.clone();
+        there["position"] = definition["range"]["start"].clone();
+        let references = editor.request("textDocument/references", &there)["result"].take();
+        assert!(references.as_array().unwrap().contains(&definition), "{text:?}");
+    }
+    let prepared = editor.request("textDocument/prepareRename", &here)["result"].take();
+    let Some(old) = prepared["placeholder"].as_str() else { return };
+    let renamed = editor.request("textDocument/rename", &here)["result"]["changes"].take();
+    // One that other files have too is another test.
+    let Some(edits) = renamed.get(uri).filter(|_| renamed.as_object().unwrap().len() == 1) else {
+        return;
+    };
+    let (changed, other) = (applied(text, edits), format!("{uri}.renamed.opl"));
+    assert_ne!(changed, text);
+    editor.open(&other, &changed);
+    here["textDocument"]["uri"] = json!(other);
+    here["position"] = edits[0]["range"]["start"].clone();
+    here["newName"] = json!(old);
+    let back = editor.request("textDocument/rename", &here);
+    let edits = &back["result"]["changes"][&other];
+    assert_eq!(applied(&changed, edits), text, "renaming back `{old}`: {back}");
+    editor.notify("textDocument/didClose", &json!({ "textDocument": { "uri": other } }));
+}
+
 #[test]
 fn after_random_edits_it_says_what_opal_check_says() {
     let folder = tempfile::tempdir().unwrap();
@@ -79,6 +116,7 @@ fn after_random_edits_it_says_what_opal_check_says() {
         std::fs::write(&file, &text).unwrap();
         let found = editor.diagnostics(&uri, version);
         assert_eq!(published(&text, &found), checked(&root), "round {round}: {text:?}");
+        agrees(&mut editor, &uri, &text, &mut numbers);
         if round % 30 == 29 {
             version += 1;
             START.clone_into(&mut text);
@@ -180,121 +218,4 @@ fn an_editor_that_dies_or_talks_nonsense_leaves_no_process() {
         assert_eq!(child.wait().unwrap().code(), Some(1), "{:?}", String::from_utf8_lossy(said));
         assert!(!words.contains("panic"), "{words}");
     }
-}
-
-/// System calls that start something, reach the network, open a file, or ask what there is.
-const WATCHED: &str = "execve,execveat,fork,vfork,socket,connect,bind,open,openat,openat2,creat,unlink,\
-                       unlinkat,rename,renameat,renameat2,mkdir,mkdirat,symlink,symlinkat,link,linkat,\
-                       stat,lstat,newfstatat,statx,readlink,readlinkat,access,faccessat,faccessat2,chdir";
-
-/// Those of them that only ask whether something is there, and where a link leads.
-const ASKING: [&str; 9] = [
-    " stat(",
-    " lstat(",
-    " newfstatat(",
-    " statx(",
-    " readlink(",
-    " readlinkat(",
-    " access(",
-    " faccessat(",
-    " faccessat2(",
-];
-
-/// Whether a call asks about a directory above the workspace, or where a project above it begins.
-fn asks_above(call: &str, root: &Path) -> bool {
-    let above = root
-        .ancestors()
-        .skip(1)
-        .flat_map(|it| [it.to_owned(), it.join("opal.mod"), it.join(".git")]);
-    let mut names = above.map(|path| format!("\"{}\"", path.display()));
-    ASKING.iter().any(|it| call.contains(it)) && names.any(|name| call.contains(&name))
-}
-
-#[test]
-fn a_hostile_workspace_gets_no_process_no_network_and_no_file_outside() {
-    if Command::new("strace").arg("-V").output().is_err() {
-        let is_ci = std::env::var_os("CI").is_some();
-        assert!(!is_ci, "in CI nothing is skipped, but strace is missing");
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let top = folder.path().canonicalize().unwrap();
-    let root = top.join("repository");
-    hostile(&top, &root);
-    let log = top.join("trace");
-    let mut traced = Command::new("strace");
-    traced.args(["-f", "-qq", "-e"]).arg(format!("trace={WATCHED}")).arg("-o").arg(&log);
-    traced.arg(server()).args(["lsp", BUILD]);
-    let mut editor = Editor::start(&mut traced, &root);
-    let uri = format!("file://{}/commands.opl", root.display());
-    let text = std::fs::read_to_string(root.join("commands.opl")).unwrap();
-    // Everything before the workspace is known is the loader and the libraries of the program.
-    let before = std::fs::read_to_string(&log).unwrap().lines().count();
-    editor.open(&uri, &text);
-    editor.diagnostics(&uri, 1);
-    let whole = json!({ "textDocument": { "uri": uri } });
-    for method in ["codeLens", "documentSymbol", "semanticTokens/full", "foldingRange"] {
-        editor.request(&format!("textDocument/{method}"), &whole);
-    }
-    for (line, word) in text.lines().enumerate() {
-        let here = json!({
-            "textDocument": { "uri": uri },
-            "position": { "line": line, "character": word.len() },
-        });
-        for method in ["hover", "completion", "definition", "signatureHelp"] {
-            editor.request(&format!("textDocument/{method}"), &here);
-        }
-    }
-    editor.request("workspace/symbol", &json!({ "query": "" }));
-    assert_eq!(editor.end(), Some(0));
-    let trace = std::fs::read_to_string(&log).unwrap();
-    let calls: Vec<&str> = trace.lines().skip(before).collect();
-    assert!(calls.iter().any(|it| it.contains("part.opl")), "the workspace was read: {trace}");
-    for call in calls {
-        let is_inside = call.contains(&format!("\"{}", root.display()));
-        let is_asked = ASKING.iter().any(|it| call.contains(it));
-        let is_read = is_asked || call.contains("open") && call.contains("O_RDONLY");
-        // The kernel says how much memory a thread may have.
-        let is_own =
-            call.contains("\"/proc/") || call.contains("\"/sys/fs/cgroup") || call.contains("+++");
-        // Of a file that is open, or of a name in a directory that is: those were judged when they were opened.
-        let is_held =
-            is_asked && !call.contains("AT_FDCWD") && !call.contains("\"/") && !call.contains("/");
-        // Where a link of the workspace leads is found out, and then not followed.
-        let is_resolved = call.contains(" readlink(") || call.contains(" readlinkat(");
-        let is_above = asks_above(call, &root) || is_resolved;
-        assert!(is_inside && is_read || is_own || is_held || is_above, "not allowed: {call}");
-    }
-    assert!(!top.join("ran").exists());
-}
-
-/// A repository that wants to run, to read and to reach what it must not.
-fn hostile(top: &Path, root: &Path) {
-    std::fs::create_dir_all(root.join("plugins/evil/decorators")).unwrap();
-    std::fs::write(top.join("secret.opl"), "fun secret() { echo }\n").unwrap();
-    let ran = top.join("ran");
-    let text = format!(
-        "import \"part.opl\"\nimport \"link.opl\"\nimport \"../secret.opl\" as up\nimport? \".env\"\n\n\
-         var a = @shell.output(\"touch {ran}\")\nvar b = @file.read(\"/etc/passwd\")\n\
-         var c = @http.get(\"http://127.0.0.1:1/\")\nvar d = @evil.run()\n\n\
-         fun f() {{\n    touch {ran}\n    @cmd.part.g()\n    @ssh.host(\"127.0.0.1\") {{\n        \
-         id\n    }}\n    echo @var.a @var.b @var.c @var.d @env.\n}}\n",
-        ran = ran.display()
-    );
-    let files = [
-        ("commands.opl", text.as_str()),
-        ("part.opl", "fun g() {\n    echo @env.SECRET\n}\n"),
-        (".env", "TOKEN=hunter2\n"),
-        ("opal.mod", "name = \"x\"\n\n[plugins]\n\"./plugins/evil\" = \"*\"\n"),
-        ("plugins/evil/opal.toml", "[package]\nname = \"a/evil\"\nversion = \"1.0.0\"\n"),
-        (".vscode/settings.json", "{\"opal.path\": \"./evil.sh\"}\n"),
-    ];
-    for (name, text) in files {
-        let path = root.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    std::os::unix::fs::symlink("../secret.opl", root.join("link.opl")).unwrap();
-    std::os::unix::fs::symlink("/etc", root.join("etc")).unwrap();
-    assert!(Command::new("mkfifo").arg(root.join("pipe.opl")).status().unwrap().success());
 }

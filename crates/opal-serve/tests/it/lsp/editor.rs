@@ -189,6 +189,32 @@ pub(super) fn offset(text: &str, position: &Value) -> usize {
     starts(text)[line] + position["character"].as_u64().unwrap() as usize
 }
 
+/// A position somewhere in a text.
+pub(super) fn somewhere(text: &str, numbers: &mut Numbers) -> Value {
+    let mut at = numbers.below(text.len() + 1);
+    while !text.is_char_boundary(at) || text[..at].ends_with('\r') {
+        at -= 1;
+    }
+    position(text, at)
+}
+
+/// A text after edits.
+pub(super) fn applied(text: &str, edits: &Value) -> String {
+    let edits = edits.as_array().unwrap().iter();
+    let mut edits: Vec<(usize, usize, &str)> = edits
+        .map(|it| {
+            let at = |end: &str| offset(text, &it["range"][end]);
+            (at("start"), at("end"), it["newText"].as_str().unwrap())
+        })
+        .collect();
+    edits.sort_unstable();
+    let mut out = text.to_owned();
+    for (start, end, new) in edits.into_iter().rev() {
+        out.replace_range(start..end, new);
+    }
+    out
+}
+
 fn position(text: &str, at: usize) -> Value {
     let starts = starts(text);
     let line = starts.partition_point(|start| *start <= at) - 1;
