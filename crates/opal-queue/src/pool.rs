@@ -34,7 +34,7 @@ const MAX_LOADING: Duration = Duration::from_secs(15 * 60);
 /// Bytes that are read of an object at once.
 const CHUNK: u64 = 256 * 1024;
 
-/// Bytes of a message that a server must take: it is what servers take unless they are told otherwise. Results
+/// Bytes of a message that a server must take: what servers take unless their configuration says otherwise. Results
 /// and events are smaller.
 const MIN_PAYLOAD: usize = 1 << 20;
 

@@ -114,7 +114,7 @@ mod tests {
             json!({
                 "target": name, "status": "lost", "step": "systemctl restart web", "code": 69,
                 "message": format!("`{name}`: the step has begun\nnobody knows how it ended"),
-                "help": ["look at the target"],
+                "help": ["check the target"],
             })
         };
         let mut rows: Vec<Value> = ["a", "b", "c", "d"].map(lost).into();
@@ -122,7 +122,7 @@ mod tests {
         rows.push(json!({"target": "f", "status": "skipped", "message": "x".repeat(100)}));
         rows.push(json!({"target": "g", "status": "failed", "step": "false", "code": 1}));
         let said = "4 targets: the step has begun\n    nobody knows how it ended\n  \
-                    help: look at the target";
+                    help: check the target";
         assert_eq!(reasons(&rows).as_deref(), Some(said));
         assert!(reasons(&rows[1..4]).unwrap().starts_with("b, c and d: the step"));
         assert_eq!(reasons(&rows[4..]), None);

@@ -210,9 +210,9 @@ async fn keep_last(mut from: ChildStderr, kept: Rc<RefCell<Vec<u8>>>) {
 mod tests {
     use super::*;
 
-    /// A process that leaves another one behind, which has all of its output.
+    /// A process that leaves another one, which has all of its output.
     #[test]
-    fn what_a_process_leaves_behind_is_not_waited_for() {
+    fn what_a_process_has_started_is_not_waited_for() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("source")).unwrap();
