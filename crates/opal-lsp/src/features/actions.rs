@@ -19,10 +19,10 @@ use crate::files::{Files, View};
 
 /// Findings of a range that get more than the fix that they bring: an editor asks about one place, and each
 /// takes a check of the file.
-const MOST_AROUND: usize = 8;
+const MOST_AROUND: usize = 2;
 
-/// Findings of a file in which they do: with more, such a check takes long.
-const MOST_FINDINGS: usize = 1_000;
+/// Bytes of a text of which only one does.
+const LARGE: usize = 128 * 1024;
 
 /// Edits of the file that an action is for.
 pub(super) type Edits = Vec<(Span, String)>;
@@ -41,10 +41,7 @@ pub(crate) fn of(
     if wants(&CodeActionKind::QuickFix) {
         let own = diagnostics::kept(view.analysis.own());
         let here = own.filter(|it| touches(it.diagnostic.primary.span, span));
-        let around = match view.analysis.own().len() {
-            0..=MOST_FINDINGS => MOST_AROUND,
-            _ => 0,
-        };
+        let around = if view.text.text.len() > LARGE { 1 } else { MOST_AROUND };
         for (number, finding) in here.enumerate() {
             fixes(files, client, view, finding, &mut all);
             if number < around {
