@@ -76,16 +76,6 @@ impl<'a> Words<'a> {
         Self { is_clear: true, ..Self::exact(plan) }
     }
 
-    /// The same with every line of every text.
-    pub(super) fn whole(plan: &'a Plan) -> Self {
-        Self { has_lines: true, is_whole: true, ..Self::compared(plan) }
-    }
-
-    /// Without numbers, with public values in clear, and others as far as a run shows them.
-    pub(super) fn running(plan: &'a Plan, visible: &'a Visible<'a>) -> Self {
-        Self { for_reader: true, visible: Some(visible), ..Self::compared(plan) }
-    }
-
     /// Without the arguments that `registry` knows as the default.
     pub(super) fn without_defaults(self, registry: Option<&'a Registry>) -> Self {
         Self { defaults: registry, ..self }

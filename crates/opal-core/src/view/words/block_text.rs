@@ -2,6 +2,8 @@
 
 use super::Words;
 use crate::hash::Algorithm;
+use crate::plan::Plan;
+use crate::view::Visible;
 use crate::view::ink::{Ink, Style};
 
 /// Lines of a text that the tree shows, unless it shows all.
@@ -10,7 +12,17 @@ const MOST_LINES: usize = 10;
 /// Digits of the digest that tells two texts apart.
 const DIGITS: usize = 16;
 
-impl Words<'_> {
+impl<'a> Words<'a> {
+    /// Texts to be compared, with every line of a block.
+    pub(in crate::view) fn whole(plan: &'a Plan) -> Self {
+        Self { has_lines: true, is_whole: true, ..Self::compared(plan) }
+    }
+
+    /// On one line, without numbers, with public values in clear, and others as far as a run shows them.
+    pub(in crate::view) fn running(plan: &'a Plan, visible: &'a Visible<'a>) -> Self {
+        Self { for_reader: true, visible: Some(visible), ..Self::compared(plan) }
+    }
+
     /// Its first lines where there is room for lines; else how many there are, and in texts that are
     /// compared which ones.
     pub(super) fn block_text(&self, text: &str, ink: &mut Ink) {
