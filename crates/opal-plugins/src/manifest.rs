@@ -234,14 +234,7 @@ fn assemble(
     }
     export(&mut decorators, description.exports.as_deref(), &mut disagree);
     if problems.is_empty() {
-        Ok(Manifest {
-            description,
-            min_core,
-            memory_mib,
-            decorators,
-            capabilities,
-            shell_lines,
-        })
+        Ok(Manifest { description, min_core, memory_mib, decorators, capabilities, shell_lines })
     } else {
         Err(problems)
     }

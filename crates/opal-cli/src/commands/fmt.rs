@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ArgMatches;
 use opal_core::{Code, Diagnostic, Span};
@@ -15,6 +15,7 @@ use super::check::files;
 use crate::checked_file::CheckedFile;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
+use crate::project::Chosen;
 use crate::tasks::path_word;
 use crate::view::fmt::{Formatted, Outcome};
 use crate::{project, view};
@@ -23,16 +24,16 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let style = Style { migrate: matches.get_flag("migrate") };
     let (check, diff, json) =
         (matches.get_flag("check"), matches.get_flag("diff"), matches.get_flag("json"));
-    let files: Vec<PathBuf> =
-        files(context, matches)?.into_iter().map(|chosen| chosen.path).collect();
-    let from_stdin = files.iter().any(|path| path == Path::new("-"));
+    let files = files(context, matches)?;
+    let from_stdin = files.iter().any(|chosen| chosen.path == Path::new("-"));
     if from_stdin && files.len() > 1 {
         return Err(Failure::usage(
             "`-` cannot be combined with files",
             "format standard input separately",
         ));
     }
-    let mut all: Vec<Formatted> = files.iter().map(|path| format(context, path, style)).collect();
+    let mut all: Vec<Formatted> =
+        files.iter().map(|chosen| format(context, chosen, style)).collect();
     let writes = !check && !diff;
     if writes && !from_stdin {
         for formatted in &mut all {
@@ -43,7 +44,8 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     Ok(exit(&all, check))
 }
 
-fn format(context: &Context<'_>, path: &Path, style: Style) -> Formatted {
+fn format(context: &Context<'_>, chosen: &Chosen, style: Style) -> Formatted {
+    let path = &chosen.path;
     if project::is_config(path) {
         let name = path.display().to_string();
         let message = format!("`{name}` is a configuration; `opal fmt` formats only opal sources");
@@ -71,6 +73,8 @@ fn format(context: &Context<'_>, path: &Path, style: Style) -> Formatted {
     let outcome = match source.text {
         Err(no_text) => broken(no_text.shown, vec![no_text.diagnostic]),
         Ok(text) => {
+            // What a block of a package is like, its manifest says.
+            let packages = context.registry.of_source(path, chosen.is_found);
             let words = Words(&context.registry);
             let mut errors = opal_syntax::source::characters(&text);
             errors.retain(Diagnostic::is_error);
@@ -84,10 +88,16 @@ fn format(context: &Context<'_>, path: &Path, style: Style) -> Formatted {
                 }
                 _ => {
                     let parse = opal_syntax::parse(&text, &words);
-                    errors.extend(parse.skipped.lines.map(unknown_block));
-                    errors.extend(parse.errors);
-                    errors.retain(Diagnostic::is_error);
-                    broken(text, errors)
+                    let unread = packages.and_then(|()| context.registry.check_read()).err();
+                    match (parse.skipped.lines, unread) {
+                        (Some(_), Some(failure)) => Outcome::Failed(failure),
+                        (unknown, _) => {
+                            errors.extend(unknown.map(unknown_block));
+                            errors.extend(parse.errors);
+                            errors.retain(Diagnostic::is_error);
+                            broken(text, errors)
+                        }
+                    }
                 }
             }
         }

@@ -253,6 +253,15 @@ pub(crate) fn assert_schema(name: &str, document: &serde_json::Value) {
     assert!(wrong.is_empty(), "{wrong:?} in {document:#}");
 }
 
+/// Makes a directory with the same files as another one, which has no directories.
+pub(crate) fn copy_files(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for file in std::fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
 /// The root of the repository.
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

@@ -263,7 +263,10 @@ fn a_report_about_code_that_was_not_built_again_is_not_enough() {
     author.opal.call(&["plugin", "verify", "vault", "--report", "report.json"]).code(0);
     let refused = author.publish(&report);
     refused.code(77).says("does not say that the sources of acme/vault 1.0.0 give its code");
-    author.opal.call(&["plugin", "verify", "vault", "--rebuild", "--report", "report.json"]).code(0);
+    author
+        .opal
+        .call(&["plugin", "verify", "vault", "--rebuild", "--report", "report.json"])
+        .code(0);
     author.publish(&report).code(0).says("added the report about acme/vault 1.0.0");
 }
 

@@ -1,12 +1,11 @@
 //! `opal runs stats`, `sql` and `export`: questions about all runs, and what they must not do.
 
 use std::fs;
-use std::process::Command;
 
 use serde_json::Value;
 
 use crate::needs;
-use crate::support::{Opal, assert_schema, binary};
+use crate::support::{Opal, assert_schema, binary, copy_files};
 
 const TASKS: &str = "\
 fun hello() {
@@ -216,8 +215,7 @@ fn records_that_come_late_move_or_go_are_noticed() {
     // From another machine, with the name of a time before all others.
     let site = fs::read_dir(logs.join("site")).unwrap().next().unwrap().unwrap().path();
     let late = |task: &str| logs.join(task).join("run-20200101T000000Z-00000000");
-    let copied = Command::new("cp").arg("-r").args([&site, &late("hello")]).status();
-    assert!(copied.unwrap().success());
+    copy_files(&site, &late("hello"));
     assert_eq!(count("runs"), 5);
     assert_eq!(count("runs WHERE id = 'run-20200101T000000Z-00000000'"), 1);
     // One goes and another one comes between two questions.

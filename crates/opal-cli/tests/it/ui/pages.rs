@@ -8,7 +8,7 @@ use super::Ui;
 use super::attacks::{submitted, submitted_with};
 use crate::gate::Gate;
 use crate::report::hostile_texts;
-use crate::support::Opal;
+use crate::support::{Opal, copy_files};
 
 #[test]
 fn the_inbox_has_what_waits_and_contracts_have_everything() {
@@ -180,10 +180,7 @@ fn a_record_is_the_report_and_the_json_of_its_run() {
 /// Copies a record, under another id.
 fn copied(record: &Path, id: &str) -> std::path::PathBuf {
     let folder = record.with_file_name(id);
-    fs::create_dir(&folder).unwrap();
-    for (path, bytes) in super::files(record) {
-        fs::write(folder.join(path.file_name().unwrap()), bytes).unwrap();
-    }
+    copy_files(record, &folder);
     folder
 }
 

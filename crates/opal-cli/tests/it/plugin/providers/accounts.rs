@@ -52,6 +52,22 @@ fn the_same_name_in_two_accounts_is_two_objects() {
 }
 
 #[test]
+fn a_source_with_blocks_of_a_package_is_formatted() {
+    let Some(opal) = two() else { return };
+    let formatted = opal.read("commands.opl");
+    ended(&opal, &["fmt", "--check"], 0);
+    opal.write("commands.opl", formatted.replace("    ", "\t"));
+    ended(&opal, &["fmt"], 0);
+    assert_eq!(opal.read("commands.opl"), formatted);
+    // What the package's blocks are like is not known where it is not installed.
+    opal.write("opal.lock", "");
+    let ran = opal.call(&["fmt"]);
+    assert_ne!(ran.code, 0, "{ran:?}");
+    assert!(ran.stderr.contains("opal plugin install"), "{ran:?}");
+    assert_eq!(opal.read("commands.opl"), formatted);
+}
+
+#[test]
 fn a_contract_has_the_account_of_each_object() {
     let Some(opal) = two() else { return };
     ended(&opal, &["both"], 0);
